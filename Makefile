@@ -75,6 +75,7 @@ audit: setup-dev
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.family_errors
 	$(BIN)/python -m benchmarks.drift_errors
+	$(BIN)/python -m benchmarks.order_errors
 	$(BIN)/python -m benchmarks.looks
 	$(BIN)/python -m benchmarks.powered
 	$(BIN)/python -m tests.browser.audit

@@ -27,6 +27,7 @@ import numpy as np
 
 from analytics.figures.families import LEAST_QUERIES
 from benchmarks.conditions import CONDITIONS
+from benchmarks.crowds import CROWDS
 from benchmarks.facts import FACTS
 from benchmarks.judged import JUDGED
 from benchmarks.juries import JURIES
@@ -38,6 +39,7 @@ from benchmarks.replacing import REPLACING
 from benchmarks.simulated import DESIGNS, PASSES, Design
 from benchmarks.two_studies import TWO_STUDIES
 from benchmarks.uneven import UNEVEN
+from benchmarks.work import WORK
 
 ITEMS = (1, 3, 9)
 SIMULATIONS = 500
@@ -68,6 +70,8 @@ USUAL = (
     *PARTS,
     *JUDGED,
     *RANKED,
+    *WORK,
+    *CROWDS,
 )
 GRIDS = {
     "usual": Grid(USUAL, (15, 30, 100)),
@@ -93,6 +97,8 @@ ALL_DESIGNS = (
     *JUDGED,
     *RANKED,
     *DEPENDENT,
+    *WORK,
+    *CROWDS,
 )
 
 

@@ -1,4 +1,4 @@
-"""Large studies of four forms, written by PostgreSQL itself: what people and a judge said is drawn by hashing ids.
+"""Large studies of five forms, written by PostgreSQL itself: what people and a judge said is drawn by hashing ids.
 
 Two judgments of three follow what most would say of the item, the others are anybody's guess.
 """
@@ -7,15 +7,21 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.protocols.answers.measures import Measure
+
 # Of each item one judgment is the judge's and the others are people's.
 PER_ITEM = 4
 PEOPLE = 3_000
 SYSTEMS = ("a0", "a1", "a2", "b0", "b1", "b2")
+WORDS = Measure("words", "Words", low=0)
 
 
 @dataclass(frozen=True)
 class LargeForm:
-    """A protocol, how many items and queries, and the questions that are answered of each judgment."""
+    """A protocol, how many items and queries, and the questions that are answered of each judgment.
+
+    `whole`: with a baseline, splits, two groups of people and a metric that measures each response.
+    """
 
     protocol: str
     items: int
@@ -24,6 +30,7 @@ class LargeForm:
     answers: tuple[str, ...]
     follow_ups: int = 0
     arms: bool = False
+    whole: bool = False
 
 
 # What a hash of the judgment or of its item says, by which of the two is followed.
@@ -59,17 +66,30 @@ INSERT INTO evaluation_answer (judgment_id, question, part, kind, number)
 SELECT judgment.id, 'ranking', 'r' || r, 'ranking', 1 + (r + {DRAWN.format(salt="0")}) %% %(responses)s
 FROM evaluation_judgment judgment, generate_series(1, %(responses)s) r WHERE study_id = %(study)s
 """
+MEASURES = """
+WITH measured AS (
+  INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace)
+  SELECT study_id, %(metric)s, id, %(revision)s, 0, 'ok', '', false, '{}' FROM evaluation_item
+  WHERE study_id = %(study)s
+  RETURNING id, item_id
+)
+INSERT INTO evaluation_answer (judgment_id, question, part, kind, number)
+SELECT measured.id, 'measure:words', 'r' || r, 'measure', 25 + abs(hashint8(measured.item_id * 7 + r)) %% 100
+FROM measured, generate_series(1, %(responses)s) r
+"""
 FORMS = {
     "large-pairs": LargeForm("pairwise", 250_000, 60_000, 2, (PAIR,), arms=True),
     "large-contexts": LargeForm("pairwise", 25_000, 6_000, 2, (PAIR, CHECKS), follow_ups=10, arms=True),
     "large-ratings": LargeForm("aspects", 62_500, 62_500, 4, (RATINGS, PICK)),
     "large-rankings": LargeForm("ranking", 250_000, 250_000, 4, (RANKS,)),
+    "large-whole": LargeForm("pairwise", 250_000, 60_000, 2, (PAIR, MEASURES), arms=True, whole=True),
 }
 
 QUERIES = """
 INSERT INTO evaluation_query (study_id, key, text, turns, category, source, split, information_need, "references",
                               documents, document)
-SELECT %(study)s, 'q' || i, 'Question ' || i, '[]', 'category ' || i %% 4, '', '', '', '[]', '[]', ''
+SELECT %(study)s, 'q' || i, 'Question ' || i, '[]', 'category ' || i %% 4, '',
+       CASE WHEN %(whole)s THEN (ARRAY['dev', 'private'])[1 + i / 4 %% 2] ELSE '' END, '', '[]', '[]', ''
 FROM generate_series(1, %(queries)s) i
 """
 RESPONSES = """
@@ -80,9 +100,9 @@ FROM evaluation_query query JOIN evaluation_system system USING (study_id) WHERE
 """
 # Each item has the systems that begin at its number, so that every pair and every set occurs.
 ITEMS = """
-INSERT INTO evaluation_item (study_id, key, query_id, clarifying_question, arm_id, role, position, stimulus,
-                             stimulus_hash, systems_key, lengths, start_order, origin, revision_number)
-SELECT %(study)s, 'i' || i, query.id, '', (%(arms)s::bigint[])[1 + i %% cardinality(%(arms)s::bigint[])], 'main', i,
+INSERT INTO evaluation_item (study_id, key, query_id, clarifying_question, clarifying_source, arm_id, role, position,
+                             stimulus, stimulus_hash, systems_key, lengths, start_order, origin, revision_number)
+SELECT %(study)s, 'i' || i, query.id, '', '', (%(arms)s::bigint[])[1 + i %% cardinality(%(arms)s::bigint[])], 'main', i,
        jsonb_build_object('responses', shown.responses), md5(i::text), shown.systems, shown.lengths, i %% 2, '{}', 1
 FROM generate_series(1, %(items)s) i
 JOIN evaluation_query query
@@ -110,12 +130,13 @@ ORDERS = {
 }
 JUDGMENTS = """
 INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace,
-                                 duration_ms, visible_ms)
+                                 duration_ms, visible_ms, judged_at)
 SELECT %(study)s,
        CASE WHEN k = 0 THEN %(judge)s ELSE (%(people)s::bigint[])[1 + (item.position * 3 + k) %% %(n_people)s] END,
        item.id, %(revision)s, 0, 'ok', ORDER_SHOWN, false, '{}',
        CASE WHEN k > 0 THEN 20000 + abs(hashint8(item.id + k)) %% 90000 END,
-       CASE WHEN k > 0 THEN 15000 + abs(hashint8(item.id + k)) %% 90000 END
+       CASE WHEN k > 0 THEN 15000 + abs(hashint8(item.id + k)) %% 90000 END,
+       CASE WHEN k > 0 THEN timestamptz '2026-01-05' + (item.position * 10 + k) * interval '1 second' END
 FROM evaluation_item item, generate_series(0, %(per_item)s - 1) k
 WHERE item.study_id = %(study)s
 """
@@ -140,6 +161,7 @@ def prepare(slug: str) -> None:
             "responses": form.responses,
             "follow_ups": form.follow_ups,
             "per_item": PER_ITEM,
+            "whole": form.whole,
         }
         for statement in (QUERIES, RESPONSES, ITEMS, SHOWN, judgments, *form.answers):
             cursor.execute(statement, values)
@@ -155,7 +177,10 @@ def _study(slug: str, form: LargeForm) -> dict[str, Any]:
     study = create_study(slug=slug, title=slug, protocol=form.protocol)
     arms = add_arms(study, PAPER_ARMS if form.arms else PAPER_ARMS[:1])
     System.objects.bulk_create(System(study=study, key=key) for key in SYSTEMS)
-    people = Rater.objects.bulk_create(Rater(study=study, kind=Rater.Kind.PERSON) for _ in range(PEOPLE))
+    groups = ("experts", "crowd", "crowd") if form.whole else ("",)
+    people = Rater.objects.bulk_create(
+        Rater(study=study, kind=Rater.Kind.PERSON, group=groups[at % len(groups)]) for at in range(PEOPLE)
+    )
     about = {
         "judge": "judge",
         "version": 1,
@@ -165,6 +190,9 @@ def _study(slug: str, form: LargeForm) -> dict[str, Any]:
         "samples": 1,
     }
     judge = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, label="judge", about=about)
+    measured = {**about, "judge": "words", "measures": [WORDS.as_json()], "questions": []}
+    metric = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, label="words", about=measured)
+    study.baseline = SYSTEMS[0] if form.whole else ""
     study.status, study.study_hash = Status.CLOSED, "0" * 64
     study.save()
     return {
@@ -174,4 +202,5 @@ def _study(slug: str, form: LargeForm) -> dict[str, Any]:
         "people": [rater.pk for rater in people],
         "n_people": PEOPLE,
         "judge": judge.pk,
+        "metric": metric.pk,
     }

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analytics.statistics.core.estimates import Estimate
-from analytics.statistics.core.resampling import ResampleSpec
+from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.preferences.bradley_terry import bradley_terry
 from analytics.statistics.preferences.strengths import Strength
@@ -153,7 +153,29 @@ def retrieval_figures(rng: np.random.Generator, queries: int, items: int, better
     ]
     n = sum(each.n for each in parts)
     mean = sum(each.n * (each.value or 0) for each in parts) / n
-    return {"mean nDCG": parts[0] if len(parts) == 1 else Estimate(mean, None, None, n, parts[0].unit)}
+    # The search for the query alone is one for all of its items.
+    alone = 0.3 * ease[:, 0] * grade + rng.standard_normal((queries, DOCUMENTS))
+    gain = gains(grade, order) - gains(grade, np.argsort(-alone, axis=1)[:, None])
+    found = ~np.isnan(gain)
+    more = mean_estimate(
+        gain[found],
+        np.indices(gain.shape)[0][found],
+        unit="items",
+        resample=no_replicates(),
+        empty="Nothing was searched for.",
+    )
+    return {
+        "mean nDCG": parts[0] if len(parts) == 1 else Estimate(mean, None, None, n, parts[0].unit),
+        "nDCG less that of the query alone": more,
+    }
+
+
+def gains(grade: Floats, order: npt.NDArray[np.int64]) -> Floats:
+    """nDCG (topics, runs) of orders (topics, runs, documents), nan for a topic without a relevant document."""
+    discount = 1 / np.log2(np.arange(2, CUT + 2))
+    found = np.take_along_axis(grade[:, None], order, axis=2)[..., :CUT] @ discount
+    best = np.sort(grade, axis=1)[:, ::-1][:, :CUT] @ discount
+    return divide(found, np.broadcast_to(best[:, None], found.shape))
 
 
 def mean_of_topics(grade: Floats, order: npt.NDArray[np.int64]) -> Estimate:

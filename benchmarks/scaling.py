@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,23 @@ import numpy as np
 from analytics.statistics.agreement.alpha import krippendorff_alpha
 from analytics.statistics.agreement.gwet_ac1 import gwet_ac1
 from analytics.statistics.agreement.icc import intraclass_correlations
-from analytics.statistics.agreement.leave_one_out import inner_agreement
+from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_agreement
 from analytics.statistics.agreement.percentage import agreement
+from analytics.statistics.agreement.rating_rates import rating_rates
+from analytics.statistics.agreement.two_votes import two_votes_within
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.aspects.weights import aspect_weights
 from analytics.statistics.core.tidy import Ints
+from analytics.statistics.judges.labels_vs_people import kappa_with_majority
 from analytics.statistics.preferences.bias import position_bias
 from analytics.statistics.preferences.bradley_terry import bradley_terry
 from analytics.statistics.preferences.win_rates import expected_win_rates, majority_win_rates
+from analytics.statistics.rankings.concordance import concordance
 from analytics.statistics.rankings.plackett_luce import plackett_luce
 from analytics.statistics.rankings.rankings import system_ranks
 from analytics.statistics.rankings.ranks import Ranks
+from analytics.statistics.raters.order_effects import order_effect
+from analytics.statistics.raters.times import judging_times, thirds_of_work
 from analytics.statistics.ratings.scales import mean_value
 from benchmarks.simulated import (
     NO_TESTS,
@@ -60,12 +67,16 @@ def queries_of(n: int) -> Ints:
 
 def of_counts(n: int) -> dict[str, Call]:
     rng, query, spec = np.random.default_rng(1), queries_of(n), no_replicates()
-    counts = counts_of(labels(rng, rng.standard_normal(len(query)), 0.7))
+    shared = rng.standard_normal(len(query))
+    counts, judge = counts_of(labels(rng, shared, 0.7)), labels(rng, shared, 0.7)[:, 0]
     return {
         "percentage agreement": lambda: agreement(counts, query, resample=spec),
         "leave-one-out agreement": lambda: inner_agreement(counts, query, resample=spec),
         "alpha, nominal": lambda: krippendorff_alpha(counts, query, level="nominal", resample=spec),
         "AC1": lambda: gwet_ac1(counts, query, resample=spec),
+        "two votes": lambda: two_votes_within(counts, query, resample=spec),
+        "leave-one-out, judge": lambda: outer_agreement(counts, judge, query, resample=spec),
+        "kappa with the majority": lambda: kappa_with_majority(counts, judge, query, resample=spec),
     }
 
 
@@ -88,10 +99,18 @@ def of_ratings(n: int) -> dict[str, Call]:
     rng, query, spec = np.random.default_rng(1), queries_of(n), no_replicates()
     shared = rng.standard_normal(len(query))
     rated = ratings(query, on_points(3.5 + shared[:, None] + rng.standard_normal((len(query), RATERS))))
+    # Each rater sees a thousand items or so, in the order of the rows.
+    rater = rated.rater + RATERS * (rated.item // 1000)
+    seconds = np.exp(4 + 0.5 * rng.standard_normal(len(rated.value)))
+    third = thirds_of_work(rater)
+    effect = partial(order_effect, within=(POINTS[0], POINTS[-1]), unit="answers", tests=NO_TESTS)
     return {
         "mean rating": lambda: mean_value(rated, resample=spec, within=(POINTS[0], POINTS[-1])),
         "alpha, ordinal": lambda: alpha_of_values(rated, level="ordinal", points=POINTS, resample=spec),
         "ICC": lambda: intraclass_correlations(rated, resample=spec),
+        "rates of equal ratings": lambda: rating_rates(rated, points=POINTS, resample=spec),
+        "times": lambda: judging_times(seconds, rated.item, rater, rated.query, resample=spec),
+        "order effects": lambda: effect(rated.value, third, rated.query, resample=spec),
     }
 
 
@@ -125,6 +144,7 @@ def of_rankings(n: int) -> dict[str, Call]:
     )
     return {
         "mean ranks": lambda: system_ranks(ranks, k, resample=spec),
+        "Kendall's W and tau": lambda: concordance(ranks, resample=spec),
         "Plackett-Luce": lambda: plackett_luce(ranks, SYSTEMS, resample=spec),
     }
 

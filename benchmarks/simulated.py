@@ -24,7 +24,7 @@ from analytics.statistics.agreement.two_ways import two_way_agreement
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.aspects.weights import aspect_weights
 from analytics.statistics.core.counts import count_matrix
-from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.estimates import Estimate, TidyDataError
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import FIRST, SECOND, TIE, Ints, Items, Judgments
@@ -208,7 +208,10 @@ def aspect_figures(rng: np.random.Generator, queries: int, items: int, weight: f
     }
     if queries < LEAST_FOLDED:
         return figures
-    found = aspect_weights(distances, overall, query, ideal=3, seed=1, resample=spec)
+    try:
+        found = aspect_weights(distances, overall, query, ideal=3, seed=1, resample=spec)
+    except TidyDataError:  # a study without weights, whose report says why
+        return figures
     return {
         "weight of an aspect": found.weights[1],
         "r of weighted aspects": found.weighted,

@@ -28,17 +28,17 @@ GROUPS = {
     "Aim": ("aim", "chance", "reach"),
     "Design": ("raters", "items"),
     "A judge beside people": JUDGE,
-    "Costs": ("pay", "fee", "tokens"),
+    "Costs": ("pay", "fee", "tokens", "tokens_currency"),
 }
 
 
 @dataclass(frozen=True)
 class PlannedDesign:
-    """A row of the page: a design, what it costs (None where no price is known), and whether it meets the aim."""
+    """A row of the page: a design, what it costs (see `PlanForm.currencies`), and whether it meets the aim."""
 
     raters: int
     found: Precision | None
-    cost: Decimal | None
+    costs: tuple[Decimal, ...]
     rated: bool
     meets: bool = True
     cheapest: bool = False
@@ -71,7 +71,7 @@ class WithJudge:
 
     raters: int
     items: int | None
-    cost: Decimal | None
+    costs: tuple[Decimal, ...]
 
     @property
     def judgments(self) -> int:
@@ -120,8 +120,8 @@ def planned(form: PlanForm) -> dict[str, Any]:
         "with_judge": [_with_judge(form, model, raters) for raters in data["raters"]]
         if data["judged"]
         else [],
-        "priced": any(row.cost is not None for row in here),
-        "currency": form.study.currency,
+        "currencies": form.currencies,
+        "why_no_sum": form.why_no_sum,
     }
 
 
@@ -166,31 +166,31 @@ def _with_judge(form: PlanForm, model: Model, raters: int) -> WithJudge:
     data, half_width = form.cleaned_data, form.wanted().half_width
     assert half_width is not None
     items = labelled_items(model, raters, data["judge_r"], data["judged"], half_width)
-    cost = None
-    if items is not None and (data["pay"] is not None or data["tokens"] is not None):
-        cost = items * _pay_of(data, raters) + data["judged"] * (data["tokens"] or 0)
-    return WithJudge(raters, items, cost)
+    costs = () if items is None else _costs(form, raters, items, data["judged"])
+    return WithJudge(raters, items, costs)
 
 
-def _pay_of(data: dict[str, Any], raters: int) -> Decimal:
-    """The pay for one item, with the panel's fee."""
-    return raters * (data["pay"] or Decimal(0)) * (1 + (data["fee"] or Decimal(0)) / 100)
+def _costs(form: PlanForm, raters: int, items: int, judged: int) -> tuple[Decimal, ...]:
+    """Pay for so many raters of each of the items, and the cost of judging so many; their sum in one currency."""
+    data = form.cleaned_data
+    pay, fee, tokens = data["pay"], data["fee"] or Decimal(0), data["tokens"]
+    people = [] if pay is None else [items * raters * pay * (1 + fee / 100)]
+    costs = people if tokens is None else [*people, judged * tokens]
+    return (sum(costs, Decimal(0)),) if len(costs) > len(form.currencies) else tuple(costs)
 
 
 def _row(form: PlanForm, raters: int, found: Precision | None, *, meets: bool = True) -> PlannedDesign:
-    data = form.cleaned_data
-    cost = None
-    if found is not None and (data["pay"] is not None or data["tokens"] is not None):
-        cost = found.items * (_pay_of(data, raters) + (data["tokens"] or 0))
-    return PlannedDesign(raters, found, cost, data["planned"] == DIFFERENCE, meets)
+    costs = () if found is None else _costs(form, raters, found.items, found.items)
+    return PlannedDesign(raters, found, costs, form.cleaned_data["planned"] == DIFFERENCE, meets)
 
 
 def _with_cheapest(rows: list[PlannedDesign]) -> list[PlannedDesign]:
-    """Where prices are known, the cheapest design that meets the aim is marked; otherwise none."""
-    costs = [row.cost for row in rows if row.cost is not None]
+    """Where prices are known, the design that meets the aim and costs least in every currency is marked, if any."""
+    costs = [row.costs for row in rows if row.costs]
     if len(costs) < 2:
         return rows
-    return [replace(row, cheapest=row.cost == min(costs)) for row in rows]
+    least = tuple(map(min, zip(*costs, strict=True)))
+    return [replace(row, cheapest=row.costs == least) for row in rows]
 
 
 def _groups(form: PlanForm) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -113,6 +113,12 @@ class PlanForm(forms.Form):
     tokens = forms.DecimalField(
         label="Cost of the judges for one item", min_value=0, required=False, max_digits=12
     )
+    tokens_currency = forms.RegexField(
+        "^[A-Za-z]{3}$",
+        label="Currency of that cost",
+        required=False,
+        error_messages={"invalid": "A currency has three letters, such as USD."},
+    )
 
     def __init__(self, study: Study, pilots: Any, judges: Mapping[str, Decimal], data: Any = None) -> None:
         super().__init__(data)
@@ -142,6 +148,8 @@ class PlanForm(forms.Form):
         if study.pay is not None:
             self.initial["pay"] = (study.pay / study.items_per_participant).quantize(Decimal("0.001"))
         self.fields["pay"].help_text = f"In {study.currency}."
+        # Prices of models are numbers: an installation has one currency for them, which nobody has told it.
+        self.fields["tokens_currency"].help_text = f"If it is {study.currency}, too, both costs are added up."
         if judges:
             self.initial["tokens"] = sum(judges.values(), Decimal(0)).quantize(Decimal("0.00001"))
             self.fields["tokens"].help_text = f"As estimated, of {', '.join(judges)}."
@@ -162,6 +170,33 @@ class PlanForm(forms.Form):
         if len(found) > MOST_DESIGNS:
             raise forms.ValidationError(f"At most {MOST_DESIGNS} numbers can be compared.")
         return found
+
+    def clean_tokens_currency(self) -> str:
+        return str(self.cleaned_data["tokens_currency"]).upper()
+
+    @property
+    def currencies(self) -> tuple[str, ...]:
+        """The columns of costs: one in which pay and judges' costs are in the same currency, otherwise one for each."""
+        data, ours = self.cleaned_data, self.study.currency
+        theirs = data["tokens_currency"]
+        if data["tokens"] is None:
+            return () if data["pay"] is None else (ours,)
+        if data["pay"] is None:
+            return (theirs or "Judges",)
+        return (ours,) if theirs == ours else (f"Pay, {ours}", f"Judges, {theirs}" if theirs else "Judges")
+
+    @property
+    def why_no_sum(self) -> str:
+        """Why pay and judges' costs are not added up, as a sentence; empty where they are, or there is only one."""
+        if len(self.currencies) < 2:
+            return ""
+        ours, theirs = self.study.currency, self.cleaned_data["tokens_currency"]
+        if theirs:
+            return f"Pay is in {ours} and the judges' cost in {theirs}, so they are not added up."
+        return (
+            f"Pay is in {ours}. The judges' cost is in the currency of the models' prices, which are entered without "
+            "one, so they are not added up: enter it below if it is the same."
+        )
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

@@ -16,7 +16,7 @@ from analytics.reports.comparison.cache import current_comparison, is_claimed
 from analytics.reports.comparison.sides import NAMES, ComparisonSide, Sides
 from analytics.tasks import queue_comparison
 from evaluation.api.base import StudyView
-from evaluation.api.query import QuerySerializer, QueryTextField
+from evaluation.api.query import QuerySerializer
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import FieldsRefused
@@ -33,7 +33,7 @@ COMPARISON = {
 
 
 class ComparisonQuery(QuerySerializer):
-    other = QueryTextField(
+    other = serializers.SlugField(
         help_text="Slug of the study that is B; this one is A. It may be the same, in another view."
     )
 

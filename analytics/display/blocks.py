@@ -2,12 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from analytics.display.histograms import Histogram, Histograms
 from analytics.display.layout import PlotDrawing, drawings
+from analytics.display.pictures import Picture, pictures
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Table
+from analytics.display.trees import TreePlot
 from evaluation.facts import Fact
+
+Plot: TypeAlias = DotPlot | Histogram | Histograms | TreePlot
 
 # Beside a plot a table of more columns would have to be scrolled.
 MOST_COLUMNS_BESIDE = 6
@@ -31,7 +36,7 @@ class Block:
     heading: str = ""
     text: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
-    plot: DotPlot | None = None
+    plot: Plot | None = None
     folded: bool = False
     tag: str = ""
     anchor: str = ""
@@ -48,8 +53,13 @@ class Block:
 
     @property
     def drawings(self) -> tuple[PlotDrawing, ...]:
-        """The plot as it stands on the page."""
-        return drawings(self.plot) if self.plot else ()
+        """A dot plot as it stands on the page."""
+        return drawings(self.plot) if isinstance(self.plot, DotPlot) else ()
+
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        """Any other plot as it stands on the page."""
+        return () if self.plot is None or isinstance(self.plot, DotPlot) else pictures(self.plot)
 
     def under(self, prompt: str, key: str = "") -> "Block":
         """The block under its question's name; `key` tells its anchor from those of other questions."""

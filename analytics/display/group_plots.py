@@ -46,8 +46,12 @@ def share_plot(
     axis: str = "",
     reference: float | None = None,
     hints: tuple[str, str] = ("", ""),
+    whole: bool = False,
 ) -> DotPlot | None:
-    """A plot of shares; rows are (label, (group, estimate) pairs). None where nothing is defined."""
+    """A plot of shares; rows are (label, (group, estimate) pairs). None where nothing is defined.
+
+    `whole` shows the scale from none to all, so that plots below each other have one scale.
+    """
     made = _rows(rows)
     if not any(mark.value is not None for mark in _marks(made)):
         return None
@@ -61,6 +65,7 @@ def share_plot(
         within=(0.0, 1.0),
         reference=reference,
         hints=hints,
+        whole=whole,
     )
 
 

@@ -43,6 +43,11 @@ def score(value: float) -> str:
     return _signed(f"{_exact(value):.3f}")
 
 
+def to_places(places: int) -> Callable[[float], str]:
+    """The notation of numbers with so many decimals."""
+    return lambda value: _signed(f"{_exact(value):,.{places}f}")
+
+
 def points(difference: float) -> str:
     """The size of a difference of shares, in percentage points."""
     return f"{_exact(abs(difference) * 100):.1f}"
@@ -67,7 +72,7 @@ def _exact(number: float) -> float:
 
 def _signed(text: str) -> str:
     """With a true minus sign, and without a negative zero."""
-    if float(text) == 0:
+    if not text.strip("-0.,"):
         return text.removeprefix("-")
     return text.replace("-", MINUS)
 

@@ -1,4 +1,4 @@
-"""A dot plot as a file for a paper: SVG, PDF, or PNG at 300 dots per inch, from the description that the page draws.
+"""A plot as a file for a paper: SVG, PDF, or PNG at 300 dots per inch, from the description that the page draws.
 
 The same plot gives the same bytes: no date, no random identifier. SVG holds its letters as outlines, PDF embeds its
 fonts (Type 42), so neither needs a font where it is read. What the bundled DejaVu Sans lacks is looked for among
@@ -7,12 +7,14 @@ the fonts of the machine; what none of them has becomes a box.
 
 import io
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from analytics.display.blocks import Plot
 from analytics.display.characters import cut_end, cut_middle, one_line
+from analytics.display.picture_files import picture_figure
 from analytics.display.plots import DotPlot, Mark, PlotRow
+from analytics.display.sheets import ACCENT, INK, LINE, QUIET, SIZE, SMALL, WIDTH, font_families
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,19 +31,16 @@ SETTINGS: dict[Any, Any] = {
 }
 DPI = 300
 
-# In points: the width of a text column and what stands in it.
-WIDTH = 410.0
+# In points: what stands in the width of a text column.
 MARGIN = 10.0
 EDGE = 2.0  # the least between a text and the edge of the sheet
 AXIS = 13.0  # from the ticks' labels to what they measure
 PITCH = 12.0  # between the marks of one row
 ROW_GAP = 20.0  # from the last mark of a row to the first of the next
 LABEL_RISE = 12.0  # from a label above its line to the first mark
-SIZE, SMALL = 9.0, 8.0
 WIDEST_LABEL = 0.36  # of the width; longer labels stand above their line
 WIDEST_NAME = 0.32
 
-INK, QUIET, LINE, ACCENT = "#1d1c1a", "#5f5b55", "#e2ded6", "#1f5f5b"
 # By kind of rater: marker, its size, face and edge, and the interval's colour and dashes.
 FORMS: dict[str, tuple[str, float, str, str, str, str]] = {
     "person": ("o", 5.5, ACCENT, ACCENT, ACCENT, "solid"),
@@ -52,16 +51,16 @@ FORMS: dict[str, tuple[str, float, str, str, str, str]] = {
 _LOCK = Lock()
 
 
-def plot_files(plot: DotPlot) -> dict[str, bytes]:
+def plot_files(plot: Plot) -> dict[str, bytes]:
     """The plot's file in every format."""
     from matplotlib import rc_context
 
     with _LOCK, rc_context(SETTINGS):
-        figure = _Drawing(plot).figure
+        figure = _Drawing(plot).figure if isinstance(plot, DotPlot) else picture_figure(plot.picture("wide"))
         return {format: _saved(figure, format, plot) for format in PLOT_FORMATS}
 
 
-def _saved(figure: "Figure", format: str, plot: DotPlot) -> bytes:
+def _saved(figure: "Figure", format: str, plot: Plot) -> bytes:
     out = io.BytesIO()
     metadata: dict[str, str | None] = {"Title": one_line(plot.what)}
     if format in DATES:
@@ -194,32 +193,3 @@ class _Drawing:
             x, y, text, fontsize=size, color=colour, fontfamily=self.families, va="center_baseline", bbox=box,
             parse_math=False, zorder=2, **options,
         )  # fmt: skip
-
-
-@cache
-def _characters(path: str) -> frozenset[int]:
-    """The characters of a font's file; none of one that can't be read."""
-    from matplotlib.ft2font import FT2Font
-
-    try:
-        return frozenset(FT2Font(path).get_charmap())
-    except (OSError, RuntimeError):
-        return frozenset()
-
-
-def font_families(texts: Iterable[str]) -> list[str]:
-    """The families that draw these texts: the bundled one, those of the machine that have what it lacks, and at the end
-    the one whose every character is a box."""
-    from matplotlib.font_manager import findfont, fontManager
-
-    missing = {ord(each) for text in texts for each in text} - _characters(findfont("DejaVu Sans"))
-    missing -= {ord(each) for each in " \N{NO-BREAK SPACE}"}
-    found = ["DejaVu Sans"]
-    for font in sorted(fontManager.ttflist, key=lambda each: (each.name, str(each.fname))):
-        if not missing:
-            return found
-        has = font.name not in (*found, "Last Resort High-Efficiency") and font.style == "normal"
-        if has and missing & (held := _characters(str(font.fname))):
-            missing -= held
-            found.append(font.name)
-    return [*found, "Last Resort High-Efficiency"] if missing else found

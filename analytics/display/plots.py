@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from analytics.display.captioned import Captioned
 from analytics.display.numbers import NBSP
-from analytics.display.tables import in_context
 
 TICK_STEPS = (1, 2, 2.5, 5, 10)
 WANTED_TICKS = 4
@@ -56,16 +56,14 @@ class PlotScale:
 
 
 @dataclass(frozen=True)
-class DotPlot:
+class DotPlot(Captioned):
     """A figure: rows of marks on one scale. `form` writes a value, `hints` name the two directions.
 
     `named` writes beside each mark whose it is, for marks that their form does not tell apart. `axis` is what the scale
-    measures, in `unit`, which the ticks leave out. `what` begins what is said to who can't see it.
+    measures, in `unit`, which the ticks leave out.
     """
 
-    what: str
     axis: str
-    caption: str
     rows: tuple[PlotRow, ...]
     scale: PlotScale
     form: Form
@@ -73,19 +71,11 @@ class DotPlot:
     hints: tuple[str, str] = ("", "")
     unit: str = ""
     named: bool = False
-    # Name of its files, and what its caption needs in front where no heading says it; the report gives both.
-    key: str = ""
-    context: str = ""
-
-    @property
-    def full_caption(self) -> str:
-        """The caption by itself, without any heading above."""
-        return in_context(self.context, self.caption)
 
     @property
     def axis_title(self) -> str:
         """The measured quantity with its unit: "Share of picks, %"."""
-        return f"{self.axis}, {self.unit}" if self.unit else self.axis
+        return in_unit(self.axis, self.unit)
 
     def tick(self, value: float) -> str:
         """A value as it stands at its tick, without the unit."""
@@ -98,6 +88,11 @@ class DotPlot:
             f"{row.label}: {', '.join(mark.reading(self.form) for mark in row.marks)}" for row in self.rows
         )
         return f"{self.what}. {'; '.join(rows)}."
+
+
+def in_unit(quantity: str, unit: str) -> str:
+    """The quantity of a scale, with its unit if it has one."""
+    return f"{quantity}, {unit}" if unit else quantity
 
 
 def nice_scale(values: Sequence[float], *, within: tuple[float, float] | None = None) -> PlotScale:
@@ -113,6 +108,15 @@ def nice_scale(values: Sequence[float], *, within: tuple[float, float] | None = 
     if within is not None:
         ticks = [tick for tick in ticks if within[0] - 1e-9 <= tick <= within[1] + 1e-9]
     return PlotScale(ticks[0], ticks[-1], tuple(ticks))
+
+
+def whole_scale(most: int) -> PlotScale:
+    """A scale of counts from 0, with ticks at whole numbers."""
+    rough = max(most / WANTED_TICKS, 1.0)
+    magnitude = 10 ** math.floor(math.log10(rough))
+    step = next(step * magnitude for step in (1, 2, 5, 10) if step * magnitude >= rough)
+    ticks = tuple(float(tick) for tick in range(0, most + step, step))
+    return PlotScale(0.0, ticks[-1], ticks)
 
 
 def _step(rough: float) -> float:
@@ -142,7 +146,7 @@ def dot_plot(
     shown = [*_extent(rows), *([] if reference is None else [reference])]
     scale = nice_scale([*shown, *(within if whole and within else ())], within=within)
     return DotPlot(
-        what, axis or what, caption, tuple(rows), scale, form, reference, hints, unit, named=_alike(rows)
+        what, caption, axis or what, tuple(rows), scale, form, reference, hints, unit, named=_alike(rows)
     )
 
 

@@ -7,8 +7,11 @@ import numpy as np
 
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
-from analytics.frames.aspects import AspectRatings, aspect_ratings, aspects_of
+from analytics.frames.aspects import OVERALL_KEYS, AspectRatings, aspect_ratings, aspects_of
 from evaluation.protocols import Kind, QuestionSpec
+
+# Every question of which the report has other scales as aspects has this record.
+LEVELS = "aspects/levels"
 
 
 class AspectFigure(Figure):
@@ -39,6 +42,11 @@ def overall_aspects(given: AnswerInput) -> tuple[QuestionSpec, ...]:
     other way by another revision."""
     named = [about["overall"] for about in given.terms.derived.values() if "overall" in about]
     return aspects_of(given.question, given.frame.questions, named)
+
+
+def is_overall(question: Record) -> bool:
+    """True if a question of a report, with its groups, is an overall rating: by its key, or since a judge names it."""
+    return question["key"] in OVERALL_KEYS or any(LEVELS in group for group in question["groups"])
 
 
 def fully_rated(rated: AspectRatings) -> AspectRatings:

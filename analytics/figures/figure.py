@@ -45,7 +45,9 @@ class Figure(ABC):
     deferred_as: ClassVar[str] = ""
     # Of a figure that repeats the number of a stopping rule ("win_rate", "agreement"): in a study that may stop by it,
     # records of people have no intervals and tests. `beside_people`: nor records of judges, in which people stand, too.
+    # `stops_in`: only in these parts of a record, by their keys; in all of it where none are named.
     stops_with: ClassVar[tuple[str, ...]] = ()
+    stops_in: ClassVar[tuple[str, ...]] = ()
     beside_people: ClassVar[bool] = False
     definition: ClassVar[str]
 

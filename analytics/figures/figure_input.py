@@ -30,6 +30,7 @@ from analytics.statistics.leaderboards.scores import SystemScores, system_scores
 from analytics.statistics.preferences.win_rates import Ties, item_scores
 from analytics.statistics.ratings.scales import Distribution
 from evaluation import design
+from evaluation.database.columns import CodedColumn
 from evaluation.models import Rater
 from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols import Kind, Over, QuestionSpec
@@ -90,6 +91,8 @@ class Terms:
     # The rule by which the study may stop early, and the judgments by people that an item is to get.
     stopping: StoppingRule | None = None
     redundancy: int = 0
+    # Of a study with such a rule, its items that were withdrawn.
+    withdrawn: int = 0
     # True of a report of a part of the study's judgments.
     is_view: bool = False
     # Of judges that were made as prompt conditions of one: by key, that of the condition with everything.
@@ -128,6 +131,8 @@ class FigureInput(ABC):
     texts: StudyTexts | None = field(default=None, kw_only=True)
     # The order in which people judged, of the whole study.
     work_order: WorkOrder | None = field(default=None, kw_only=True)
+    # What asks each item's clarifying question.
+    question_source: CodedColumn = field(kw_only=True)
 
     @property
     @abstractmethod
@@ -342,6 +347,7 @@ def _pair_inputs(frame: StudyFrame, given: Terms, at: int, question: QuestionSpe
             by_group=by_group,
             kinds=kinds,
             work_order=frame.work_order,
+            question_source=frame.study_items.question_source,
             earlier=tuple(_earlier_preferences(frame.pairs[:at], group)),
         )
         by_group[group.key] = made
@@ -360,6 +366,7 @@ def _measures_input(frame: StudyFrame, given: Terms) -> tuple[QuestionSpec, str,
         items=frame.study_items,
         rater=frame.groups[0].key,
         measures=frame.measures,
+        question_source=frame.study_items.question_source,
     )
     return question, MEASURES, [made]
 
@@ -389,6 +396,7 @@ def _answer_inputs(
             measures=frame.measures,
             by_group=by_group,
             work_order=frame.work_order,
+            question_source=frame.study_items.question_source,
             preferences=preferences,
         )
         by_group[group.key] = made

@@ -1,14 +1,15 @@
 """From rows to arrays for every kind of question: what each group of raters answered, question by question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
 
 from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame, response_places
 from analytics.frames.directions import Directed, by_direction, directed_questions
-from analytics.frames.entries import read_entries, read_set_pairs
+from analytics.frames.entries import count_sets, measure_distances, pair_sets, read_sets
 from analytics.frames.items import read_attributes
 from analytics.frames.rows import ORDERS_PER_SAMPLE, Asked, Membership, StudyRows, memberships, read_answers
 from analytics.statistics.core.reduce_values import reduce_values
@@ -33,16 +34,21 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
     """The answers of each group of raters to these questions.
 
     A scale that an earlier revision asks in another direction is a question of its own there. Of a set of entries the
-    decisions about drafted ones are counted, and beside them what sets are made of (see `analytics.frames.entries`).
+    decisions about drafted ones are counted, and beside them what sets are made of (see `analytics.frames.entries`);
+    they are compared with their drafts and with each other once a figure asks for it.
     """
     questions = tuple(each.question for each in directed)
     own = {each.key: replace(each.question, key=each.key) for each in reversed(directed)}
     answers = by_direction(rows, directed, read_answers(rows, list(own.values())))
-    answers |= read_entries(rows, [each for each in questions if each.kind == Kind.ENTRIES])
-    present = set(pd.unique(rows.judgments["rater"]).tolist())
+    sets = {each.key: read_sets(rows, each) for each in questions if each.kind == Kind.ENTRIES}
+    for each in sets.values():
+        answers |= count_sets(each)
+    distances = cache(lambda key: measure_distances(sets[key]))
+    raters: Ints = rows.judgments["rater"].to_numpy()
+    present = set(pd.unique(raters).tolist())
     groups = [
         replace(
-            _group(group, np.isin(rows.judgments["rater"].to_numpy(), group.members), rows, answers),
+            _group(group, np.isin(raters, group.members), rows, answers, distances),
             heuristic=all(rows.raters[pk].heuristic for pk in group.members),
             is_jury=group.is_one,
             within=group.within,
@@ -56,7 +62,7 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
         questions,
         tuple(group for group in groups if group.n_judgments),
         attributes,
-        {each.key: read_set_pairs(rows, each) for each in questions if each.kind == Kind.ENTRIES},
+        cache(lambda key: pair_sets(rows, sets[key])),
     )
 
 
@@ -65,6 +71,7 @@ def _group(
     mine: Bools,
     rows: StudyRows,
     answers: Mapping[str, Asked],
+    distances: Callable[[str], Asked],
 ) -> AnswerGroup:
     judgments = rows.judgments[mine]
     once = judgments.drop_duplicates(["rater", "item"])["rater"].to_numpy()
@@ -81,6 +88,7 @@ def _group(
         n_judgments=len(judgments),
         n_items=int(judgments["item"].nunique()),
         answers={name: _answers(asked, mine, used, rows, group) for name, asked in answers.items()},
+        distances=cache(lambda key: _answers(distances(key), mine, used, rows, group)),
         readings={name: _readings(asked, mine, rows) for name, asked in answers.items()}
         if group.kind == Rater.Kind.JUDGE and not group.combined
         else {},

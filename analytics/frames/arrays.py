@@ -1,7 +1,7 @@
 """A study's items and answers as arrays, and the statistics' own made from them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -49,6 +49,8 @@ class StudyItems:
     # Codes of what wrote the items' contexts ('' = no context, or one whose source is not known).
     context_source: Ints
     context_sources: tuple[str, ...]
+    # What asks their clarifying questions ('' = none, or one whose source is not known).
+    question_source: CodedColumn
     splits: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
 
@@ -220,6 +222,9 @@ class AnswerGroup:
     n_judgments: int
     n_items: int
     answers: Mapping[str, Answers]
+    # By the key of a question that asks for sets of entries: how far each set is from its draft. Computed when it is
+    # first called, as it takes long.
+    distances: Callable[[str], Answers]
     # Of one judge: its answers by question before its readings are reduced.
     readings: Mapping[str, OrderReadings] = field(default_factory=dict)
     heuristic: bool = False
@@ -235,8 +240,8 @@ class AnswersFrame:
     questions: tuple[QuestionSpec, ...]
     groups: tuple[AnswerGroup, ...]
     attributes: Attributes | None
-    # Of questions that ask for sets of entries, by key.
-    set_pairs: Mapping[str, SetPairs] = field(default_factory=dict)
+    # By the key of a question that asks for sets of entries; computed when it is first called, as it takes long.
+    set_pairs: Callable[[str], SetPairs]
 
 
 def _codes(answers: Answers, parts: Mapping[str, int]) -> Ints:

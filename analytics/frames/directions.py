@@ -10,7 +10,6 @@ from analytics.statistics.core.tidy import Ints
 from evaluation.database.columns import ColumnType, read_columns
 from evaluation.models import Judgment, Revision
 from evaluation.protocols import Kind, QuestionSpec
-from evaluation.selectors import countable_q
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def by_direction(
 def _revisions(rows: StudyRows) -> Ints:
     """The revision of each judgment."""
     table = read_columns(
-        Judgment.objects.filter(countable_q(rows.study)).order_by("pk"),
+        Judgment.objects.filter(rows.counting()).order_by("pk"),
         {"pk": ColumnType.WHOLE, "revision_id": ColumnType.WHOLE},
     )
     place, known = places(table.array("pk"), rows.judgment_pks)

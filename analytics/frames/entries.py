@@ -1,6 +1,7 @@
 """Sets of entries as answers that can be counted: what became of each drafted entry, and what the sets are made of."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +17,6 @@ from evaluation.models import Answer, Item
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.entries.comparison import shared_words, words_of
 from evaluation.protocols.entries.sets import Decision, Entry, decisions, drafted_entries, read_entry
-from evaluation.selectors import countable_q
 
 LABELS = {
     Decision.ACCEPTED: "Accepted",
@@ -40,33 +40,41 @@ def decision_question(question: QuestionSpec) -> QuestionSpec:
     return QuestionSpec(question.key, Kind.CHOICE, question.prompt, options=options)
 
 
-def read_entries(rows: StudyRows, questions: Iterable[QuestionSpec]) -> dict[str, Asked]:
-    """Decisions by the question's key, and what sets are made of by `name_of`."""
+@dataclass(frozen=True, eq=False)
+class EntrySets:
+    """The sets that answer a question, in the order that was settled on, and what their items had drafted: both by the
+    row of the judgment."""
+
+    question: QuestionSpec
+    settled: Mapping[int, Sequence[Entry]]
+    drafts: Mapping[int, dict[str, Any]]
+
+
+def read_sets(rows: StudyRows, question: QuestionSpec) -> EntrySets:
     items: Ints = rows.judgments["item"].to_numpy()
-    found: dict[str, Asked] = {}
-    for question in questions:
-        sets = _sets(rows, question)
-        drafts = _drafts(rows.item_pks[sorted({int(items[row]) for row in sets})].tolist())
-        of_row = {row: drafts[int(rows.item_pks[items[row]])] for row in sets}
-        found[question.key] = _decisions(question, sets, of_row)
-        found |= _composition(question, sets)
-        found[name_of(question, DISTANCE)] = _distances(question, sets, of_row)
-    return found
+    settled = _settled(rows, question)
+    drafts = _drafts(rows.item_pks[sorted({int(items[row]) for row in settled})].tolist())
+    return EntrySets(question, settled, {row: drafts[int(rows.item_pks[items[row]])] for row in settled})
 
 
-def read_set_pairs(rows: StudyRows, question: QuestionSpec) -> SetPairs:
+def count_sets(sets: EntrySets) -> dict[str, Asked]:
+    """Decisions by the question's key, and what sets are made of by `name_of`."""
+    return {sets.question.key: _decisions(sets), **_composition(sets)}
+
+
+def pair_sets(rows: StudyRows, sets: EntrySets) -> SetPairs:
     """Every two sets of one item by different raters, compared by their conditions."""
     items: Ints = rows.judgments["item"].to_numpy()
     raters: Ints = rows.judgments["rater"].to_numpy()
-    by_item: dict[int, dict[str, list[Entry]]] = {}
-    for row, entries in _sets(rows, question).items():
+    by_item: dict[int, dict[str, Sequence[Entry]]] = {}
+    for row, entries in sets.settled.items():
         # Of a judge that was asked several times, its first set.
         rater = rows.raters[int(raters[row])].pseudonym
         by_item.setdefault(int(items[row]), {}).setdefault(rater, entries)
     made = [
-        (item, one, other, *matched_f1(_similarity(sets[one], sets[other])))
-        for item, sets in by_item.items()
-        for one, other in combinations(sets, 2)
+        (item, one, other, *matched_f1(_similarity(given[one], given[other])))
+        for item, given in by_item.items()
+        for one, other in combinations(given, 2)
     ]
     return SetPairs(
         item=np.array([each[0] for each in made], dtype=np.int64),
@@ -77,23 +85,21 @@ def read_set_pairs(rows: StudyRows, question: QuestionSpec) -> SetPairs:
     )
 
 
+def measure_distances(sets: EntrySets) -> Asked:
+    """Distance of each set from what was drafted, of items with a draft."""
+    measured = {
+        row: distance_from_draft(_beside_drafts(entries, sets.drafts[row]))
+        for row, entries in sets.settled.items()
+        if drafted_entries(sets.drafts[row])
+    }
+    judgments = np.array(list(measured), dtype=np.int64)
+    return _asked(sets.question, DISTANCE, judgments, np.array(list(measured.values()), dtype=np.float64))
+
+
 def _similarity(one: Sequence[Entry], other: Sequence[Entry]) -> Floats:
     """Shared words of every two conditions, twice those in common over those of both (Dice)."""
     similarity = [[shared_words(a["condition"], b["condition"]) for b in other] for a in one]
     return np.array(similarity, dtype=np.float64).reshape(len(one), len(other))
-
-
-def _distances(
-    question: QuestionSpec, sets: Mapping[int, Sequence[Entry]], drafts: Mapping[int, dict[str, Any]]
-) -> Asked:
-    """Distance of each set from what was drafted, of items with a draft."""
-    measured = {
-        row: distance_from_draft(_beside_drafts(entries, drafts[row]))
-        for row, entries in sets.items()
-        if drafted_entries(drafts[row])
-    }
-    judgments = np.array(list(measured), dtype=np.int64)
-    return _asked(question, DISTANCE, judgments, np.array(list(measured.values()), dtype=np.float64))
 
 
 def _beside_drafts(
@@ -117,10 +123,9 @@ def _words_of(entry: Entry) -> list[str]:
     return words_of(" ".join([entry["condition"], *entry["answers"]]))
 
 
-def _sets(rows: StudyRows, question: QuestionSpec) -> dict[int, list[Entry]]:
-    """Row of the judgment to its set, in the order that was settled on."""
+def _settled(rows: StudyRows, question: QuestionSpec) -> dict[int, list[Entry]]:
     answers = Answer.objects.filter(
-        countable_q(rows.study, "judgment__"), kind=Kind.ENTRIES, question=question.key
+        rows.counting("judgment__"), kind=Kind.ENTRIES, question=question.key
     ).order_by("judgment_id")
     stored = list(answers.values_list("judgment_id", "part", "text"))
     at, known = places(rows.judgment_pks, np.array([each[0] for each in stored], dtype=np.int64))
@@ -132,21 +137,19 @@ def _sets(rows: StudyRows, question: QuestionSpec) -> dict[int, list[Entry]]:
     return {row: [entry for _, entry in entries] for row, entries in in_order.items()}
 
 
-def _decisions(
-    question: QuestionSpec, sets: Mapping[int, Sequence[Entry]], drafts: Mapping[int, dict[str, Any]]
-) -> Asked:
+def _decisions(sets: EntrySets) -> Asked:
     codes = {decision: code for code, decision in enumerate(Decision)}
     made = [
         (row, _part(origin), codes[decision])
-        for row, entries in sets.items()
-        for origin, decision in decisions(drafts[row], entries).items()
+        for row, entries in sets.settled.items()
+        for origin, decision in decisions(sets.drafts[row], entries).items()
     ]
     parts = sorted(
         {part for _, part, _ in made}, key=lambda part: [int(each[1:]) for each in part.split(".")]
     )
     place = {part: at for at, part in enumerate(parts)}
     return Asked(
-        decision_question(question),
+        decision_question(sets.question),
         tuple(parts),
         np.array([row for row, _, _ in made], dtype=np.int64),
         np.array([place[part] for _, part, _ in made], dtype=np.int64),
@@ -169,15 +172,15 @@ def _drafts(pks: Sequence[int]) -> dict[int, dict[str, Any]]:
     return found
 
 
-def _composition(question: QuestionSpec, sets: Mapping[int, Sequence[Entry]]) -> dict[str, Asked]:
-    rows = [(row, _origin(entry)) for row, entries in sets.items() for entry in entries]
+def _composition(sets: EntrySets) -> dict[str, Asked]:
+    rows = [(row, _origin(entry)) for row, entries in sets.settled.items() for entry in entries]
     made = compose(
         np.array([row for row, _ in rows], dtype=np.int64),
         np.array([kind for _, kind in rows], dtype=np.int64),
     )
     columns = {SIZE: made.size, OF_ADDED: made.added, OF_REVISED: made.revised}
     return {
-        name_of(question, what): _asked(question, what, made.judgment, column.astype(np.float64))
+        name_of(sets.question, what): _asked(sets.question, what, made.judgment, column.astype(np.float64))
         for what, column in columns.items()
     }
 

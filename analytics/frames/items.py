@@ -30,7 +30,7 @@ def _main_items(study: Study, filters: Filters) -> QuerySet[Item]:
 def read_items(study: Study, filters: Filters = EVERYTHING) -> tuple[StudyItems, npt.NDArray[np.int64]]:
     """The items, and their primary keys in ascending order."""
     of_query = ("query__key", "query__category", "query__split", "query__source")
-    coded = (*of_query, "arm__key", "systems_key", "lengths", "used")
+    coded = (*of_query, "arm__key", "systems_key", "lengths", "used", "clarifying_source")
     types = {"pk": ColumnType.WHOLE, "key": ColumnType.TEXT} | dict.fromkeys(coded, ColumnType.CODED)
     rows = _main_items(study, filters).annotate(used=Coalesce("context__source", Value("")))
     table = read_columns(rows, types)
@@ -52,6 +52,7 @@ def read_items(study: Study, filters: Filters = EVERYTHING) -> tuple[StudyItems,
         lengths=table.coded("lengths"),
         context_source=table.coded("used").codes,
         context_sources=table.coded("used").values,
+        question_source=table.coded("clarifying_source"),
         splits=_by_query(query, table.coded("query__split")),
         sources=_by_query(query, table.coded("query__source")),
     )

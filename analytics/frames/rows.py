@@ -113,8 +113,10 @@ class StudyRows:
     that answer no question and only give measures.
 
     `judgments` has a row per judgment, by its primary key: its `item`, a row of `items`, its `rater`, its `replicate`,
-    `shown`, the code of the order in which responses were shown, and `layout`, the code of how they were arranged on
-    the screen. `item_pks` and `judgment_pks` ascend.
+    `shown`, the code of the order in which responses were shown, `layout`, the code of how they were arranged on
+    the screen, `moment`, when it was made (NO_MOMENT if that is not recorded), and `active` and `visible`, the seconds
+    from opening to submitting and those with the page in view (nan if they are not). `item_pks` and `judgment_pks`
+    ascend.
     """
 
     study: Study
@@ -142,6 +144,9 @@ def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters 
     types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), ColumnType.WHOLE) | {
         "shown": ColumnType.CODED,
         "layout": ColumnType.CODED,
+        "judged_at": ColumnType.MOMENT,
+        "duration_ms": ColumnType.NUMBER,
+        "visible_ms": ColumnType.NUMBER,
     }
     raters = {
         pk: rater
@@ -164,6 +169,9 @@ def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters 
             "replicate": table.array("replicate"),
             "shown": shown.codes,
             "layout": layout.codes,
+            "moment": table.array("judged_at"),
+            "active": table.array("duration_ms") / 1000,
+            "visible": table.array("visible_ms") / 1000,
         }
     )[known].reset_index(drop=True)
     kept = None if only is None else tuple(only)

@@ -11,7 +11,7 @@ from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.measures import MeasureValues, read_measure_values
 from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns, pair_frames
 from analytics.frames.passes import StudyPasses, read_passes
-from analytics.frames.rows import JUDGES, read_rows
+from analytics.frames.rows import JUDGES, StudyRows, read_rows
 from analytics.frames.texts import StudyTexts, read_texts
 from analytics.frames.work_order import WorkOrder
 from analytics.statistics.core.tidy import MISSING
@@ -54,6 +54,7 @@ class StudyFrame:
     texts: StudyTexts
     study_items: StudyItems
     work_order: WorkOrder
+    rows: StudyRows
 
     @property
     def items(self) -> int:
@@ -112,6 +113,7 @@ def study_frame(study: Study, filters: Filters = EVERYTHING) -> StudyFrame:
         passes=read_passes(study, paired if compares else [], others, filters),
         study_items=rows.items,
         work_order=WorkOrder(rows),
+        rows=rows,
     )
 
 

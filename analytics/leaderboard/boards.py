@@ -10,8 +10,8 @@ from typing import Any
 
 from django.utils.text import slugify
 
+from analytics.figures.aspect_figure import is_overall
 from analytics.figures.report_view import ReportView
-from analytics.frames.aspects import OVERALL_KEYS
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.leaderboards.leaderboard import interval_ranks, places
 
@@ -84,7 +84,7 @@ def _asked(view: ReportView, group: Record) -> list[tuple[Record, Record]]:
     answered = list(view.answered(view.judged, group))
     rated = [each for each in answered if each[0]["form"] == "rated" and SCALES in each[1]]
     rated = [each for each in rated if _best_end(each[0]) and each[1][SCALES]["by_system"]]
-    overall = [each for each in rated if each[0]["key"] in OVERALL_KEYS]
+    overall = [each for each in rated if is_overall(each[0])]
     chosen = [each for form in ("picks", "ranking", "pairs") for each in answered if each[0]["form"] == form]
     return [*chosen, *(overall or rated)]
 

@@ -25,8 +25,10 @@ from analytics.reports.common import (
     REPLICATES,
     TIES,
     NothingToReport,
+    Watch,
     counts_record,
     facts_of,
+    no_watch,
     study_record,
     why_nothing,
 )
@@ -58,6 +60,7 @@ def build_report(
     filters: Filters = EVERYTHING,
     defer: bool = False,
     codings: Sequence[Coding] | None = None,
+    watch: Watch = no_watch,
 ) -> Record:
     """Every figure of the study, question by question, each group of raters by itself and judges beside people.
 
@@ -91,7 +94,7 @@ def build_report(
         "raters": _raters(study, frame),
         "judges": records,
         "groups": [_group(group) for group in frame.groups],
-        "times": times_record(study, filters),
+        "times": times_record(frame.rows),
         "queries": queries_record(frame.study_items),
         "codings": codings_record(
             study, frame.study_items, codings_of(study) if codings is None else codings
@@ -100,7 +103,8 @@ def build_report(
         "records": [],
     }
     deferred: set[str] = set()
-    for question, form, inputs in figure_inputs(frame, terms):
+    for done, (question, form, inputs) in enumerate(figure_inputs(frame, terms)):
+        watch("computing the figures", done, len(frame.questions))
         figures = applying(question, form)
         if defer and inputs:
             deferred.update(figure.key for figure in figures if figure.deferred_as)
@@ -153,6 +157,7 @@ def terms_of(
     both = frozenset(each["rater"] for each in judged if judges.is_asked_both_ways(each))
     conditions, own_systems = judges.prompt_conditions(study), judges.own_systems(study)
     stopping = StoppingRule.of(revision.spec.get("stopping") or {})
+    withdrawn = study.items.filter(role=Role.MAIN, withdrawn_at__isnull=False).count() if stopping else 0
     sample = _people_sample(study, filters)
     shares = read_shares(revision.spec.get("shares") or ())
 
@@ -170,6 +175,7 @@ def terms_of(
             own_systems=own_systems,
             stopping=stopping,
             redundancy=study.redundancy,
+            withdrawn=withdrawn,
             is_view=bool(filters),
             sample=sample,
             shares=shares,
@@ -220,7 +226,8 @@ def records_of(
 def _record(figure: Figure, given: FigureInput) -> Record | None:
     record = figure.compute(given)
     if record is not None and concerns(given, figure.stops_with, beside_people=figure.beside_people):
-        return dict(withheld(record, OF_A_VIEW if given.terms.is_view else BY_LOOKS))
+        reason = OF_A_VIEW if given.terms.is_view else BY_LOOKS
+        return dict(withheld(record, reason, parts=figure.stops_in))
     return record
 
 

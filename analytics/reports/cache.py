@@ -14,8 +14,8 @@ from analytics.frames.filters import EVERYTHING, Filters
 from analytics.leaderboard.boards import leaderboard_record
 from analytics.reports.build import SCHEMA, build_report, fingerprint, fingerprints
 from analytics.reports.code_version import code_version
-from analytics.reports.common import has_ties
-from analytics.reports.deferred.records import Watch, completed, deferred_records, no_watch, waiting_in
+from analytics.reports.common import Watch, has_ties, no_watch
+from analytics.reports.deferred.records import completed, deferred_records, filters_of, waiting_in
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import CachedReport, Study
 from evaluation.selectors import counting_judgments
@@ -71,7 +71,9 @@ def _ties_of(report: dict[str, Any]) -> str:
     return str(report["parameters"].get("ties", "half"))
 
 
-def compute_report(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> dict[str, Any]:
+def compute_report(
+    study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING, watch: Watch = no_watch
+) -> dict[str, Any]:
     """The report of the study as it is now, kept or computed; a new one replaces all older ones of the same view, and
     one of the whole study what a published leaderboard shows.
 
@@ -85,10 +87,9 @@ def compute_report(study: Study, *, ties: Ties = "half", filters: Filters = EVER
     if kept is not None and kept.payload:
         payload: dict[str, Any] = kept.payload
         return payload
-    # A view is of fewer judgments, and none of its figures wait.
     limit = settings.ASSAY_REPORT_DEFER_JUDGMENTS
-    defer = not filters and counting_judgments(study)[: limit + 1].count() > limit
-    report = build_report(study, ties=ties, filters=filters, defer=defer)
+    defer = counting_judgments(study).filter(filters.judgments(study))[: limit + 1].count() > limit
+    report = build_report(study, ties=ties, filters=filters, defer=defer, watch=watch)
     with transaction.atomic():
         CachedReport.objects.update_or_create(
             study=study,
@@ -127,14 +128,21 @@ def whole_report(
     study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING, watch: Watch = no_watch
 ) -> dict[str, Any]:
     """The same with the figures that wait, which are kept from then on. Raises NothingToReport."""
-    return _with_figures(study, compute_report(study, ties=ties, filters=filters), "", watch)
+    return _with_figures(study, compute_report(study, ties=ties, filters=filters, watch=watch), "", watch)
 
 
 def report_with_section(
-    study: Study, heading: str, *, ties: Ties = "half", watch: Watch = no_watch
+    study: Study,
+    heading: str,
+    *,
+    ties: Ties = "half",
+    filters: Filters = EVERYTHING,
+    watch: Watch = no_watch,
 ) -> dict[str, Any]:
     """The same with those figures that wait below this heading. Raises NothingToReport."""
-    return _with_figures(study, compute_report(study, ties=ties), heading, watch)
+    return _with_figures(
+        study, compute_report(study, ties=ties, filters=filters, watch=watch), heading, watch
+    )
 
 
 def _with_figures(study: Study, report: dict[str, Any], heading: str, watch: Watch) -> dict[str, Any]:
@@ -142,13 +150,14 @@ def _with_figures(study: Study, report: dict[str, Any], heading: str, watch: Wat
     if not keys:
         return report
     ties: Ties = report["parameters"]["ties"]
-    before = fingerprint(study, ties=ties)
+    filters = filters_of(report)
+    before = fingerprint(study, ties=ties, filters=filters)
     found = deferred_records(study, report, keys, watch)
     with transaction.atomic():
         # Locked, since another section may have been computed meanwhile. Where judgments have come in, the report is of
         # fewer than these figures, and is not kept.
         row = CachedReport.objects.select_for_update().filter(study=study, fingerprint=before).first()
-        if row is None or not row.payload or fingerprint(study, ties=ties) != before:
+        if row is None or not row.payload or fingerprint(study, ties=ties, filters=filters) != before:
             return completed(study, report, found)
         row.payload = completed(study, row.payload, found)
         row.save(update_fields=["payload"])

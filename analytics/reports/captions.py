@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from analytics.display.blocks import Block, Section
-from analytics.display.plots import DotPlot
+from analytics.display.blocks import Block, Plot, Section
 from analytics.display.tables import Table, in_context
 from analytics.figures.report_view import ReportView
 
@@ -18,7 +17,7 @@ from analytics.figures.report_view import ReportView
 class _Place:
     """A table or a plot under its headings. `number` tells it from others of the same caption under the same ones."""
 
-    shown: Table | DotPlot
+    shown: Table | Plot
     section: Section
     block: Block
     number: int
@@ -47,7 +46,7 @@ def _told(block: Block, tables: Iterator[str], plots: Iterator[str]) -> Block:
     )
 
 
-def _contexts(shown: Sequence[tuple[Section, Block, Table | DotPlot]], view: ReportView) -> Iterator[str]:
+def _contexts(shown: Sequence[tuple[Section, Block, Table | Plot]], view: ReportView) -> Iterator[str]:
     """Of each in turn, the shortest of its contexts that tells its caption from all others."""
     taken: Counter[tuple[str, str, str]] = Counter()
     places = []

@@ -1,6 +1,6 @@
 """The common part of all reports: the study that they are of, and what was left out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 from analytics.frames.filters import EVERYTHING, Filters, view_in_words
@@ -12,8 +12,15 @@ from evaluation.selectors import left_out_counts, pooled_revisions, standing_exc
 REPLICATES = 1_000
 LEVEL = 0.95
 
+# Told what is being computed, how many steps are done and of how many.
+Watch = Callable[[str, int, int], None]
+
 # How a tie counts in expected win rates.
 TIES: tuple[Ties, ...] = get_args(Ties)
+
+
+def no_watch(phase: str, done: int, total: int) -> None:
+    """Nobody is watching."""
 
 
 def has_ties(study: Study) -> bool:

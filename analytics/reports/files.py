@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString, mark_safe
 
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
@@ -22,12 +22,14 @@ def report_json(report: dict[str, Any]) -> str:
 
 
 def report_html(report: dict[str, Any]) -> str:
-    context = {"page": report_page(report), "report": report, "css": mark_safe(_css())}  # noqa: S308 - our own files
+    context = {"page": report_page(report), "report": report, "css": stylesheets()}
     return render_to_string("analytics/report_file.html", context)
 
 
-def _css() -> str:
-    return "\n".join(Path(_found(name)).read_text("utf-8") for name in STYLESHEETS)
+def stylesheets() -> SafeString:
+    """The styles of a page that is one file."""
+    text = "\n".join(Path(_found(name)).read_text("utf-8") for name in STYLESHEETS)
+    return mark_safe(text)  # noqa: S308 - our own files
 
 
 def _found(name: str) -> str:

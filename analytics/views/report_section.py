@@ -12,11 +12,10 @@ from django_htmx.http import HttpResponseClientRefresh, reswap, retarget
 
 from analytics.figures.headings import HEADINGS
 from analytics.reports.deferred.records import waiting_in
-from analytics.reports.deferred.section_jobs import begin_section, section_under_way
+from analytics.reports.deferred.section_jobs import begin_section, section_parameters, section_under_way
 from analytics.reports.page import report_page
-from analytics.statistics.preferences.win_rates import Ties
 from analytics.views.wanted import WantedReport, of_wanted_report
-from evaluation.models import Job, Study
+from evaluation.models import Job
 from evaluation.refusals import Refused
 from evaluation.tasks import enqueue_job
 
@@ -36,18 +35,19 @@ def study_report_section(request: HttpRequest, wanted: WantedReport, heading: st
     if not waiting_in(report, heading):
         shown = f"{wanted.address}#{heading}"
         return _section(request, wanted, report, heading) if fragment else redirect(shown)
-    state = _state(request, wanted.study, wanted.ties, heading)
+    state = _state(request, wanted, heading)
     if not fragment:
         return redirect(f"{wanted.address}#{heading}-deferred")
     context = {**wanted.context, "section": {"key": heading}, "deferred_at": wanted.address, **state}
     return _uncached(render(request, "analytics/_report_deferred.html", context))
 
 
-def _state(request: HttpRequest, study: Study, ties: Ties, heading: str) -> dict[str, Any]:
+def _state(request: HttpRequest, wanted: WantedReport, heading: str) -> dict[str, Any]:
     """The section's job, begun if there is none; the one that goes first; or the failed one that was asked about."""
+    study, ties, filters = wanted.study, wanted.ties, wanted.filters
     under_way = section_under_way(study)
     if under_way is not None:
-        mine = under_way.parameters == {"ties": ties, "heading": heading}
+        mine = under_way.parameters == section_parameters(study, heading, ties=ties, filters=filters)
         return {"job": under_way} if mine else {"before": under_way}
     asked = request.POST.get("job", "")
     ended = Job.objects.filter(study=study, kind=Job.Kind.SECTION, state=Job.State.FAILED)
@@ -55,7 +55,7 @@ def _state(request: HttpRequest, study: Study, ties: Ties, heading: str) -> dict
     if failed is not None:
         return {"failed": failed}
     try:
-        job = begin_section(study, heading, by=request.user, ties=ties)
+        job = begin_section(study, heading, by=request.user, ties=ties, filters=filters)
     except Refused:
         # Somebody else's has begun at this moment.
         return {"before": section_under_way(study)}

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
-from analytics.frames.filters import NAMES, Filters
+from analytics.frames.filters import NAMES, SAVED, Filters
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison import sides as compared
 from analytics.reports.comparison.cache import current_comparison, is_claimed
-from analytics.reports.comparison.files import CONTENT_TYPES, FORMATS
+from analytics.reports.comparison.files import BY_SUFFIX, CONTENT_TYPES
 from analytics.reports.comparison.page import comparison_page
 from analytics.reports.comparison.sides import ComparisonSide, Sides
 from analytics.tasks import queue_comparison
@@ -55,7 +55,7 @@ def study_comparison(request: HttpRequest, slug: str) -> HttpResponse:
 def study_comparison_file(request: HttpRequest, slug: str, suffix: str) -> HttpResponse:
     """The same as a file; the page says what is missing while there is none."""
     study = get_study_for(request.user, slug)
-    if suffix not in FORMATS or not request.GET.get("other"):
+    if suffix not in BY_SUFFIX or not request.GET.get("other"):
         raise Http404
     a, b, wrong = _wanted(request, study)
     if wrong:
@@ -66,7 +66,7 @@ def study_comparison_file(request: HttpRequest, slug: str, suffix: str) -> HttpR
         found = None
     if found is None:
         return redirect(reverse("analytics:study-comparison", args=[slug]) + _query(a, b))
-    response = HttpResponse(FORMATS[suffix](found), content_type=CONTENT_TYPES[suffix])
+    response = HttpResponse(BY_SUFFIX[suffix](found), content_type=CONTENT_TYPES[suffix])
     name = f"{slug}-and-{b.study.slug}.{suffix}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     add_never_cache_headers(response)
@@ -90,7 +90,8 @@ def _wanted(request: HttpRequest, study: Study) -> tuple[ComparisonSide, Compari
     for name, each in zip(compared.NAMES, (study, other), strict=True):
         filters = Filters()
         try:
-            filters = Filters.parse(each, {key: request.GET.getlist(f"{name}_{key}") for key in NAMES})
+            given = {key: request.GET.getlist(f"{name}_{key}") for key in (*NAMES, SAVED)}
+            filters = Filters.parse(each, given)
         except FieldsRefused as refused:
             wrong.append(f"{name.upper()}: {refused}")
         sides.append(ComparisonSide(each, filters))

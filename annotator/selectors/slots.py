@@ -54,13 +54,19 @@ def counted_early(study: Study) -> str:
     """The number of judgments out of those planned, where a study was closed early; empty where it was not."""
     if study.status != Status.CLOSED:
         return ""
-    places = Slot.objects.filter(study=study).exclude(state=SlotState.RETIRED)
-    planned = places.count()
+    of_study = Slot.objects.filter(study=study)
+    places = of_study.exclude(state=SlotState.RETIRED)
     filled = places.filter(state=SlotState.FILLED).count()
+    # Not those of items that were withdrawn, nor replacements of judgments that count again.
+    called_off = of_study.filter(
+        state=SlotState.RETIRED, item__withdrawn_at=None, replaces=None, replaced_by=None
+    ).count()
+    planned = places.count() + called_off
     # Without any, nobody came to it: its judgments were imported.
     if filled in (0, planned):
         return ""
-    return f"The study was closed early, with {filled:,} of {planned:,} planned judgments."
+    lowered = f", {called_off:,} of them called off by asking for fewer per item" if called_off else ""
+    return f"The study was closed early, with {filled:,} of {planned:,} planned judgments{lowered}."
 
 
 def _looked_up(study: int, now: datetime) -> QuerySet[ArmFront]:

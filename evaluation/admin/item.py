@@ -47,9 +47,9 @@ class StateFilter(admin.SimpleListFilter):
 @admin.register(Item)
 class ItemAdmin(StudyScopedAdmin):
     tab = "items"
-    fields = ("key", "arm", "role", "query_text", "context_text", "clarifying_question", "responses_text", "gold",
-              "state", "stimulus_hash")  # fmt: skip
-    draft_fields = ("role", "clarifying_question")
+    fields = ("key", "arm", "role", "query_text", "context_text", "clarifying_question", "clarifying_source",
+              "responses_text", "gold", "state", "stimulus_hash")  # fmt: skip
+    draft_fields = ("role", "clarifying_question", "clarifying_source")
     list_display = ("key", "query_short", "arm", "role", "judged", "state", "see")
     list_filter = (StudyFilter, ArmFilter, "role", StateFilter)
     list_select_related = ("arm", "query", "study")

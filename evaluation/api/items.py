@@ -33,6 +33,9 @@ class ItemSerializer(serializers.Serializer[Any]):
     context_source = serializers.CharField(
         help_text="The model or person that wrote the context; empty where nothing says."
     )
+    clarifying_source = serializers.CharField(
+        help_text="The model or person that asks the clarifying question; empty where nothing says."
+    )
     systems = serializers.ListField(
         child=serializers.CharField(), help_text="Whose responses r1, r2, ... are, in this order."
     )
@@ -114,6 +117,7 @@ def item_records(items: Sequence[Item] | QuerySet[Item], *, with_stimulus: bool)
             "query": {"key": item.query.key, "category": item.query.category},
             "context": item.context.key if item.context else None,
             "context_source": item.context.source if item.context else "",
+            "clarifying_source": item.clarifying_source,
             "systems": systems.get(item.pk, []),
             "gold": item.gold,
             "withdrawn": item.withdrawn_at is not None,

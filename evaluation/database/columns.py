@@ -8,6 +8,7 @@ import io
 import select
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any
 
@@ -23,15 +24,19 @@ from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGconn
 
 CHUNK = 50_000
+NO_MOMENT = int(np.iinfo(np.int64).min)
+EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
 class ColumnType(Enum):
-    """Kinds of values. Missing whole numbers are read as 0, missing numbers as nan, missing text as ''."""
+    """Kinds of values. Missing whole numbers are read as 0, missing numbers as nan, missing text as ''. Moments are
+    whole microseconds since 1970, NO_MOMENT where there is none."""
 
     WHOLE = "whole"
     NUMBER = "number"
     TEXT = "text"
     CODED = "coded"
+    MOMENT = "moment"
 
 
 ARROW = {
@@ -39,6 +44,7 @@ ARROW = {
     ColumnType.NUMBER: pa.float64(),
     ColumnType.TEXT: pa.string(),
     ColumnType.CODED: pa.dictionary(pa.int32(), pa.string()),
+    ColumnType.MOMENT: pa.timestamp("us", "UTC"),
 }
 
 
@@ -108,6 +114,9 @@ def _converted(values: npt.NDArray[Any], wanted: ColumnType) -> Any:
         return values.astype(np.float64)
     if wanted is ColumnType.TEXT:
         return np.where(values == None, "", values)  # noqa: E711 - element by element
+    if wanted is ColumnType.MOMENT:
+        whole = (NO_MOMENT if each is None else (each - EPOCH) // MICROSECOND for each in values)
+        return np.fromiter(whole, np.int64, len(values))
     codes, table = pd.factorize(values)
     return codes, [str(value) for value in table]
 
@@ -127,7 +136,7 @@ def _copied(selected: QuerySet[Any], types: Mapping[str, ColumnType]) -> dict[st
     table = pyarrow.csv.read_csv(
         buffer,
         read_options=pyarrow.csv.ReadOptions(column_names=list(types)),
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types={name: ARROW[each] for name, each in types.items()},
             # COPY writes nothing for null; a name like NULL or NA is a name.
@@ -165,4 +174,6 @@ def _from_arrow(column: Any, wanted: ColumnType) -> Any:
         return column.to_numpy(zero_copy_only=False).astype(np.float64)
     if wanted is ColumnType.TEXT:
         return column.fill_null("").to_numpy(zero_copy_only=False)
+    if wanted is ColumnType.MOMENT:
+        return column.cast(pa.int64()).fill_null(NO_MOMENT).to_numpy(zero_copy_only=False)
     return column.indices.fill_null(-1).to_numpy(zero_copy_only=False), column.dictionary.to_pylist()

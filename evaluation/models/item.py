@@ -122,6 +122,8 @@ class Item(models.Model):
     query = models.ForeignKey(Query, models.PROTECT, related_name="items")
     context = models.ForeignKey(Context, models.PROTECT, null=True, blank=True, related_name="items")
     clarifying_question = models.TextField(blank=True)
+    # The model or person that asks that question; raters never see it.
+    clarifying_source = models.CharField(max_length=200, blank=True)
     arm = models.ForeignKey(Arm, models.PROTECT, related_name="items")
     role = models.CharField(max_length=15, choices=Role, default=Role.MAIN)
     responses = models.ManyToManyField(Response, through="ItemResponse", related_name="items")

@@ -39,9 +39,9 @@ class Job(models.Model):
     # The study's, or that of the study which an import is going to make; empty until a staged one has been given it.
     slug = models.SlugField(max_length=80)
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
-    # Of an import: title, protocol, of a table its map, of a study's file its key in `hooks.study_files` (`opens`) and
-    # how its study compares (`outcome`); of an export: format; of scores: what `import_scores` takes;
-    # of a study of products: the run, the title and the options; of a corpus: its name;
+    # Of an import: title, protocol, of a table its map, of a study's file its key in `hooks.study_files` (`opens`), the
+    # study that was made of it (`opened`) and how that compares (`outcome`); of an export: format; of scores: what
+    # `import_scores` takes; of a study of products: the run, the title and the options; of a corpus: its name;
     # of a report's files: how ties count, and the fingerprint of the report; of its section: that, and the heading;
     # of a bundle: how ties count, and the fingerprint.
     parameters = models.JSONField(default=dict, blank=True)

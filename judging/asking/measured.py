@@ -73,11 +73,13 @@ def measured_data(call: ItemCall, measure: Measure, numbers: Mapping[str, float]
     for question in call.protocol.questions(call.spec, call.stimulus):
         if answers(question, measure, call.settings):
             try:
-                data[question.key] = verdict_by_measure(
+                verdict = verdict_by_measure(
                     question, call.stimulus, measure, numbers, call.draws, margin=margin
                 )
             except Unmeasurable as reason:
                 raise ReplyRejected("unparsed", str(reason)) from None
+            if verdict is not None:
+                data[question.key] = verdict
     return data
 
 

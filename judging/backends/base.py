@@ -147,6 +147,8 @@ class ModelBackend:
     open: Callable[[EndpointLike, int], Backend]
     # Whether it compares with the human-written reference, whatever the judge's settings say.
     sees_reference: bool = False
+    # Whether it measures each response by itself, so that it can leave out one that is itself the reference.
+    measures_each: bool = False
     options: tuple[JudgeOption, ...] = ()
     # None: as chat models are probed.
     probe: Probe | None = None
@@ -177,8 +179,9 @@ class Heuristic:
     compares: bool = False
     measures: tuple[Measure, ...] = ()
     numbers: Callable[[Stimulus], Mapping[str, Mapping[str, float] | float]] = lambda stimulus: {}
-    # Whether it compares with the human-written reference.
+    # Whether it compares with the human-written reference, and each response by itself (see `ModelBackend`).
     sees_reference: bool = False
+    measures_each: bool = False
     options: tuple[JudgeOption, ...] = ()
     # The same with the values of its options; StopRun where it can't judge with them.
     configured: Callable[["Heuristic", Mapping[str, Any]], "Heuristic"] = lambda heuristic, options: heuristic
@@ -204,6 +207,7 @@ class Derived:
     asks_model = False
     # Its members may; that is told of each run.
     sees_reference = False
+    measures_each = False
 
 
 JudgeBackend = ModelBackend | Heuristic | Derived

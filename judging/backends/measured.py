@@ -31,6 +31,17 @@ MARGIN = JudgeOption(
 )
 
 
+def measured_responses(stimulus: Stimulus) -> list[Mapping[str, Any]]:
+    """The responses of an item but those that are what the judge compares with."""
+    return [response for response in stimulus["responses"] if not response.get("is_reference")]
+
+
+def require_pair(stimulus: Stimulus) -> None:
+    """Unmeasurable if the item is a pair, one of whose responses is what the judge compares with."""
+    if len(stimulus["responses"]) == 2 > len(measured_responses(stimulus)):
+        raise Unmeasurable("One of the two responses is itself the reference.")
+
+
 def is_comparison(question: QuestionSpec) -> bool:
     return question.kind == Kind.RANKING or (question.kind == Kind.PREFERENCE and question.over == Over.ITEM)
 
@@ -50,9 +61,15 @@ def verdict_by_measure(
     *,
     margin: float = 0.0,
 ) -> Any:
-    """The answer that follows from a number of each response, by part; Unmeasurable where a comparison lacks one."""
+    """The answer that follows from a number of each response, by part; Unmeasurable where a comparison lacks one.
+
+    None to a comparison of more than two of which one is the reference itself: it has no number to be compared by.
+    """
     if question.kind == Kind.SCALE:
         return {part: _on_scale(question, measure, number) for part, number in numbers.items()}
+    require_pair(stimulus)
+    if len(measured_responses(stimulus)) < len(stimulus["responses"]):
+        return None
     if len(numbers) < len(stimulus["responses"]):
         raise Unmeasurable(f"Not every response has a text of which {measure.title} is defined.")
     sign = 1.0 if measure.direction == "higher" else -1.0

@@ -8,7 +8,7 @@ from evaluation.protocols import QuestionSpec
 from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import DIRECTIONS, Stimulus
 from judging.backends.base import Draws, Heuristic, Unmeasurable
-from judging.backends.measured import fits_scale, is_comparison, verdict_by_measure
+from judging.backends.measured import fits_scale, is_comparison, measured_responses, verdict_by_measure
 from judging.backends.text_metrics import TEXT_METRICS
 from judging.backends.text_metrics.base import TextMetric
 
@@ -26,7 +26,8 @@ def metric_numbers(metric: TextMetric, stimulus: Stimulus) -> dict[str, float]:
     if metric.needs_reference and not references:
         raise Unmeasurable("The query has no human-written reference.")
     found = {
-        response["part"]: metric.compute(response["text"], references) for response in stimulus["responses"]
+        response["part"]: metric.compute(response["text"], references)
+        for response in measured_responses(stimulus)
     }
     numbers = {part: float(number) for part, number in found.items() if number is not None}
     if not numbers:
@@ -51,6 +52,7 @@ def metric_judge(metric: TextMetric) -> Heuristic:
         measures=(measure,),
         numbers=partial(_numbers, metric, measure),
         sees_reference=metric.needs_reference,
+        measures_each=True,
     )
 
 

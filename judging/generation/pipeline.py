@@ -87,6 +87,8 @@ class SourceQuery:
     # {key: follow-up questions}, {key: their source, a model or person}, and the responses.
     contexts: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     context_sources: Mapping[str, str] = field(default_factory=dict)
+    # {clarifying question of its items: who asks it, '' where nothing says}
+    question_sources: Mapping[str, str] = field(default_factory=dict)
     responses: Sequence[GivenResponse] = ()
     # The condition-answer-citation entries that people settled on.
     settled: Sequence[Mapping[str, Any]] = ()

@@ -1,4 +1,8 @@
-"""HREF's four prompt conditions of one judge: with and without the guideline, with and without worked examples."""
+"""Four prompt conditions of one judge: with and without the guideline, with and without worked examples.
+
+Of the prompts that HREF compares (section 5.2, Table 6) they are A, the guideline with its examples, and C, the
+guideline alone; B and D have examples and a prompt of AlpacaEval's, and are judges of their own.
+"""
 
 from typing import Any
 

@@ -1,7 +1,8 @@
 """The references that a judge compares with: human-written ones, or the responses of one of the study's systems.
 
 A system's response takes the place of the human-written references in what the judge is told of an item; people's
-screens and the item's stimulus stay as they are.
+screens and the item's stimulus stay as they are. A response of that system among those that are judged is marked
+`is_reference`: a judge that measures each response by itself leaves it out, and others refuse the item.
 """
 
 from collections.abc import Mapping
@@ -22,7 +23,10 @@ def referenced(judge: Judge, stimuli: Mapping[int, Stimulus]) -> dict[int, Stimu
     if not judge.reference_from:
         return dict(stimuli)
     texts = _texts(judge, list(stimuli))
-    return {pk: _with_references(stimulus, texts.get(pk, [])) for pk, stimulus in stimuli.items()}
+    return {
+        pk: _with_references(stimulus, texts.get(pk, []), judge.reference_from)
+        for pk, stimulus in stimuli.items()
+    }
 
 
 def _texts(judge: Judge, items: list[int]) -> dict[int, list[str]]:
@@ -38,8 +42,12 @@ def _texts(judge: Judge, items: list[int]) -> dict[int, list[str]]:
     return {pk: given.get((query, context)) or given.get((query, None), []) for pk, query, context in rows}
 
 
-def _with_references(stimulus: Stimulus, texts: list[str]) -> Stimulus:
-    return {**stimulus, "query": {**stimulus["query"], "references": texts}}
+def _with_references(stimulus: Stimulus, texts: list[str], source: str) -> Stimulus:
+    responses = [
+        {**response, "is_reference": True} if response["system"] == source else response
+        for response in stimulus["responses"]
+    ]
+    return {**stimulus, "query": {**stimulus["query"], "references": texts}, "responses": responses}
 
 
 def missing_reference(judge: Judge, stimulus: Stimulus) -> str:
@@ -47,7 +55,8 @@ def missing_reference(judge: Judge, stimulus: Stimulus) -> str:
     source = judge.reference_from
     if not source or not uses_reference(judge):
         return ""
-    if any(response["system"] == source for response in stimulus["responses"]):
+    by_source = [response["system"] == source for response in stimulus["responses"]]
+    if any(by_source) and (all(by_source) or not BACKENDS[judge.backend].measures_each):
         return f"The reference is by {source}, one of whose responses is judged."
     if not stimulus["query"]["references"]:
         return f"{source} has no response to this query that could be the reference."

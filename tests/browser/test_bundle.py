@@ -11,6 +11,7 @@ from evaluation import tasks
 from evaluation.models import Job, Study
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.test_report_page import assert_calm, assert_sound, member, shot, study
+from tests.browser.walking import leave_by
 
 __all__ = ["member", "study"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -28,7 +29,7 @@ def test_a_bundle_is_made_downloaded_and_opened_again(
     visitor = member(viewport=WIDE)
     page = visitor.page
     visitor.go("/studies/contexteval/report/files/")
-    page.get_by_role("link", name="replication bundle").click()
+    leave_by(page.get_by_role("link", name="replication bundle"))
     assert_sound(visitor)
     shot(page, "bundle-before", "light", WIDE)
     page.get_by_role("button", name="Create the bundle").click()

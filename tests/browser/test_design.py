@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from playwright.sync_api import FrameLocator, Page, expect
+from playwright.sync_api import FrameLocator, Page, Route, expect
 
 from evaluation.models import Study
 from evaluation.services import add_arms, create_study
@@ -112,6 +112,33 @@ def test_what_is_typed_is_drawn_ordered_and_saved(new_visitor: Callable[..., Vis
     page.locator(".narrow-toggle").get_by_text("Preview", exact=True).click()
     expect(screen(page).get_by_role("tab", name="Response 4")).to_be_visible()
     look(visitor, "design-phone-preview", full=False)
+
+
+def test_of_what_is_typed_while_the_screen_is_drawn_the_last_is_drawn_next(
+    new_visitor: Callable[..., Visitor], draft: Study
+) -> None:
+    visitor = new_visitor(viewport=WIDE)
+    page = visitor.page
+    sign_in(visitor)
+    visitor.go(f"/admin/evaluation/study/{draft.pk}/change/")
+    expect(screen(page).get_by_role("tab", name="Response 4")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    before = sum(url.endswith("/design-preview/") for url in visitor.requests)
+    held: list[Route] = []
+    page.route("**/design-preview/", lambda route: held.append(route))
+    page.evaluate(
+        "addEventListener('htmx:config:request', () => { window.asked = (window.asked ?? 0) + 1; })"
+    )
+    row(page, 0).locator("summary").click()
+    for n, text in enumerate(("Is it right?", "Is it right and", "Is it right and whole?"), 1):
+        row(page, 0).get_by_label("Prompt").fill(text)
+        page.wait_for_function("(n) => window.asked === n", arg=n)
+    assert len(held) == 1
+    page.unroute("**/design-preview/")  # which lets it go
+    expect(screen(page).get_by_text("Is it right and whole?").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert sum(url.endswith("/design-preview/") for url in visitor.requests) == before + 2
+    visitor.assert_calm()
 
 
 def test_without_scripts_numbers_give_the_order(new_visitor: Callable[..., Visitor], draft: Study) -> None:

@@ -12,6 +12,7 @@ from judging.models import GenerationUnit, PipelineRun, Product, Run, WorkKind
 from tests.browser.conftest import Visitor
 from tests.browser.test_admin import DESK, at_once, press, researcher, sign_in, tab  # noqa: F401 - fixtures
 from tests.browser.test_new_researcher import look, take_part
+from tests.browser.walking import leave_by
 from tests.judging import endpoint
 from tests.judging.generating import make_endpoint, study_of_queries
 from tests.judging.generation.contents import CONTENTS
@@ -64,7 +65,7 @@ def test_entries_of_a_draft_are_edited_row_by_row(
     [entry] = product.edited["entries"]
     assert entry["answers"] == ["1849", "In March", "In spring", "A fifth"]
     assert entry["citations"] == [1, 2]
-    page.get_by_role("link", name="Edit").click()
+    leave_by(page.get_by_role("link", name="Edit"))
     look(visitor, "product-edited")
     press(page, "Take the original back")
     page.get_by_text("Took back the original").wait_for()
@@ -121,7 +122,7 @@ def generate_responses(desk: Visitor, folder: Path) -> None:
     page.get_by_label("Title").fill("Soups")
     press(page, "Begin the study")
     tab(page, "Design")
-    page.get_by_role("link", name="Generation", exact=True).click()
+    leave_by(page.get_by_role("link", name="Generation", exact=True))
     look(desk, "generation-empty")
     press(page, "Corpora")
     look(desk, "generation-corpora-empty")
@@ -172,7 +173,7 @@ def drop_and_edit(desk: Visitor) -> None:
     page.locator('input[name="product"]').first.check()
     press(page, "Drop")
     page.get_by_text("dropped 1 products").wait_for()
-    page.get_by_role("link", name="Edit").last.click()
+    leave_by(page.get_by_role("link", name="Edit").last)
     look(desk, "generation-product")
     text = page.get_by_label("Text", exact=True)
     text.fill(" ")

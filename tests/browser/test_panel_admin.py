@@ -113,7 +113,7 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
     ada.go(home)
     look(ada, "page")
 
-    page.get_by_role("link", name="Approve all 4 that are complete and pass").click()
+    leave_by(page.get_by_role("link", name="Approve all 4 that are complete and pass"))
     look(ada, "approve", PHONE)
     page.get_by_role("button", name="Approve all 4").click()
     page.get_by_text("Approving 4 submissions").wait_for()
@@ -150,7 +150,7 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
     page.get_by_text("Paying 2 bonuses of 1.50 GBP").wait_for()
 
     # What waits for a person.
-    page.get_by_role("link", name="Settle").first.click()
+    leave_by(page.get_by_role("link", name="Settle").first)
     look(ada, "settle", WIDE)
     page.get_by_label("It happened").check()
     page.get_by_label("How you know").fill("Their page there shows it.")
@@ -180,7 +180,7 @@ def test_whom_to_take_as_a_researcher_sets_it(ada: Visitor, panel: Panel, prolif
     ada.go(reverse("admin:evaluation_study_panel_preset", args=[panel.study_id]))
     page.get_by_label("HREF", exact=False).check()
     page.get_by_role("button", name="Use the preset").click()
-    page.get_by_role("link", name="Eligibility").click()
+    leave_by(page.get_by_role("link", name="Eligibility"))
     look(ada, "whom")
     page.get_by_label("Living in any of").fill("Kanada")
     page.get_by_label("pilot").check()
@@ -219,7 +219,7 @@ def test_what_the_panel_shows_of_a_bonus_in_doubt(ada: Visitor, panel: Panel) ->
     page = ada.page
     ada.go(reverse("admin:evaluation_study_panel", args=[panel.study_id]))
     look(ada, "evidence", WIDE)
-    page.get_by_role("link", name="Settle as paid").click()
+    leave_by(page.get_by_role("link", name="Settle as paid"))
     look(ada, "settle-paid", PHONE)
     page.get_by_role("button", name="Settle as paid").click()
     page.get_by_text("Settled as paid: 1 bonus.").wait_for()

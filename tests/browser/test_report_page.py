@@ -60,6 +60,7 @@ def assert_sound(visitor: Visitor) -> None:
 def assert_calm(visitor: Visitor) -> None:
     """Nothing to complain of, and no wider than the window."""
     page = visitor.page
+    page.wait_for_load_state()
     assert visitor.complaints == []
     assert visitor.strange_requests == []
     widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")

@@ -13,6 +13,7 @@ MOST_MODULES = 15
 CROWDED = {
     "benchmarks": "each is a command, which is run by its name",
     "evaluation/management/commands": "Django looks for an app's commands in this one folder",
+    "judging/management/commands": "Django looks for an app's commands in this one folder",
 }
 
 

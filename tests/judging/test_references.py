@@ -8,12 +8,14 @@ from django.test import Client
 from django.urls import reverse
 
 from analytics.reports.build import build_report
+from analytics.reports.page import report_page
 from evaluation.models import Answer, Item, Query, Response, System
 from evaluation.refusals import FieldsRefused
 from evaluation.services import PAPER_ARMS
 from judging.models import Endpoint
 from judging.services import create_judge, estimate
 from tests import factories
+from tests.analytics.reports.answering import answered_study
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 
@@ -84,6 +86,47 @@ def test_metrics_compare_with_the_chosen_source(draft):
         numbers.append(list(given.values_list("number", flat=True)))
     assert [len(each) for each in numbers] == [12, 10]
     assert max(numbers[0]) < max(numbers[1]) == 1
+
+
+@pytest.mark.parametrize("backend", ["rouge_l", "embedding"])
+@pytest.mark.parametrize("asked", [[], ["factuality"]])
+def test_the_other_responses_are_measured_where_one_of_several_is_the_reference(
+    owner, served, backend, asked
+):
+    """LFQA Table 1: the top human answer is the reference of the three others."""
+    study = answered_study("aspects", queries=6, owner=owner)
+    item = Item.objects.filter(study=study, role="main")[0]
+    source = item.stimulus["responses"][0]["system"]
+    fields = {"backend": backend, "reference_from": source, "questions": asked}
+    if backend == "embedding":
+        judge = make_judge(study, served, "bag", **fields)
+        assert estimate(study, judge).prompt_tokens > 0
+    else:
+        judge = create_judge(study, name="rouge", **fields)
+    run, _ = judged(study, judge)
+    judgments = run.judging.rater.judgments
+    assert set(judgments.values_list("outcome", flat=True)) == {"ok"}
+    for judgment in judgments.select_related("item"):
+        others = {each["part"] for each in judgment.item.stimulus["responses"] if each["system"] != source}
+        found = set(judgment.answers.values_list("kind", "part"))
+        # It is not said which of all is the best, since the reference has no number.
+        assert found == {("measure", part) for part in others} | {("scale", part) for part in others if asked}
+    assert report_page(build_report(study, replicates=20)).sections
+
+
+@pytest.mark.parametrize("backend", ["rouge_l", "embedding"])
+def test_a_pair_that_shows_the_reference_is_not_compared(draft, served, backend):
+    study = factories.launch(draft)
+    fields = {"backend": backend, "reference_from": "aspen"}
+    judge = (
+        make_judge(study, served, "bag", **fields)
+        if backend == "embedding"
+        else create_judge(study, name="rouge", **fields)
+    )
+    run, _ = judged(study, judge)
+    errors = set(study.judgments.filter(rater=run.judging.rater).values_list("outcome", "trace__error"))
+    assert errors == {("failed", "One of the two responses is itself the reference.")}
+    assert served.total == 0
 
 
 @pytest.mark.parametrize(

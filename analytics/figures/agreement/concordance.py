@@ -2,14 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.tables import DASH, Builder, TableCell, caution, columns, head, interval, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.rankings.concordance import concordance
+from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.resampling import SHARE
+from analytics.statistics.rankings.concordance import concordance, item_concordance
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
@@ -31,6 +36,15 @@ class ConcordanceFigure(Figure):
     def compute(self, given: FigureInput) -> Record:
         assert isinstance(given, AnswerInput)
         return dict(plain(concordance(given.answers.as_ranks(), resample=given.resample("concordance"))))
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """Both agreements, averaged over items."""
+        assert isinstance(given, AnswerInput)
+        found = item_concordance(given.answers.as_ranks())
+        for name, of_items, within in ((W, found.w, SHARE), (f"Mean {TAU} of two raters", found.tau, None)):
+            known = np.isfinite(of_items)
+            sums = mean_sums(of_items[known], found.query[known], unit="items", within=within)
+            yield Quantity(name, sums)
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
         if group["key"] != view.leading["key"] and group["raters"] < 2:

@@ -1,13 +1,14 @@
-"""The mean of each measure at every level of people's overall rating."""
+"""Measures, and judges' own overall ratings, at every level of people's overall rating: mean and spread."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot, score_plot
+from analytics.display.numbers import decimal
 from analytics.display.plots import DotPlot
-from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.aspect_figure import overall_aspects
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput
@@ -20,36 +21,50 @@ from analytics.statistics.core.values import UnitMeans, unit_means
 from evaluation.models import Rater
 from evaluation.protocols import Kind, QuestionSpec
 
+KEY = "aspects/measure_levels"
+RATING = "rating"
+# Judges beyond these are in the records alone; a longer table is opened by who wants it.
+MOST_JUDGES, MOST_OPEN = 10, 15
+QUARTILES = ("Lower", "Median", "Upper")
+
 
 class MeasureLevelsFigure(Figure):
     heading = "aspects"
     place = 50
     definition = (
-        "The mean of each measure among the responses at each level of the overall rating: the one nearest to "
-        "people's mean."
+        "Each measure, and each judge's own overall rating, among the responses at each level of the overall rating, "
+        "the one nearest to people's mean: mean, standard deviation and quartiles."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.SCALE
 
     def compute(self, given: FigureInput) -> Record | None:
-        """LFQA Figure 5."""
+        """LFQA Figure 5: measures in the record of people, a judge's own ratings in that of the judge."""
         assert isinstance(given, AnswerInput)
-        if given.group_key != Rater.Kind.PERSON or not given.measures:
-            return None
         if given.question.key not in OVERALL_KEYS and not overall_aspects(given):
             return None
-        means = unit_means(given.values)
-        found = [record for each in given.measures if (record := _record(given, each, means)) is not None]
-        return {"measures": found} if found else None
+        if given.group_key == Rater.Kind.PERSON:
+            return _of_measures(given)
+        if given.group.kind == Rater.Kind.JUDGE and not given.group.heuristic:
+            return _of_judge(given)
+        return None
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
-            people = next(each for each in question["groups"] if self.key in each)
-            measures = people[self.key]["measures"]
-            yield Block(f"Measures by {question['prompt']}", tables=(_table(measures, question),))
+            measures = [each for group in question["groups"] for each in group[KEY].get("measures", ())]
+            judges = [group for group in question["groups"] if "levels" in group[KEY]]
+            names = [name for name, found in (("measures", measures), ("judges", judges)) if found]
+            table = _table(measures, judges, question)
+            yield Block(
+                f"{' and '.join(names).capitalize()} by {question['prompt']}",
+                tables=(table,),
+                folded=len(table.rows) > MOST_OPEN,
+            )
             for each in measures:
                 yield Block(plot=_plot(each, question))
+            if judges:
+                yield Block(plot=_plot_of_judges(judges[:MOST_JUDGES], question))
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -59,6 +74,38 @@ class MeasureLevelsFigure(Figure):
 
 
 FIGURE = MeasureLevelsFigure()
+
+
+def _of_measures(given: AnswerInput) -> Record | None:
+    if not given.measures:
+        return None
+    means = unit_means(given.values)
+    found = [record for each in given.measures if (record := _record(given, each, means)) is not None]
+    return {"measures": found} if found else None
+
+
+def _of_judge(given: AnswerInput) -> Record | None:
+    """The judge's own ratings, of what people rated; None where it rated nothing of that."""
+    if given.people is None:
+        return None
+    assert isinstance(given.people, AnswerInput)
+    means, own = unit_means(given.people.values), unit_means(given.values)
+    _, at, at_own = np.intersect1d(means.unit, own.unit, assume_unique=True, return_indices=True)
+    if not len(at):
+        return None
+    ratings = np.full(len(means), np.nan)
+    ratings[at] = own.mean[at_own]
+    levels = measure_by_level(
+        ratings,
+        means.mean,
+        means.query,
+        points=given.question.points,
+        within=given.ends,
+        resample=given.resample("ratings by people's level"),
+        unit=given.unit,
+        score=RATING,
+    )
+    return {"levels": plain(levels)}
 
 
 def _record(given: AnswerInput, measured: MeasureValues, means: UnitMeans) -> Record | None:
@@ -92,18 +139,29 @@ def _level(question: Record, value: float) -> str:
     return f"{number(value)} {label}".strip()
 
 
-def _table(measures: list[Record], question: Record) -> Table:
+def _table(measures: Sequence[Record], judges: Sequence[Record], question: Record) -> Table:
+    """Measures first, then the judges that rated the same, as many as are shown."""
+    prompt, more = question["prompt"], len(judges) - MOST_JUDGES
+    scores = [name for name, found in (("each measure", measures), ("each judge's ratings", judges)) if found]
     build = Builder(
-        f"Mean of each measure by {question['prompt']}: the level that is nearest to people's mean.",
-        columns(["Measure", "By", question["prompt"], "Mean", "n"], names=3),
+        f"Mean of {' and of '.join(scores)} by {prompt}: the level that is nearest to people's mean. SD and quartiles "
+        "are of single values at that level.",
+        columns(["Score", "By", prompt, "Mean", "SD", *QUARTILES, "n"], names=3),
+        foot=f"Of {MOST_JUDGES} judges; {more:,} more are in the report's data." if more > 0 else "",
     )
-    for each in measures:
-        for level in each["levels"]:
+    rows = [(each["label"], each["judge"], each["levels"]) for each in measures]
+    rows += [(prompt, each["label"], each[KEY]["levels"]) for each in judges[:MOST_JUDGES]]
+    for label, by, levels in rows:
+        for level in levels:
+            spread = level["standard_deviation"]
             build.add(
-                head(each["label"]),
-                words(each["judge"]),
+                head(label),
+                words(by),
                 words(_level(question, level["level"])),
                 build.coefficient(level["mean"]),
+                TableCell(DASH if spread is None else decimal(spread)),
+                *(TableCell(decimal(each)) for each in level["quartiles"]),
+                *(TableCell(DASH) for _ in QUARTILES[len(level["quartiles"]) :]),
                 build.n(level["mean"]),
             )
     return build.build()
@@ -118,3 +176,22 @@ def _plot(measure: Record, question: Record) -> DotPlot | None:
         return score_plot(rows, what=what, axis=measure["label"], caption=caption)
     low, high = measure["within"]
     return mean_plot(rows, what=what, axis=measure["label"], caption=caption, within=(low, high))
+
+
+def _plot_of_judges(judges: Sequence[Record], question: Record) -> DotPlot | None:
+    """A row per level, on the whole scale."""
+    prompt, points = question["prompt"], question["points"]
+    return mean_plot(
+        [
+            (
+                _level(question, point["value"]),
+                [(group, group[KEY]["levels"][at]["mean"]) for group in judges],
+            )
+            for at, point in enumerate(points)
+        ],
+        what=f"Judges' {prompt} by people's",
+        axis=prompt,
+        caption=f"Judges' mean {prompt} by people's.",
+        within=(points[0]["value"], points[-1]["value"]),
+        whole=True,
+    )

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from analytics.display.blocks import Block
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.figures.aspect_figure import is_overall
 from analytics.figures.figure import Record, StudyFigure
 from analytics.figures.judges.weighted_aspects import WAYS
 from analytics.figures.report_view import ReportView
-from analytics.frames.aspects import OVERALL_KEYS
 
 MEASURES, MEANS = "judges/measures", "judges/measure_means"
 RATED, COMPARED, WEIGHTED = "ratings/scales", "judges/ratings_vs_people", "judges/weighted_aspects"
@@ -25,7 +25,7 @@ class ScoresFigure(StudyFigure):
         """LFQA Table 1."""
         for question in view.judged:
             # Of scales alone: an overall that is a choice between answers has no mean.
-            if question["key"] not in OVERALL_KEYS or question["form"] != "rated":
+            if question["form"] != "rated" or not is_overall(question):
                 continue
             found = _table(view, question)
             if len(found.rows) > 1:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, Table, columns, count, head, words
+from analytics.display.trees import Node, TreePlot
 from analytics.figures.aspect_figure import AspectFigure, fully_rated, named_aspects
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
@@ -16,6 +17,8 @@ from evaluation.protocols import QuestionSpec
 
 # A mark that every format keeps, where blanks would be lost.
 INDENT = "\N{MIDDLE DOT} "
+
+KEY = "aspects/tree"
 
 
 class TreeFigure(AspectFigure):
@@ -46,7 +49,12 @@ class TreeFigure(AspectFigure):
                 continue
             importances = _importances([(group, group[self.key]) for group in groups], question["prompt"])
             tables = (importances, _tree(made[0][self.key], question))
-            yield Block(f"Decision tree for {question['prompt']}", tables=tables, folded=True)
+            yield Block(
+                f"Decision tree for {question['prompt']}",
+                tables=tables,
+                plot=_plot(made[0], question),
+                folded=True,
+            )
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -78,23 +86,42 @@ def _importances(groups: Sequence[tuple[Record, Record]], prompt: str) -> Table:
     return build.build()
 
 
+def _rows(found: Record) -> Iterator[tuple[Record, str, str]]:
+    """The nodes from the root, each with the aspect that leads there and its limit: first what is at most that."""
+    nodes = found["tree"]["nodes"]
+
+    def below(at: int, aspect: str, limit: str) -> Iterator[tuple[Record, str, str]]:
+        node = nodes[at]
+        yield node, aspect, limit
+        if node["aspect"] is not None:
+            name, threshold = found["aspects"][node["aspect"]]["prompt"], number(round(node["threshold"], 3))
+            yield from below(node["low"], name, f"\N{LESS-THAN OR EQUAL TO} {threshold}")
+            yield from below(node["high"], name, f"> {threshold}")
+
+    return below(0, "All", "")
+
+
 def _tree(found: Record, question: Record) -> Table:
-    """A row per node, from the root: under each decision first what is at most its threshold."""
-    tree = found["tree"]
-    levels = [number(level) for level in tree["levels"]]
+    levels = [number(level) for level in found["tree"]["levels"]]
     build = Builder(
         f"The tree of {question['prompt']}: decisions from the root, and how many ratings of each level arrive.",
         columns(["Node", "Predicted", *levels]),
     )
-
-    def add(at: int, label: str) -> None:
-        node = tree["nodes"][at]
-        label = INDENT * node["depth"] + label
+    for node, aspect, limit in _rows(found):
+        label = INDENT * node["depth"] + f"{aspect} {limit}".strip()
         build.add(head(label), words(number(node["level"])), *map(count, node["counts"]))
-        if node["aspect"] is not None:
-            name, limit = found["aspects"][node["aspect"]]["prompt"], number(round(node["threshold"], 3))
-            add(node["low"], f"{name} \N{LESS-THAN OR EQUAL TO} {limit}")
-            add(node["high"], f"{name} > {limit}")
-
-    add(0, "All")
     return build.build()
+
+
+def _plot(group: Record, question: Record) -> TreePlot:
+    return TreePlot(
+        f"Decision tree for {question['prompt']}",
+        f"The tree of {question['prompt']}. {group['label']}. Beside each decision stands the commonest level of the "
+        "ratings that arrive there, and its share of them, which the bar shows.",
+        tuple(_node(*row) for row in _rows(group[KEY])),
+    )
+
+
+def _node(node: Record, aspect: str, limit: str) -> Node:
+    n = sum(node["counts"])
+    return Node(node["depth"], aspect, limit, number(node["level"]), max(node["counts"]) / n, n)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.group_plots import mean_plot
+from analytics.display.group_plots import mean_plot, share_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
@@ -25,6 +25,8 @@ from evaluation.protocols import Over, QuestionSpec
 KEY = "conditions/attribute_spread"
 # Of the attributes rated most; others are in the totals of `conditions/attribute_values`.
 MAX_ATTRIBUTES = 40
+# Of more attributes than this the shares stand in the table only.
+MAX_PLOTTED = 20
 SHAPES = {
     "default": (
         "Largest difference by attribute",
@@ -36,6 +38,11 @@ SHAPES = {
         "Of responses that were each written for one value of an attribute: mean of the largest difference over its "
         "values, and how often each difference occurs, in percent of queries (of each system and setting).",
     ),
+}
+COUNTED = {"default": "responses", "adapted": "queries"}
+HOW_OFTEN = {
+    "default": "How often each largest difference occurs",
+    "adapted": "How often each largest difference occurs, adapted responses",
 }
 PLOTTED = {
     "default": "Responses rated for every value of an attribute",
@@ -87,6 +94,7 @@ class AttributeSpreadFigure(Figure):
                     yield Block(heading, tables=(table,), anchor=f"{shape}-spread-by-attribute")
                     # Below the table, which needs all the width there is.
                     yield Block(plot=_plot(view, question, shape))
+                    yield from _share_plots(view, question, shape)
 
     def methods(self, view: ReportView) -> Iterator[str]:
         yield (
@@ -153,3 +161,27 @@ def _plot(view: ReportView, question: Record, shape: str) -> DotPlot | None:
         "0: the same rating for all of them.",
         within=(0.0, ends[-1] - ends[0]),
     )
+
+
+def _share_plots(view: ReportView, question: Record, shape: str) -> Iterator[Block]:
+    """The share of each difference, a folded plot per attribute, all on one scale."""
+    found: dict[str, list[tuple[Record, Record]]] = {}
+    for group in view.voiced(question):
+        for each in group.get(KEY, {}).get(shape, ()):
+            found.setdefault(each["attribute"], []).append((group, each))
+    if len(found) > MAX_PLOTTED:
+        return
+    for name, voices in found.items():
+        plot = share_plot(
+            [
+                (number(difference), [(group, each["shares"][at]) for group, each in voices])
+                for at, difference in enumerate(voices[0][1]["differences"])
+            ],
+            what=f"Share of {COUNTED[shape]} by largest difference: {name}",
+            axis=f"Share of {COUNTED[shape]}",
+            caption=f"{PLOTTED[shape]}: how often each difference is the largest over the values of “{name}”; 0: the "
+            "same rating for all of them.",
+            whole=True,
+        )
+        if plot is not None:
+            yield Block(f"{HOW_OFTEN[shape]}: {name}", plot=plot, folded=True)

@@ -1,12 +1,12 @@
 """Validation of contexts: the share of follow-up questions of which a majority says yes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
-from analytics.display.tables import DASH, Builder, TableCell, columns, words
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
 from analytics.figures.report_view import ReportView, group_head
@@ -54,24 +54,7 @@ class ContextChecksFigure(Figure):
         questions = view.asked(self.key)
         if not questions:
             return
-        build = Builder(
-            "Share of follow-up questions of which more than half of the raters say yes, in percent.",
-            columns(["Raters", "Contexts by", *(question["prompt"] for question in questions), "n"], names=2),
-        )
-        for group in view.groups:
-            found = [view.group_in(question, group) for question in questions]
-            told = [each for each in found if each]
-            if not told:
-                continue
-            names = dict.fromkeys(row["source"] for each in told for row in each[self.key]["by_source"])
-            for name in (None, *names):
-                cells = [_share(each, name) for each in found]
-                build.add(
-                    group_head(group),
-                    words("all" if name is None else name or "not known"),
-                    *(build.share(cell) if cell else TableCell(DASH) for cell in cells),
-                    build.n(next(cell for cell in cells if cell)),
-                )
+        tables = _tables(view, questions)
         plot = share_plot(
             [
                 (question["prompt"], [(group, group[self.key]["share"]) for group in view.voiced(question)])
@@ -81,7 +64,7 @@ class ContextChecksFigure(Figure):
             axis="Share with a majority of yes",
             caption="Share of follow-up questions of which a majority says yes.",
         )
-        yield Block("By majority", tables=(build.build(),), plot=plot, anchor="checks-by-majority")
+        yield Block("By majority", tables=tables, plot=plot, anchor="checks-by-majority")
 
     def methods(self, view: ReportView) -> Iterator[str]:
         yield (
@@ -91,6 +74,45 @@ class ContextChecksFigure(Figure):
 
 
 FIGURE = ContextChecksFigure()
+
+
+def _tables(view: ReportView, questions: Sequence[Record]) -> tuple[Table, ...]:
+    """The shares, with n in a column where it is the same for every check, and otherwise in a table of its own.
+
+    Even splits are left out check by check.
+    """
+    rows = list(_rows(view, questions))
+    prompts = [question["prompt"] for question in questions]
+    same = all(len({(cell["n"], str(cell["left_out"])) for cell in cells if cell}) == 1 for *_, cells in rows)
+    shares = Builder(
+        "Share of follow-up questions of which more than half of the raters say yes, in percent.",
+        columns(["Raters", "Contexts by", *prompts, *(["n"] if same else [])], names=2),
+    )
+    for group, name, cells in rows:
+        figures = [shares.share(cell) if cell else TableCell(DASH) for cell in cells]
+        n = [shares.n(next(cell for cell in cells if cell))] if same else []
+        shares.add(group, name, *figures, *n)
+    if same:
+        return (shares.build(),)
+    counts = Builder(
+        "Number of follow-up questions that these shares are of, check by check.",
+        columns(["Raters", "Contexts by", *prompts], names=2),
+    )
+    for group, name, cells in rows:
+        counts.add(group, name, *(counts.n(cell) if cell else TableCell(DASH) for cell in cells))
+    return shares.build(), counts.build()
+
+
+def _rows(
+    view: ReportView, questions: Sequence[Record]
+) -> Iterator[tuple[TableCell, TableCell, list[Record | None]]]:
+    """Group, what wrote the context, and the share of each check, of those that any has."""
+    for group in view.groups:
+        found = [view.group_in(question, group) for question in questions]
+        names = dict.fromkeys(row["source"] for each in found if each for row in each[KEY]["by_source"])
+        for name in (None, *names) if any(found) else ():
+            cells = [_share(each, name) for each in found]
+            yield group_head(group), words("all" if name is None else name or "not known"), cells
 
 
 def _share(group: Record | None, source: str | None) -> Record | None:

@@ -9,13 +9,17 @@ from analytics.display.group_plots import share_plot
 from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, tag_of
 from analytics.statistics.conditions.follow_ups import (
     agreement_by_follow_ups,
     follow_ups_by_system,
     satisfied_follow_ups,
+    shares_by_system,
 )
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import Ints
 from evaluation.protocols import QuestionSpec
 
@@ -41,6 +45,8 @@ RULES = (
 class FollowUpsFigure(Figure):
     heading = "follow-ups"
     place = 10
+    stops_with = ("agreement",)
+    stops_in = ("overall", "by_cell")
     definition = "Satisfied follow-ups by system, and agreement on items whose responses differ in them."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -73,6 +79,18 @@ class FollowUpsFigure(Figure):
                 if found["share"]["n"]
             ],
         }
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """The share of follow-ups that each system's responses satisfy, by setting."""
+        assert isinstance(given, PairInput)
+        checks, items = given.group.checks, given.items
+        if checks is None:
+            return
+        satisfied = satisfied_follow_ups(checks, given.group.judgments, len(items))
+        for cell, rows in items.cells(("arm",)):
+            for system, shares, query in shares_by_system(items, satisfied, rows):
+                sums = mean_sums(shares, query, unit="responses", within=SHARE)
+                yield Quantity("Satisfied follow-ups", sums, cell.arm, (system,))
 
     def intro(self, view: ReportView) -> str:
         return (

@@ -8,13 +8,14 @@ from analytics.display.blocks import Block
 from analytics.display.tables import DASH, Builder, TableCell, columns, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import deviation
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.frames.entries import DISTANCE
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import Bools
-from analytics.statistics.entries.calibrators import SetAgreement, set_agreement
+from analytics.statistics.entries.calibrators import ITEMS, SetAgreement, item_means, set_agreement
 from analytics.statistics.entries.entry_sets import SETS
 from analytics.statistics.ratings.scales import mean_value
 from evaluation.protocols import QuestionSpec
@@ -26,6 +27,7 @@ MAX_RATERS = 50
 class CalibratorsFigure(Figure):
     heading = "entries"
     place = 20
+    deferred_as = "agreement of sets and edit distances"
     definition = (
         "Calibrators: F1 of matched conditions between two sets of an item, within a group, with people, and by "
         "calibrator; and the edit distance of settled sets from the draft."
@@ -37,9 +39,9 @@ class CalibratorsFigure(Figure):
     def compute(self, given: FigureInput) -> Record:
         """CondAmbigQA section 3.3, which has no figure for either."""
         assert isinstance(given, AnswerInput)
-        pairs = given.frame.set_pairs[given.question.key]
+        pairs = given.frame.set_pairs(given.question.key)
         own = np.isin(pairs.one, given.group.raters), np.isin(pairs.other, given.group.raters)
-        distance = given.of_sets(DISTANCE).values
+        distance = given.group.distances(given.question.key).as_values()
         moved = mean_value(distance, resample=given.resample("distance"), unit=SETS, within=SHARE)
         return {
             "among": plain(_agreement(given, own[0] & own[1], "among"))
@@ -49,6 +51,18 @@ class CalibratorsFigure(Figure):
             "distance": plain(moved),
             "by_rater": _by_rater(given, own[0] & own[1]),
         }
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """F1 of matched conditions within the group, and the mean distance from the draft."""
+        assert isinstance(given, AnswerInput)
+        pairs = given.frame.set_pairs(given.question.key)
+        among = np.isin(pairs.one, given.group.raters) & np.isin(pairs.other, given.group.raters)
+        item = pairs.item[among]
+        matched = item_means(item, given.items.query[item], pairs.matched[among])
+        yield Quantity("F1 of matched conditions", mean_sums(*matched, unit=ITEMS, within=SHARE))
+        distance = given.group.distances(given.question.key).as_values()
+        moved = mean_sums(distance.value, distance.query, unit=SETS, within=SHARE)
+        yield Quantity("Distance from the draft", moved)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -111,7 +125,7 @@ FIGURE = CalibratorsFigure()
 
 
 def _agreement(given: AnswerInput, used: Bools, purpose: str) -> SetAgreement:
-    pairs = given.frame.set_pairs[given.question.key]
+    pairs = given.frame.set_pairs(given.question.key)
     item = pairs.item[used]
     return set_agreement(
         item,
@@ -126,7 +140,7 @@ def _with_people(given: AnswerInput, one: Bools, other: Bools) -> Record | None:
     """Each set of the group beside each person's."""
     if given.people is None:
         return None
-    pairs = given.frame.set_pairs[given.question.key]
+    pairs = given.frame.set_pairs(given.question.key)
     people = given.people.group.raters
     used = (one & np.isin(pairs.other, people)) | (other & np.isin(pairs.one, people))
     return dict(plain(_agreement(given, used, "with people")))
@@ -134,10 +148,10 @@ def _with_people(given: AnswerInput, one: Bools, other: Bools) -> Record | None:
 
 def _by_rater(given: AnswerInput, among: Bools) -> list[Record]:
     """Each of several calibrators, beside all others of the group."""
-    raters, pairs = given.group.raters, given.frame.set_pairs[given.question.key]
+    raters, pairs = given.group.raters, given.frame.set_pairs(given.question.key)
     if len(raters) < 2:
         return []
-    distance = given.of_sets(DISTANCE).values
+    distance = given.group.distances(given.question.key).as_values()
     found = []
     for code, name in enumerate(raters):
         theirs = among & ((pairs.one == name) | (pairs.other == name))

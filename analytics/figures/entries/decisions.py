@@ -2,17 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import percent
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, distribution_records
+from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import deviation
 from analytics.figures.rating_records import by_system
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
-from analytics.frames.entries import OF_ADDED, OF_REVISED, SIZE
+from analytics.frames.entries import LABELS, OF_ADDED, OF_REVISED, SIZE
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.values import Values
 from analytics.statistics.entries.entry_sets import SETS, decisions, set_figures
@@ -30,6 +34,12 @@ CAPTION = (
     "Entries per settled set, with their standard deviation, and the shares of a set's entries that came from "
     "no draft, or only from a revision requested from a model (in percent), averaged over sets"
 )
+# What sets are compared by between two studies.
+OF_SETS = {
+    "Entries per set": SIZE,
+    "Entries of a set that were added": OF_ADDED,
+    "Entries of a set from a revision": OF_REVISED,
+}
 SET_FIGURES = ("Raters", "Entries", "SD", "Added", "From a revision", "n")
 
 
@@ -57,6 +67,19 @@ class DecisionsFigure(Figure):
             "sizes": _sizes(given, values[SIZE]),
             "by_rater": _by_rater(given, values),
         }
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """The share of each decision on drafted entries, and the means of settled sets."""
+        assert isinstance(given, AnswerInput)
+        made = given.values
+        for code, label in enumerate(LABELS.values()):
+            share = (made.value == code).astype(np.float64)
+            name = f"Drafted entries {label.lower()}"
+            yield Quantity(name, mean_sums(share, made.query, unit="decisions", within=SHARE))
+        for name, measure in OF_SETS.items():
+            values = given.of_sets(measure).values
+            within = None if measure == SIZE else SHARE
+            yield Quantity(name, mean_sums(values.value, values.query, unit=SETS, within=within))
 
     def intro(self, view: ReportView) -> str:
         return INTRO

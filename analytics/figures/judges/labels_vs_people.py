@@ -66,6 +66,9 @@ SHOWN_CONFUSIONS = 3
 class LabelsVsPeopleFigure(Figure):
     heading = "judges"
     place = 10
+    stops_with = ("agreement",)
+    stops_in = ("inner", "judge_less_people")
+    beside_people = True
     definition = (
         "Judges' labels vs people's: leave-one-out agreement with people and among people, with a test of the "
         "difference; kappa with people's majority; confusion matrices."

@@ -1,25 +1,33 @@
-"""Measures of responses by system in every setting: mean and spread, quartiles, and shares in bands of scores."""
+"""Measures of responses by system in every setting: mean and spread, quartiles, shares in bands, and histograms."""
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot, score_plot
-from analytics.display.numbers import decimal, score
+from analytics.display.histograms import Bar, histograms
+from analytics.display.numbers import decimal, score, to_places
 from analytics.display.plots import DotPlot
-from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.judges.measure_means import UNIT, is_first, systems_of
 from analytics.figures.report_view import ReportView
 from analytics.frames.measures import MeasureValues
+from analytics.statistics.core.bins import binned, in_bins
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.judges.score_spread import score_spread
 from evaluation.protocols import QuestionSpec
 
 # CondAmbigQA, section 5.4.
 BORDERS = (0.2, 0.35, 0.5)
+MOST_BINS = 20
+# More systems are shown in one histogram.
+MOST_HISTOGRAMS = 8
+ALL = "All systems"
 BANDS = ("Below 0.20", "0.20 to 0.35", "0.35 to 0.50", "0.50 and above")
 
 
@@ -28,8 +36,8 @@ class MeasureSpreadFigure(Figure):
     place = 30
     definition = (
         "Every measure of responses (of follow-up questions of responses, their mean) by system and setting: mean, "
-        "standard deviation and quartiles; of measures from 0 to 1 also the shares below 0.20, to 0.35, to 0.50, and "
-        "above."
+        "standard deviation, quartiles and a histogram; of measures from 0 to 1 also the shares below 0.20, to 0.35, "
+        "to 0.50, and above."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -59,6 +67,8 @@ class MeasureSpreadFigure(Figure):
         banded = [each for each in measures if each["cells"][0]["bands"]]
         tables += [_banded(view, banded)] if banded else []
         yield Block("Quartiles and bands of measures", tables=tuple(tables), folded=True)
+        for each in measures:
+            yield from _distributions(view, each, several=_are_of_several(measures))
 
 
 FIGURE = MeasureSpreadFigure()
@@ -68,12 +78,18 @@ def _record(given: FigureInput, measured: MeasureValues) -> Record:
     systems, keys, query, arm, arms = systems_of(given)
     measure, numbers = measured.measure, measured.by_response(*systems.shape)
     within = None if measure.low is None or measure.high is None else (measure.low, measure.high)
+    # What differs by rounding only lies in the same bin.
+    rounded = np.round(numbers, 9)
+    known = rounded[np.isfinite(numbers) & (systems >= 0)]
+    whole = 1.0 if (known % 1 == 0).all() else 0.0
+    edges = binned(known, least=whole, most=MOST_BINS).edges if len(known) else ()
     cells = []
     for at, arm_key in enumerate(arms):
         for code, key in enumerate(keys):
             here = (systems == code) & (arm == at)[:, None] & np.isfinite(numbers)
             item, response = np.nonzero(here)
             if len(item):
+                counts = in_bins(rounded[item, response], edges).counts
                 spread = score_spread(
                     numbers[item, response],
                     query[item],
@@ -82,13 +98,14 @@ def _record(given: FigureInput, measured: MeasureValues) -> Record:
                     resample=given.resample(f"spread {measure.name} of {measured.rater}, {arm_key} {key}"),
                     unit=UNIT,
                 )
-                cells.append({"arm": arm_key, "system": key, **plain(spread)})
+                cells.append({"arm": arm_key, "system": key, **plain(spread), "counts": list(counts)})
     return {
         "measure": measure.name,
         "label": measure.title,
         "judge": measured.label,
         "rater": measured.rater,
         "within": list(within) if within else None,
+        "edges": list(edges),
         "cells": cells,
     }
 
@@ -107,10 +124,19 @@ def _names(view: ReportView) -> list[str]:
     return ["Setting", "System"] if len(view.all_arms) > 1 else ["System"]
 
 
+def _are_of_several(measures: Sequence[Record]) -> bool:
+    return len({each["rater"] for each in measures if each["label"]}) > 1
+
+
+def _label(measure: Record, *, several: bool) -> str:
+    """The measure's name, with the judge's where several judges give measures."""
+    return f"{measure['label']} ({measure['judge']})" if several else str(measure["label"])
+
+
 def _means(view: ReportView, measures: Sequence[Record]) -> Table:
     """A row per setting and system, a column per measure: its mean over its standard deviation."""
-    several = len({each["rater"] for each in measures if each["label"]}) > 1
-    labels = [f"{each['label']} ({each['judge']})" if several else each["label"] for each in measures]
+    several = _are_of_several(measures)
+    labels = [_label(each, several=several) for each in measures]
     names = _names(view)
     build = Builder(
         "Mean of each measure over a system's responses, with the standard deviation of the responses below it.",
@@ -185,3 +211,36 @@ def _plot(view: ReportView, measure: Record) -> DotPlot | None:
         return score_plot(rows, what=what, axis=measure["label"], caption=caption)
     low, high = measure["within"]
     return mean_plot(rows, what=what, axis=measure["label"], caption=caption, within=(low, high))
+
+
+def _distributions(view: ReportView, measure: Record, *, several: bool) -> Iterator[Block]:
+    """A block for each setting: a histogram of every system, or of all together where they are many."""
+    edges, label = measure["edges"], _label(measure, several=several)
+    form = to_places(max(0, math.ceil(-math.log10(edges[1] - edges[0]) - 1e-9)))
+    for arm in dict.fromkeys(cell["arm"] for cell in measure["cells"]):
+        cells = [cell for cell in measure["cells"] if cell["arm"] == arm]
+        found = [(view.system(cell["system"]), cell["counts"]) for cell in cells]
+        if len(cells) > MOST_HISTOGRAMS:
+            found = [(ALL, np.sum([counts for _, counts in found], axis=0).tolist())]
+        setting = f", {view.arm(arm)}" if len(view.all_arms) > 1 else ""
+        caption = f"Number of responses by {label}{setting}"
+        bars = [
+            (name, [Bar(*each) for each in zip(edges[:-1], edges[1:], counts, strict=True)])
+            for name, counts in found
+        ]
+        plot = histograms(
+            bars,
+            what=f"Distribution of {label}{setting}",
+            axis=measure["label"],
+            counted=("response", "responses"),
+            caption=f"{caption}. The outermost bars include all values beyond them.",
+            form=form,
+        )
+        build = Builder(
+            f"{caption}, from one value up to, but not including, the next; the first and the last row include all "
+            "values beyond them.",
+            columns(["From", "To", *(name for name, _ in found)]),
+        )
+        for at, (low, high) in enumerate(pairwise(edges)):
+            build.add(head(form(low)), TableCell(form(high)), *(count(counts[at]) for _, counts in found))
+        yield Block(f"Distribution of {label}{setting}", tables=(build.build(),), plot=plot, folded=True)

@@ -48,6 +48,7 @@ class LooksFigure(Figure):
         return {
             "rule": rule.stored,
             "level": LEVEL,
+            "withdrawn": given.terms.withdrawn,
             "pairs": [{**plain(cell), **_looks(given, rule, rows, order, level)} for cell, rows in cells],
         }
 
@@ -80,7 +81,8 @@ class LooksFigure(Figure):
                     words(f"{each['queries']:,}"),
                     words(_met(each["met_at"], closed=closed)),
                 )
-            yield Block("", (_said(rule, found["pairs"], closed=closed), NO_OTHERS), (build.build(),))
+            said = [_said(rule, found["pairs"], closed=closed), *_withdrawn(found["withdrawn"]), NO_OTHERS]
+            yield Block("", tuple(said), (build.build(),))
 
     def methods(self, view: ReportView) -> Iterable[str]:
         for record in self.records(view):
@@ -109,6 +111,13 @@ def _looks(given: PairInput, rule: StoppingRule, rows: Ints, order: Ints, level:
         "queries": found.queries,
         "met_at": found.met_at,
     }
+
+
+def _withdrawn(n: int) -> Iterator[str]:
+    """The condition on which the interval holds where items were withdrawn."""
+    if n:
+        items, whose = ("1 item was", "its") if n == 1 else (f"{n:,} items were", "their")
+        yield f"{items} withdrawn after launch: the interval holds if {whose} judgments were no reason for it."
 
 
 def _met(at: int | None, *, closed: bool) -> str:

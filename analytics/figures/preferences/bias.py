@@ -12,11 +12,20 @@ from analytics.display.tables import P_COLUMNS, Builder, Table, columns, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head
 from analytics.frames.pairs import UNKNOWN_LAYOUT, PairGroup
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import Bools
-from analytics.statistics.preferences.bias import length_bias, position_bias
+from analytics.statistics.preferences.bias import (
+    LEAN,
+    length_bias,
+    longer_preferred,
+    position_bias,
+    shown_first_preferred,
+)
 from evaluation.forms import LAYOUTS
 from evaluation.protocols import QuestionSpec
 
@@ -69,6 +78,19 @@ class BiasFigure(Figure):
         ]
         length = length_bias(items, given.group.judgments, resample=given.resample("length bias"))
         return {"position": plain(position), "layouts": by_layout, "length": plain(length)}
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """The share of preferences for the response shown first, and length bias."""
+        assert isinstance(given, PairInput)
+        readings, items, judgments = given.group.readings, given.items, given.group.judgments
+        first, used = shown_first_preferred(readings.label, readings.first)
+        query = items.query[readings.item[used]]
+        yield Quantity(
+            "Prefer the response shown first", mean_sums(first, query, unit="judgments", within=SHARE)
+        )
+        lean, used = longer_preferred(items, judgments)
+        query = items.query[judgments.item[used]]
+        yield Quantity("Length bias", mean_sums(lean, query, unit="judgments", within=LEAN))
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         if record["position"]["test"] is not None:

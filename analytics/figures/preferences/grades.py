@@ -10,9 +10,11 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head, number, tag_of
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.preferences.grades import lean_to_first
 from analytics.statistics.ratings.scales import (
     Distribution,
@@ -81,6 +83,21 @@ class GradesFigure(Figure):
             ],
             "to_first": plain(lean),
         }
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """The mean grade of each pair in each setting, towards the second system."""
+        assert isinstance(given, PairInput)
+        grades, items = given.group.grades, given.items
+        if grades is None:
+            return
+        ends = float(given.question.grades[0]), float(given.question.grades[-1])
+        values = grades.as_values(items.query)
+        for cell, rows in items.cells(("arm", "pair")):
+            assert cell.system_1 is not None
+            assert cell.system_2 is not None
+            own = np.isin(grades.item, rows)
+            sums = mean_sums(values.value[own], values.query[own], unit="judgments", within=ends)
+            yield Quantity("Mean grade", sums, cell.arm, (cell.system_1, cell.system_2))
 
     def intro(self, view: ReportView) -> str:
         pair = next(each for each in view.pairs if any(KEY in group for group in each.groups))

@@ -13,9 +13,11 @@ from analytics.figures.report_view import ReportView, group_head
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import SHARE, Range
-from analytics.statistics.core.tidy import MISSING, TIE, UNKNOWN_ORDER, Floats, Ints
+from analytics.statistics.core.tidy import MISSING, TIE, UNKNOWN_ORDER, Floats, Ints, distinct
 from analytics.statistics.core.values import Values, point_columns
+from analytics.statistics.entries.entry_sets import N_DECISIONS
 from analytics.statistics.preferences.best_picks import picks_as_values
+from analytics.statistics.rankings.concordance import tau_with_others
 from analytics.statistics.raters.order_effects import order_effect, share_of_others, without_order
 from evaluation.protocols import Kind, QuestionSpec
 
@@ -27,7 +29,11 @@ NAMES = {
     "ties": "ties, %",
     "first_shown": "prefer the response shown first, ties left out, %",
     "alike": "others who answer alike, %",
+    "tau": "\N{GREEK SMALL LETTER TAU}-b with the others' rankings",
 }
+# Measured in points of their own, and not in shares.
+NUMBERS = ("mean", "tau")
+TAU: Range = (-1.0, 1.0)
 
 
 class Measured(NamedTuple):
@@ -42,13 +48,14 @@ class OrderEffectsFigure(Figure):
     heading = "raters"
     place = 96
     definition = (
-        "Order effects of people's work: ratings' mean, ties and preferences for the response shown first, and of "
-        "choices and picks the share of others who answer alike, in the first, second and last third of each person's "
-        "judgments, and the last third minus the first with a test."
+        "Order effects of people's work: ratings' mean, ties and preferences for the response shown first, of "
+        "choices, picks and decisions on drafts the share of others who answer alike, and of rankings tau-b with the "
+        "others', in the first, second and last third of each person's judgments, and the last third minus the first "
+        "with a test."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
-        return form in ("pairs", "rated", "choice", "picks")
+        return form in ("pairs", "rated", "choice", "picks", "ranking", "entries")
 
     def compute(self, given: FigureInput) -> Record | None:
         """Of people and groups of them; None where no order of their work is recorded."""
@@ -59,8 +66,11 @@ class OrderEffectsFigure(Figure):
             query, measured = given.items.query[given.group.readings.item], list(_of_pairs(given))
         else:
             assert isinstance(given, AnswerInput)
-            third = given.work_order.thirds[given.answers.judgment]
-            query, measured = given.items.query[given.answers.item], [_of_answers(given)]
+            answers = given.answers
+            # A ranking is one answer, and not one of each of its responses.
+            at = distinct(answers.judgment).first if given.form == "ranking" else np.arange(len(answers))
+            third = given.work_order.thirds[answers.judgment[at]]
+            query, measured = given.items.query[answers.item[at]], [_of_answers(given)]
         if not (third >= 0).any():
             return None
         return {
@@ -85,7 +95,7 @@ class OrderEffectsFigure(Figure):
         )
         for question, group in found:
             for each in group[KEY]["measures"]:
-                write = build.coefficient if each["measure"] == "mean" else build.share
+                write = build.coefficient if each["measure"] in NUMBERS else build.share
                 build.add(
                     group_head(group),
                     words(question["prompt"]),
@@ -147,6 +157,10 @@ def _of_answers(given: AnswerInput) -> Measured:
         return _alike(picks_as_values(given.answers.as_picks()), None)
     if given.form == "choice":
         return _alike(given.values, points_of(given.question))
+    if given.form == "entries":
+        return _alike(given.values, tuple(range(N_DECISIONS)))
+    if given.form == "ranking":
+        return Measured("tau", tau_with_others(given.answers.as_ranks()), TAU)
     if given.question.kind == Kind.CHECKLIST:
         return Measured("yes", given.answers.value, SHARE)
     return Measured("mean", given.answers.value, given.ends)

@@ -11,6 +11,7 @@ from analytics.figures.report_view import ReportView
 WHOSE = {"person": "People", "simulated": "Simulated raters"}
 WATCHED = {"active": "active", "visible": "visible"}
 NOT_RECORDED = "No judgment has such a time."
+NO_TIMES = "No judgment has a recorded time."
 IMPORTED = "Imported judgments have the times of their file, such as those from accepting an assignment to submitting."
 
 
@@ -25,8 +26,13 @@ class TimesFigure(StudyFigure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for found in view.report["times"]:
-            tables = (_times(found), _thirds(found), _raters(view, found), _items(found))
-            yield Block(f"Times: {WHOSE[found['kind']].lower()}", tables=tables, folded=True)
+            raters = WHOSE[found["kind"]].lower()
+            if found["active"]["mean"]["n"]:
+                tables = (_times(found), _thirds(found), _raters(view, found), _items(found))
+                yield Block(f"Times: {raters}", tables=tables, folded=True)
+            else:
+                skips = (_skips_by_rater(view, found), _skips_by_item(found))
+                yield Block(f"Skips: {raters}", (NO_TIMES,), tables=skips, folded=True)
 
 
 FIGURE = TimesFigure()
@@ -83,34 +89,58 @@ def _thirds(found: Record) -> Table:
 
 
 def _raters(view: ReportView, found: Record) -> Table:
-    beyond = len(found["raters"]) - MAX_RATERS
     build = Builder(
-        "Median seconds per judgment, and skipped items, by rater.",
+        "Judgments with a recorded time, their median seconds, and skipped items, by rater.",
         columns(["Rater", "Judgments", "Active", "Visible", "Skipped"]),
-        foot=f"{beyond:,} more raters are in the JSON." if beyond > 0 else "",
+        foot=_others(found["raters"]),
     )
     for each in found["raters"][:MAX_RATERS]:
-        build.add(
-            head(view.raters[each["rater"]]),
-            count(each["judgments"]),
-            build.number(each["active"], _seconds),
-            build.number(each["visible"], _seconds, NOT_RECORDED),
-            count(each["skipped"]),
-        )
+        build.add(_name(view, each), *_medians(build, each))
     return build.build()
 
 
 def _items(found: Record) -> Table:
     build = Builder(
-        "Median active seconds per judgment of the items that took longest, and how many raters skipped them; items "
-        "that were skipped most stand among them.",
-        columns(["Item", "Judgments", "Active", "Skipped"]),
+        "Judgments with a recorded time and their median seconds, of the items that took longest, and how many raters "
+        "skipped them; items that were skipped most stand among them.",
+        columns(["Item", "Judgments", "Active", "Visible", "Skipped"]),
     )
     for each in found["items"]:
-        build.add(
-            head(each["item"]),
-            count(each["judgments"]),
-            build.number(each["active"], _seconds, NOT_RECORDED),
-            count(each["skipped"]),
-        )
+        build.add(head(each["item"]), *_medians(build, each))
     return build.build()
+
+
+def _medians(build: Builder, each: Record) -> tuple[TableCell, ...]:
+    return (
+        count(each["judgments"]),
+        build.number(each["active"], _seconds, NOT_RECORDED),
+        build.number(each["visible"], _seconds, NOT_RECORDED),
+        count(each["skipped"]),
+    )
+
+
+def _skips_by_rater(view: ReportView, found: Record) -> Table:
+    build = Builder("Skipped items, by rater.", columns(["Rater", "Skipped"]), foot=_others(found["raters"]))
+    for each in found["raters"][:MAX_RATERS]:
+        build.add(_name(view, each), count(each["skipped"]))
+    return build.build()
+
+
+def _skips_by_item(found: Record) -> Table:
+    build = Builder(
+        "Raters who skipped an item, of the items that were skipped most.", columns(["Item", "Skipped"])
+    )
+    for each in found["items"]:
+        build.add(head(each["item"]), count(each["skipped"]))
+    return build.build()
+
+
+def _name(view: ReportView, each: Record) -> TableCell:
+    """A rater who only skipped is none of those with judgments, and has a pseudonym alone."""
+    name: str = each["rater"]
+    return head(view.raters.get(name, name))
+
+
+def _others(raters: list[Record]) -> str:
+    beyond = len(raters) - MAX_RATERS
+    return f"{beyond:,} more raters are in the JSON." if beyond > 0 else ""

@@ -2,11 +2,17 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head
 from analytics.figures.figure import Record
+from analytics.figures.figure_input import AnswerInput, FigureInput, point_records, points_of, several
+from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import RatingFigure
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
+from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.resampling import SHARE
 from evaluation.protocols import QuestionSpec
 
 
@@ -16,6 +22,21 @@ class ChoicesFigure(RatingFigure):
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "choice"
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """The share of each option, overall and by system."""
+        assert isinstance(given, AnswerInput)
+        points, values = points_of(given.question), given.values
+        values = values.where(np.isin(values.value, points))
+        systems = several(values.system, given.items.systems)
+        for point, option in zip(points, point_records(given.question), strict=True):
+            name = f"Share of {option['label']}"
+            chosen = (values.value == point).astype(np.float64)
+            yield Quantity(name, mean_sums(chosen, values.query, unit="answers", within=SHARE))
+            for code, system in systems:
+                own = values.system == code
+                sums = mean_sums(chosen[own], values.query[own], unit="answers", within=SHARE)
+                yield Quantity(name, sums, systems=(system,))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):

@@ -1,11 +1,11 @@
-"""Ratings by place on the screen: whether what was shown first is rated otherwise than what was shown last."""
+"""Ratings by place on the screen: whether what was shown first is rated differently from what was shown last."""
 
 from collections.abc import Iterator
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
-from analytics.display.tables import Builder, Table, columns, head
-from analytics.figures.figure import Figure, Record
+from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head
+from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain
@@ -17,8 +17,8 @@ class RatingPlacesFigure(Figure):
     heading = "bias"
     place = 60
     definition = (
-        "Ratings of responses by their place on the screen: the mean at each place, and its difference from the mean "
-        "at all places."
+        "Ratings of responses by their place on the screen: the mean at each place, and its difference from the same "
+        "raters' means on the items, with a test."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -32,9 +32,18 @@ class RatingPlacesFigure(Figure):
         """None where the order is not known, or never more than one response was shown."""
         assert isinstance(given, AnswerInput)
         found = place_means(
-            given.values, given.answers.shown, within=given.ends, resample=given.resample("places")
+            given.values,
+            given.answers.shown,
+            within=given.ends,
+            resample=given.resample("places"),
+            tests=given.tests("places", given.items.system.shape[1]),
         )
         return dict(plain(found)) if len(found.places) > 1 else None
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        for each in record["places"]:
+            if each["test"] is not None:
+                yield FamilyTest("place on the screen", each["test"])
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -49,9 +58,9 @@ class RatingPlacesFigure(Figure):
                             (f"{each['place'] + 1}.", [(group, each["difference"])])
                             for each in found["places"]
                         ],
-                        what=f"Rating by place less the overall mean: {question['prompt']}",
-                        axis="Rating less the mean at all places",
-                        caption="Mean rating at each place on the screen less the mean at all places.",
+                        what=f"Rating by place less the rater's mean: {question['prompt']}",
+                        axis="Rating less the rater's mean on the item",
+                        caption="Ratings at each place on the screen less the same rater's mean on the item.",
                     )
                     if group is lead
                     else None,
@@ -66,8 +75,9 @@ FIGURE = RatingPlacesFigure()
 def _means(found: Record) -> Table:
     left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
     build = Builder(
-        "Mean rating of responses by their place on the screen, and its difference from the mean at all places.",
-        columns(["Place", "Mean", "Difference", "n"]),
+        "Mean rating of responses by their place on the screen, and its difference from the mean that the same rater "
+        "gave on the item. p: sign-flip test of no difference, over queries.",
+        columns(["Place", "Mean", "Difference", *P_COLUMNS, "n"]),
         foot=f"Not included: {left_out}." if left_out else "",
     )
     for each in found["places"]:
@@ -75,6 +85,7 @@ def _means(found: Record) -> Table:
             head(f"{each['place'] + 1}."),
             build.coefficient(each["mean"]),
             build.coefficient(each["difference"]),
+            *build.tested(each["test"]),
             build.n(each["mean"]),
         )
     return build.build()

@@ -39,6 +39,8 @@ EXTRAPOLATED = (
 class PeopleWorthFigure(Figure):
     heading = "judges"
     place = 14
+    stops_with = ("agreement",)
+    beside_people = True
     deferred_as = "people that a judge is worth"
     definition = (
         "How many people a judge is worth: the fewest whose majority (of a scale, whose mean) predicts a further "

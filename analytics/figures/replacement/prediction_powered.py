@@ -16,7 +16,14 @@ from analytics.figures.cross_fitted import (
     why_not_crossed,
 )
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, PeopleSample
+from analytics.figures.figure_input import (
+    MEASURES,
+    PAIRS,
+    AnswerInput,
+    FigureInput,
+    PairInput,
+    PeopleSample,
+)
 from analytics.figures.judges.labels_vs_people import TITLE
 from analytics.figures.replacement.differences import is_share, is_single_judge
 from analytics.figures.report_view import ReportView
@@ -44,6 +51,10 @@ NOT_BY_DESIGN = (
 JUDGMENTS_CHOSEN = (
     "Judges' answers are not combined with people's: a view that chooses raters, revisions or days leaves no random "
     "part of the judged queries."
+)
+OTHER_KIND = (
+    "Judges' answers to “{prompt}” are not combined with people's: only preferences between two responses, and ratings "
+    "and checklists of items or responses, are."
 )
 # Half widths of which the table says how many labelled queries they need: of shares, and of scales of few points.
 SHARES, POINTS = (0.01, 0.02, 0.05), (0.1, 0.2, 0.5)
@@ -75,17 +86,22 @@ class PredictionPoweredFigure(Figure):
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
-        if form == PAIRS:
-            return question.over == Over.ITEM
-        return form == "rated" and question.over in (Over.ITEM, Over.RESPONSE)
+        # Of other kinds it says that there is nothing.
+        return form != MEASURES
 
     def compute(self, given: FigureInput) -> Record | None:
+        """None of other kinds of questions where people judge all queries: no other design would give them more."""
         if not is_single_judge(given):
             return None
         assert isinstance(given, PairInput | AnswerInput)
-        sample = given.terms.sample
+        sample, combines = given.terms.sample, _combines(given.question, given.form)
+        if sample is None and not combines:
+            return None
         crossed = fitted_on_people(given) is not None
-        refused = NOT_BY_DESIGN if sample is None else _why_not(given, sample)
+        if not combines:
+            refused = OTHER_KIND.format(prompt=given.question.prompt)
+        else:
+            refused = NOT_BY_DESIGN if sample is None else _why_not(given, sample)
         if refused or sample is None:
             return {"refused": refused, "cross_fitted": crossed, "sampled": 0, "withdrawn": 0, "cells": []}
         cells = _of_pairs(given) if isinstance(given, PairInput) else _of_ratings(given)
@@ -141,6 +157,13 @@ class PredictionPoweredFigure(Figure):
 
 
 FIGURE = PredictionPoweredFigure()
+
+
+def _combines(question: QuestionSpec, form: str) -> bool:
+    """True of the kinds of questions whose answers have a mean by query."""
+    if form == PAIRS:
+        return question.over == Over.ITEM
+    return form == "rated" and question.over in (Over.ITEM, Over.RESPONSE)
 
 
 def _why_not(given: PairInput | AnswerInput, sample: PeopleSample) -> str:

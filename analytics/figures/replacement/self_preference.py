@@ -15,7 +15,8 @@ from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import FIRST
 from analytics.statistics.preferences.win_rates import item_scores
-from analytics.statistics.replacement.difference import judge_minus_people, shared_scores
+from analytics.statistics.rankings.concordance import shared_ranks
+from analytics.statistics.replacement.difference import SharedScores, judge_minus_people, shared_scores
 from analytics.statistics.replacement.self_preference import own_contrasts, own_scores
 from evaluation.protocols import Over, QuestionSpec
 
@@ -24,6 +25,7 @@ CAPTIONS = {
     PAIRS: "expected win rate of the judge's own system, in percent",
     "picks": "share of picks of the judge's own system, in percent",
     "rated": "mean of the judge's own system minus that of the others on the same query",
+    "ranking": "mean rank of the other systems minus that of the judge's own on the same query",
 }
 
 
@@ -34,7 +36,7 @@ class SelfPreferenceFigure(Figure):
     beside_people = True
     definition = (
         "Self-preference: how a judge scores responses of its own model or family compared with people on the same "
-        "items, with a test; of judges whose own system is in the study."
+        "items, with a test: of pairs, picks, ratings and rankings, and of judges whose own system is in the study."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -53,9 +55,10 @@ class SelfPreferenceFigure(Figure):
             scores.judge,
             scores.query,
             within=scores.within,
-            unit=QUERIES if given.form == "rated" else UNITS[Over.ITEM],
+            unit=QUERIES if given.form in ("rated", "ranking") else UNITS[Over.ITEM],
             resample=given.resample("self-preference"),
             tests=given.tests("self-preference", 1),
+            left_out=scores.left_out,
         )
         return {"systems": sorted(own), **plain(found)}
 
@@ -79,7 +82,8 @@ class SelfPreferenceFigure(Figure):
         yield (
             "Self-preference is how much more a judge favours responses of its own model (or, where that is none of "
             "the systems, of its family) than people do on the same items; of ratings, favouring is the mean of its "
-            "own responses minus that of the others on the same query. It is tested by a sign-flip test over queries."
+            "own responses minus that of the others on the same query, and of rankings their mean rank the other way "
+            "round. It is tested by a sign-flip test over queries."
         )
 
 
@@ -111,12 +115,25 @@ def _of_answers(given: FigureInput, own: frozenset[str]) -> CellScores | None:
         people, judge = (pick_shares(each)[:, codes].sum(axis=1) for each in (given.people, given))
         found = CellScores({}, people[rows], judge[rows], items.query[rows], SHARE)
         return found if rows.any() else None
+    if given.form == "ranking":
+        return _of_ranks(given.people, given, codes)
     both = shared_scores(given.people.values, given.values)
     is_own = np.isin(both.system, codes)
     if not is_own.any() or (both.system < 0).any():
         return None
     low, high = given.ends
     return CellScores({}, *own_contrasts(both, is_own), (low - high, high - low))
+
+
+def _of_ranks(people: AnswerInput, judge: AnswerInput, own: list[int]) -> CellScores | None:
+    """Ranks count from 1 for the best, so that the sign is turned: above 0 favours the judge's own."""
+    both = shared_ranks(people.answers.as_ranks(), judge.answers.as_ranks())
+    is_own = np.isin(both.system, own)
+    if not is_own.any():
+        return None
+    scores = SharedScores(-both.one, -both.other, both.query, both.system)
+    most = float(both.size.max() - 1)
+    return CellScores({}, *own_contrasts(scores, is_own), (-most, most), both.left_out)
 
 
 def _table(view: ReportView, question: Record, groups: list[Record], key: str) -> Table:

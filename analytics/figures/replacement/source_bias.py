@@ -27,6 +27,8 @@ PURPOSE = "source bias"
 class SourceBiasFigure(Figure):
     heading = "judges"
     place = 13
+    stops_with = ("win_rate",)
+    beside_people = True
     definition = (
         "A judge's mean minus people's of text by models beside that of text by persons, and the difference of the "
         "two with a test; of pairs of both, the judge's expected win rate of the model's text minus people's."

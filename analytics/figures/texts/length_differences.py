@@ -1,17 +1,19 @@
-"""Differences of length between the two responses of a pair: mean, spread and quartiles."""
+"""Differences of length between the two responses of a pair: mean, spread, quartiles and a histogram."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from analytics.display.blocks import Block
+from analytics.display.histograms import Bar, histogram
 from analytics.display.numbers import MINUS, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
-from analytics.display.tables import Builder, Table, TableCell, columns, head, words
+from analytics.display.tables import Builder, Table, TableCell, columns, count, head, words
 from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import ReportView
+from analytics.statistics.core.bins import binned
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.judges.score_spread import score_spread
@@ -25,8 +27,8 @@ class LengthDifferencesFigure(Figure):
     place = 12
     definition = (
         "The length of a response less that of the baseline's to the same query, in characters: mean, standard "
-        "deviation, quartiles, and how many are longer, by system and over all; without a baseline, of the two "
-        "responses of each of up to 15 pairs of systems."
+        "deviation, quartiles, a histogram, and how many are longer, by system and over all; without a baseline, of "
+        "the two responses of each of up to 15 pairs of systems."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -50,6 +52,7 @@ class LengthDifferencesFigure(Figure):
                 plot=_plot(view, record),
                 anchor="length-differences",
             )
+            yield from _histograms(view, record)
 
 
 FIGURE = LengthDifferencesFigure()
@@ -84,6 +87,7 @@ def _cell(given: PairInput, arm: int, differences: Ints, rows: Ints) -> Record:
         "mean": plain(spread.mean),
         "standard_deviation": spread.standard_deviation,
         "quartiles": list(spread.quartiles),
+        "histogram": plain(binned(differences.astype(np.float64), least=1.0)),
         "longer": int(np.count_nonzero(differences > 0)),
         "shorter": int(np.count_nonzero(differences < 0)),
     }
@@ -162,6 +166,41 @@ def _plot(view: ReportView, record: Record) -> DotPlot:
         reference=0.0,
         hints=("shorter", "longer"),
     )
+
+
+def _histograms(view: ReportView, record: Record) -> Iterator[Block]:
+    """One for each setting, of everything that was compared in it: of all systems, or of the only pair."""
+    for arm in dict.fromkeys(cell["arm"] for cell in record["cells"]):
+        cells = [cell for cell in record["cells"] if cell["arm"] == arm]
+        if len(cells) > 1 and cells[0]["system"] is not None:
+            continue
+        setting = f", {view.arm(arm)}" if _settings(view, record) else ""
+        bins = cells[0]["histogram"]
+        edges = list(zip(bins["edges"][:-1], bins["edges"][1:], bins["counts"], strict=True))
+        caption = f"Number of items by {_less(view, record)}{setting}"
+        yield Block(
+            f"Distribution of the differences{setting}",
+            plot=histogram(
+                [Bar(*each) for each in edges],
+                what=f"Distribution of differences of length{setting}",
+                axis="Difference of length",
+                unit="characters",
+                counted=("item", "items"),
+                caption=f"{caption}. Equal lengths are right of the line; the outermost bars include all values beyond "
+                "them.",
+                form=characters,
+                reference=0.0,
+                hints=("shorter", "longer"),
+            ),
+        )
+        build = Builder(
+            f"{caption}, in characters, from one length up to, but not including, the next; the first and the last row "
+            "include all values beyond them.",
+            columns(["From", "To", "Items"]),
+        )
+        for low, high, n in edges:
+            build.add(head(characters(low)), TableCell(characters(high)), count(n))
+        yield Block(f"Numbers of the distribution{setting}", tables=(build.build(),), folded=True)
 
 
 def characters(value: float) -> str:

@@ -1,7 +1,9 @@
-"""Retrieval: nDCG of searches for the queries, with clarifying questions, and with responses, by system."""
+"""Retrieval: nDCG of searches for the queries, with clarifying questions, and with responses, by system and by what
+asked the question."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from analytics.display.numbers import score
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import FigureInput
+from analytics.figures.figure_input import FigureInput, several
 from analytics.figures.judges.measure_means import UNIT, is_first, systems_of
 from analytics.figures.report_view import ReportView
 from analytics.frames.measures import MeasureValues
@@ -24,8 +26,13 @@ from evaluation.protocols.answers.measures import Subject
 # A measure of this name is nDCG at that cut-off, of the search that the rest of the name tells.
 NAME = re.compile(r"ndcg_(?P<cut>[1-9]\d{0,3})(?:_(?P<searched>.+))?")
 QUERY, QUESTION, RESPONSE = "query", "question", ""
+ASKED, NOT_KNOWN = ", by what asked the question", "not known"
+# Sources of questions that have rows of their own, those with most items; rows that are plotted and not folded.
+MOST_SOURCES, MOST_OPEN = 40, 15
 # Values of one search: the number of each unit, and its item.
 Values = tuple[Floats, Ints]
+# By search, then by cut-off; of the responses of a system, the system's key.
+Searches = Mapping[tuple[str, str | None], Mapping[int, Values]]
 
 
 class RetrievalFigure(Figure):
@@ -33,8 +40,8 @@ class RetrievalFigure(Figure):
     place = 30
     definition = (
         "Mean nDCG of searches for the queries alone, with clarifying questions and with each system's responses, and "
-        "of the runs of other systems, with differences from the queries alone; of measures named `ndcg_K`, "
-        "`ndcg_K_query`, `ndcg_K_question` and `ndcg_K_RUN`."
+        "of the runs of other systems, with differences from the queries alone, and by what asked the clarifying "
+        "questions; of measures named `ndcg_K`, `ndcg_K_query`, `ndcg_K_question` and `ndcg_K_RUN`."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -56,11 +63,20 @@ class RetrievalFigure(Figure):
         judges = {each["rater"]: each for record in view.records_of(self.key) for each in record["judges"]}
         for number, each in enumerate(judges.values()):
             title = "Retrieval" if len(judges) == 1 else f"Retrieval, by {each['judge']}"
-            tables = [_means(view, each)]
-            if any(row["differences"] for row in each["rows"]):
-                tables.append(_differences(view, each))
+            rows = [_Shown(_name(view, row), None, row) for row in each["rows"]]
             anchor = "" if number else "retrieval"
-            yield Block(title, tables=tuple(tables), plot=_plot(view, each), anchor=anchor)
+            yield Block(title, tables=tuple(_tables(each, rows)), plot=_plot(each, rows), anchor=anchor)
+            by_source = list(_by_search(view, each))
+            if by_source:
+                yield Block(
+                    title.replace("Retrieval", "Retrieval by source of the question", 1),
+                    tables=tuple(_tables(each, by_source)),
+                    folded=len(by_source) > MOST_OPEN,
+                    anchor=anchor and f"{anchor}-by-source",
+                )
+                # Beside the plot there is no room for the intervals of three cut-offs.
+                if len(by_source) <= MOST_OPEN:
+                    yield Block(plot=_plot(each, by_source))
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -73,10 +89,17 @@ class RetrievalFigure(Figure):
 FIGURE = RetrievalFigure()
 
 
+class _Shown(NamedTuple):
+    """A search as tables and plots show it; `source` is what asked its question, None of all."""
+
+    name: str
+    source: str | None
+    row: Record
+
+
 def _record(given: FigureInput, found: list[tuple[int, str, MeasureValues]]) -> Record:
     systems, keys, query, *_ = systems_of(given)
     cuts = sorted({cut for cut, _, _ in found})
-    # By search, then by cut-off; of the responses of a system, the system's key.
     rows: dict[tuple[str, str | None], dict[int, Values]] = {}
     for cut, searched, measured in sorted(found, key=lambda each: _place(each[1])):
         if searched != RESPONSE:
@@ -95,7 +118,61 @@ def _record(given: FigureInput, found: list[tuple[int, str, MeasureValues]]) -> 
         "rater": found[0][2].rater,
         "cuts": cuts,
         "rows": [_row(given, *search, values, query, alone) for search, values in rows.items()],
+        **_by_source(given, rows, query, alone),
     }
+
+
+def _by_source(given: FigureInput, rows: Searches, query: Ints, alone: Mapping[int, Floats]) -> Record:
+    """The searches that depend on the clarifying question, by what asked it, where that is more than one."""
+    asked = {
+        search: by_cut for search, by_cut in rows.items() if not _is_of_queries(search[0], by_cut, query)
+    }
+    none = np.empty(0, dtype=np.int64)
+    item = np.unique(np.concatenate([none, *(of for by_cut in asked.values() for _, of in by_cut.values())]))
+    source = given.question_source.codes[item]
+    sources = several(source, given.question_source.values)
+    n = np.bincount(source, minlength=len(given.question_source.values))
+    kept = {code for code, _ in sorted(sources, key=lambda each: -n[each[0]])[:MOST_SOURCES]}
+    found = []
+    for code, name in sources:
+        if code in kept:
+            theirs = {search: _asked_by(given, code, by_cut) for search, by_cut in asked.items()}
+            found.append(
+                {
+                    "source": name,
+                    "rows": [
+                        _row(given, *search, values, query, alone, name)
+                        for search, values in theirs.items()
+                        if values
+                    ],
+                }
+            )
+    return {"by_source": found, "sources_left_out": len(sources) - len(found)}
+
+
+def _is_of_queries(searched: str, by_cut: Mapping[int, Values], query: Ints) -> bool:
+    """True of the query alone, and of a run that has one number for all items of each query, whatever they ask.
+
+    Of a run with one item per query nothing tells.
+    """
+    if searched in (QUESTION, RESPONSE):
+        return False
+    return searched == QUERY or all(_repeats(numbers, query[item]) for numbers, item in by_cut.values())
+
+
+def _repeats(numbers: Floats, query: Ints) -> bool:
+    _, first, code = np.unique(query, return_index=True, return_inverse=True)
+    return len(first) < len(query) and np.array_equal(numbers, numbers[first][code])
+
+
+def _asked_by(given: FigureInput, source: int, by_cut: Mapping[int, Values]) -> dict[int, Values]:
+    """The values of the items whose question this source asks."""
+    found = {}
+    for cut, (numbers, item) in by_cut.items():
+        theirs = given.question_source.codes[item] == source
+        if theirs.any():
+            found[cut] = (numbers[theirs], item[theirs])
+    return found
 
 
 def _place(searched: str) -> tuple[int, str]:
@@ -124,11 +201,13 @@ def _row(
     by_cut: Mapping[int, Values],
     query: Ints,
     alone: Mapping[int, Floats],
+    source: str | None = None,
 ) -> Record:
     unit = {QUERY: "queries", RESPONSE: UNIT}.get(searched, "items")
     means, differences = [], []
     for cut, (numbers, item) in sorted(by_cut.items()):
-        resample = given.resample(f"nDCG@{cut} of {searched} {system}")
+        asked = "" if source is None else f", asked by {source}"
+        resample = given.resample(f"nDCG@{cut} of {searched} {system}{asked}")
         mean = mean_estimate(
             numbers, query[item], unit=unit, resample=resample, empty="Nothing was searched for.", share=True
         )
@@ -160,42 +239,62 @@ def _name(view: ReportView, row: Record) -> str:
     return f"Run {row['searched']}"
 
 
-def _means(view: ReportView, judge: Record) -> Table:
+def _by_search(view: ReportView, judge: Record) -> Iterator[_Shown]:
+    """Every search with each source of questions in turn, so that sources stand below one another."""
+    for search in judge["rows"]:
+        for each in judge["by_source"]:
+            source = view.systems.get(each["source"], each["source"]) or NOT_KNOWN
+            for row in each["rows"]:
+                if (row["searched"], row["system"]) == (search["searched"], search["system"]):
+                    yield _Shown(_name(view, row), source, row)
+
+
+def _tables(judge: Record, rows: Sequence[_Shown]) -> Iterator[Table]:
+    asked = ASKED if _have_sources(rows) else ""
+    means = f"Mean nDCG by what was searched for{asked}, with intervals over queries."
+    yield _table(judge, rows, "means", "mean", means)
+    if any(each.row["differences"] for each in rows):
+        above = f"that of the query alone{asked}, compared search by search, with intervals over queries."
+        yield _table(judge, rows, "differences", "difference", f"Mean nDCG above {above}")
+
+
+def _table(judge: Record, rows: Sequence[_Shown], part: str, value: str, caption: str) -> Table:
+    """Means or differences, of the rows that have some."""
+    by_source = _have_sources(rows)
+    names = ["Searched for", *(["Question by"] if by_source else [])]
+    left_out = judge["sources_left_out"] if by_source else 0
     build = Builder(
-        "Mean nDCG by what was searched for, with intervals over queries.",
-        columns(["Searched for", *(f"nDCG@{cut}" for cut in judge["cuts"]), "n"]),
+        caption,
+        columns([*names, *(f"nDCG@{cut}" for cut in judge["cuts"]), "n"], names=len(names)),
+        foot=f"Sources not shown, those with the fewest items: {left_out:,}." if left_out else "",
     )
-    for row in judge["rows"]:
-        found = {each["cut"]: each["mean"] for each in row["means"]}
-        build.add(head(_name(view, row)), *_cells(build, judge, found), build.n(row["means"][0]["mean"]))
+    for name, source, row in rows:
+        if row[part]:
+            found = {each["cut"]: each[value] for each in row[part]}
+            cells = [
+                build.figure(found[cut], score) if cut in found else TableCell(DASH) for cut in judge["cuts"]
+            ]
+            source_cell = [] if source is None else [words(source)]
+            build.add(head(name), *source_cell, *cells, build.n(row[part][0][value]))
     return build.build()
 
 
-def _differences(view: ReportView, judge: Record) -> Table:
-    build = Builder(
-        "Mean nDCG above that of the query alone, compared search by search, with intervals over queries.",
-        columns(["Searched for", *(f"nDCG@{cut}" for cut in judge["cuts"]), "n"]),
-    )
-    for row in judge["rows"]:
-        if row["differences"]:
-            found = {each["cut"]: each["difference"] for each in row["differences"]}
-            n = build.n(row["differences"][0]["difference"])
-            build.add(words(_name(view, row)), *_cells(build, judge, found), n)
-    return build.build()
-
-
-def _cells(build: Builder, judge: Record, found: Mapping[int, Record]) -> list[TableCell]:
-    return [build.figure(found[cut], score) if cut in found else TableCell(DASH) for cut in judge["cuts"]]
-
-
-def _plot(view: ReportView, judge: Record) -> DotPlot | None:
+def _plot(judge: Record, rows: Sequence[_Shown]) -> DotPlot | None:
     deepest = judge["cuts"][-1]
     by_judge = {"kind": "judge", "label": judge["judge"]}
-    rows = [
-        (_name(view, row), [(by_judge, each["mean"])])
-        for row in judge["rows"]
+    marks = [
+        (name if source is None else f"{name}, {_asked(source)}", [(by_judge, each["mean"])])
+        for name, source, row in rows
         for each in row["means"]
         if each["cut"] == deepest
     ]
-    caption = f"nDCG@{deepest} by what was searched for."
-    return mean_plot(rows, what=f"nDCG@{deepest}", caption=caption, within=(0, 1))
+    caption = f"nDCG@{deepest} by what was searched for{ASKED if _have_sources(rows) else ''}."
+    return mean_plot(marks, what=f"nDCG@{deepest}", caption=caption, within=(0, 1))
+
+
+def _have_sources(rows: Sequence[_Shown]) -> bool:
+    return any(each.source is not None for each in rows)
+
+
+def _asked(source: str) -> str:
+    return "asker not known" if source == NOT_KNOWN else f"asked by {source}"

@@ -5,13 +5,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from analytics.frames.filters import NAMES, Filters
+from analytics.frames.filters import NAMES, SAVED, Filters
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison.cache import compute_comparison
 from analytics.reports.comparison.files import FORMATS
 from analytics.reports.comparison.sides import ComparisonSide, Sides
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
+
+# In the order of the refusal: the filters, then the saved view that stands for its own.
+OPTIONS = (*NAMES, SAVED)
 
 
 class Command(BaseCommand):
@@ -29,7 +32,7 @@ class Command(BaseCommand):
                 default=[],
                 metavar="NAME=VALUE",
                 help=f"only these judgments of {side.upper()}, as options of report say; NAME is one of "
-                f"{', '.join(NAMES)}. May be repeated",
+                f"{', '.join(NAMES)}; or {SAVED}, a saved view. May be repeated",
             )
         parser.add_argument("--format", choices=sorted(FORMATS), default="md")
 
@@ -49,8 +52,8 @@ def _side(slug: str, view: Sequence[str]) -> ComparisonSide:
     given: dict[str, list[str]] = {}
     for each in view:
         name, equals, value = each.partition("=")
-        if name not in NAMES or not equals or not value:
-            raise CommandError(f"{each!r} is no view: write NAME=VALUE, with a name of {', '.join(NAMES)}.")
+        if name not in OPTIONS or not equals or not value:
+            raise CommandError(f"{each!r} is no view: write NAME=VALUE, with a name of {', '.join(OPTIONS)}.")
         given.setdefault(name, []).append(value)
     try:
         return ComparisonSide(study, Filters.parse(study, given))

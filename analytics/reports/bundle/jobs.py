@@ -14,11 +14,20 @@ from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
-from evaluation.services.jobs import JobProgress, begin_job, finish_job, give_up_lost, new_file_name
+from evaluation.services.jobs import (
+    JobProgress,
+    JobTaken,
+    begin_job,
+    finish_job,
+    give_up_lost,
+    new_file_name,
+)
 from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 
 # What an upload may unpack to, in its own greatest size: text shrinks to a tenth or a twentieth.
 UNPACKED = 20
+# Of a job's parameters: the study that it has made so far, and what is the same in its figures.
+OPENED, OUTCOME = "opened", "outcome"
 
 
 @dataclass(frozen=True)
@@ -84,15 +93,18 @@ def write_bundle_of(job: Job) -> None:
     assert study is not None  # only an import has none
     progress, ties = JobProgress(job), job.parameters["ties"]
     # What changes from here on makes the bundle old, or keeps it from being written.
-    parameters = job.parameters | {"fingerprint": fingerprint(study, ties=ties)}
-    Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=parameters)
+    _update_parameters(job, {"fingerprint": fingerprint(study, ties=ties)})
     export_bundle(study, job.path, ties=ties, watch=progress)
     finish_job(job, message=f"{job.path.stat().st_size / 1e6:,.1f} MB, ready to download.")
     log_action(study=study, by=job.by, message="Wrote a replication bundle.")
 
 
 def open_bundle_of(job: Job) -> None:
-    """Make the study of an uploaded bundle, and keep with the job what is the same in its figures."""
+    """Make the study of an uploaded bundle, and keep with the job what is the same in its figures.
+
+    Where an earlier worker was killed after it had made the study, this one compares it; Refused if somebody has judged
+    in it since.
+    """
     done = replicate(
         job.path,
         keep=job.slug,
@@ -100,18 +112,40 @@ def open_bundle_of(job: Job) -> None:
         replace_broken=True,
         most_bytes=UNPACKED * settings.ASSAY_UPLOAD_MB * 1_000_000,
         watch=JobProgress(job),
+        kept=_made_by(job),
+        on_imported=lambda study: _update_parameters(job, {OPENED: study.pk}),
     )
     study = done.study
     assert study is not None  # it was kept
     outcome = outcome_record(done)
-    Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=job.parameters | {"outcome": outcome})
+    _update_parameters(job, {OUTCOME: outcome})
     said = f"{study.title} was opened from the bundle. {outcome['counts']}"
     finish_job(job, message=said, study=study)
     log_action(study=study, by=job.by, message=f"Opened from {job.file_name}. {outcome['counts']}")
 
 
+def _made_by(job: Job) -> Study | None:
+    """The study that a killed worker of this job has made."""
+    study = Study.objects.filter(pk=job.parameters.get(OPENED), slug=job.slug).first()
+    if study is None:
+        return None
+    dump = study.created_by_import
+    if dump is None or study.judgments.count() != dump.notes["written"]["judgments"]:
+        raise Refused(
+            f"{study.slug} was opened, and has judgments that are not the bundle's: open the bundle under another name."
+        )
+    return study
+
+
 def opening_of(study: Study) -> Job | None:
     """The job that opened this study from a bundle; None for every other study, and once it is forgotten."""
     return Job.objects.filter(
-        study=study, kind=Job.Kind.IMPORT, state=Job.State.DONE, parameters__has_key="outcome"
+        study=study, kind=Job.Kind.IMPORT, state=Job.State.DONE, parameters__has_key=OUTCOME
     ).first()
+
+
+def _update_parameters(job: Job, found: dict[str, Any]) -> None:
+    """Keep something with the job; JobTaken if it no longer belongs to this worker."""
+    job.parameters = job.parameters | found
+    if not Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=job.parameters):
+        raise JobTaken(f"Job {job.pk} was taken over by another worker.")

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from analytics.reports.bundle.members import FAMILY, FORMAT, MANIFEST, REPORT, STUDY, TABLES, VERSIONS
-from analytics.reports.deferred.records import Watch, no_watch
+from analytics.reports.common import Watch, no_watch
 from evaluation.refusals import Refused
 
 # What unpacking may come to. Text seldom shrinks to a fortieth of its size; a bomb is a thousand times its own.

@@ -1,8 +1,8 @@
 """The figures of a bundle computed anew: its study is imported, reported on by this code, and compared."""
 
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,7 @@ from analytics.reports.bundle.comparison import ComparedFigure, Sameness, compar
 from analytics.reports.bundle.members import REPORT, STUDY, VERSIONS
 from analytics.reports.bundle.reading import MAX_BYTES, Bundle, open_bundle
 from analytics.reports.code_version import code_version
-from analytics.reports.common import REPLICATES, TIES, NothingToReport
-from analytics.reports.deferred.records import Watch, no_watch
+from analytics.reports.common import REPLICATES, TIES, NothingToReport, Watch, no_watch
 from analytics.reports.files import report_json
 from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
@@ -63,40 +62,51 @@ def replicate(
     replace_broken: bool = False,
     most_bytes: int = MAX_BYTES,
     watch: Watch = no_watch,
+    kept: Study | None = None,
+    on_imported: Callable[[Study], None] = lambda study: None,
 ) -> Replication:
     """Check the bundle, import its study, compute its report and compare.
 
     The study is taken back, unless `keep` is the slug that it is to have. Refused with every reason, and then nothing
     is kept, nor after any other error; `replace_broken` is `import_dump`'s. `most_bytes`: what it may unpack to.
+    `on_imported` is told of a study that is to be kept, before anything is computed; `kept` is one that was imported
+    by an earlier call, which was killed after that.
     """
     with open_bundle(path, most_bytes=most_bytes, watch=watch) as bundle:
         theirs = _report(bundle)
-        versions = bundle.json(VERSIONS)
         codings = read_codings(bundle.json(CODES)) if CODES in bundle.manifest["sha256"] else []
         with bundle.extracted(STUDY) as dump:
             if keep:
-                study = import_dump(
+                study = kept or import_dump(
                     FileSource(dump), slug=keep, owner=owner, replace_broken=replace_broken, watch=watch
                 )
                 try:
-                    ours = _computed(study, theirs, codings, watch)
+                    on_imported(study)
+                    return _compared(bundle, study, theirs, codings, watch)
                 except BaseException:
                     discard_import(study)
                     raise
-            else:
-                with transaction.atomic():
-                    name = f"replicating-{secrets.token_hex(8)}"
-                    study = import_dump(FileSource(dump), slug=name, watch=watch)
-                    ours = _computed(study, theirs, codings, watch)
-                    transaction.set_rollback(True)
-        tables = {table.key: table_csv(table).encode() for table in tables_of(ours)}
-        return Replication(
-            bundle.manifest,
-            versions if isinstance(versions, dict) else {},
-            compare_reports(theirs, orjson.loads(report_json(ours))),
-            compare_tables(bundle.tables, tables),
-            study if keep else None,
-        )
+            with transaction.atomic():
+                name = f"replicating-{secrets.token_hex(8)}"
+                study = import_dump(FileSource(dump), slug=name, watch=watch)
+                done = _compared(bundle, study, theirs, codings, watch)
+                transaction.set_rollback(True)
+                return replace(done, study=None)
+
+
+def _compared(
+    bundle: Bundle, study: Study, theirs: Record, codings: Sequence[Coding], watch: Watch
+) -> Replication:
+    ours = _computed(study, theirs, codings, watch)
+    tables = {table.key: table_csv(table).encode() for table in tables_of(ours)}
+    versions = bundle.json(VERSIONS)
+    return Replication(
+        bundle.manifest,
+        versions if isinstance(versions, dict) else {},
+        compare_reports(theirs, orjson.loads(report_json(ours))),
+        compare_tables(bundle.tables, tables),
+        study,
+    )
 
 
 def _report(bundle: Bundle) -> Record:
@@ -122,11 +132,14 @@ def _report(bundle: Bundle) -> Record:
 
 
 def _computed(study: Study, theirs: Record, codings: Sequence[Coding], watch: Watch) -> Record:
-    watch("computing the figures", 0, 1)
     parameters = theirs["parameters"]
     try:
         return build_report(
-            study, replicates=parameters["replicates"], ties=parameters["ties"], codings=codings
+            study,
+            replicates=parameters["replicates"],
+            ties=parameters["ties"],
+            codings=codings,
+            watch=watch,
         )
     except NothingToReport as nothing:
         raise Refused(f"{STUDY}: {nothing}") from None

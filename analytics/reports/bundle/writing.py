@@ -11,8 +11,7 @@ from analytics.reports.build import fingerprint
 from analytics.reports.bundle.members import FORMAT, INDENTED, MANIFEST, bundle_members, today
 from analytics.reports.cache import effective_ties, whole_report
 from analytics.reports.code_version import SOFTWARE_VERSION, code_version
-from analytics.reports.common import NothingToReport
-from analytics.reports.deferred.records import Watch, no_watch
+from analytics.reports.common import NothingToReport, Watch, no_watch
 from analytics.reports.paper.archive import NO_DATE
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.dumps.exports.study_export import atomic_file

@@ -8,9 +8,12 @@ import numpy as np
 
 from analytics.figures.families import ALPHA, correct
 from analytics.figures.figure_input import question_record
+from analytics.figures.withheld import OF_A_COMPARISON, withheld
 from analytics.frames.study import RaterGroup
 from analytics.reports.code_version import code_version
 from analytics.reports.common import LEVEL, NothingToReport
+from analytics.reports.compared_rankings import every_ranking_compared
+from analytics.reports.comparison.leaderboards import leaderboard_correlations
 from analytics.reports.comparison.matching import (
     MatchedQueries,
     alone,
@@ -30,18 +33,21 @@ from analytics.reports.comparison.pairing import (
 )
 from analytics.reports.comparison.sentences import about, counted, findings
 from analytics.reports.comparison.sides import NAMES, SCHEMA, Sides
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate, plain
 from analytics.statistics.core.matched import QuerySums, matched_difference
 from analytics.statistics.core.randomization import Randomization
 from evaluation import design
 from evaluation.protocols import QuestionSpec
 
 Record = dict[str, Any]
+# Numbers of what scores and rankings share, and of responses that they do not.
+COUNTS = ("queries", "responses", "only_scored", "only_ranked", "other_text")
 SAME_JUDGMENTS = "Both views have the same judgments of it."
 
 
 def build_comparison(sides: Sides) -> Record:
-    """Every comparable quantity that both sides have, over the queries that both have.
+    """Every comparable quantity that both sides have, over the queries that both have; of two studies the scores of
+    either against the rankings of the other, too.
 
     A tie counts as half a win, as in every report unless it is asked otherwise. Raises NothingToReport where a side has
     no judgments that count, or nothing is shared.
@@ -58,10 +64,12 @@ def build_comparison(sides: Sides) -> Record:
     }
     asked = [key for key in a.questions if unlike.get(key) == ""]
     found, figures_alone = paired_quantities(a, b, asked, groups)
-    if not found:
+    rankings = list(_scores_and_rankings(a, b))
+    if not found and not rankings:
         raise NothingToReport(
             f"{a.side.title} and {b.side.title} share {counted(queries.matched, 'query')}, but no question that the "
-            "same raters answered in both: the keys of questions and settings must be the same."
+            "same raters answered in both, and no response that one scored and the other ranked: the keys of "
+            "questions, settings and systems must be the same."
         )
     responses, other_text = other_responses(sides, _matched_keys(a, queries), set(a.systems) & set(b.systems))
     comparisons = _compared(found, queries, sides)
@@ -93,11 +101,33 @@ def build_comparison(sides: Sides) -> Record:
         "questions": _questions(a, found),
         "groups": [plain(group) for group in groups if group in [each.group for each in found]],
         "comparisons": comparisons,
+        "leaderboards": list(leaderboard_correlations(a, b, asked, groups, queries)),
+        "scores_and_rankings": rankings,
         "without_partner": without,
     }
     without += _figures_alone(record, a, b, figures_alone)
     record["findings"] = list(findings(record))
     return record
+
+
+def _scores_and_rankings(a: ReadSide, b: ReadSide) -> Iterator[Record]:
+    """Two views of one study share what they are of, so that there is nothing to hold against each other."""
+    if a.side.study.pk == b.side.study.pk:
+        return
+    for side, scored, ranked in (("a", a, b), ("b", b, a)):
+        both = (scored.side.study, scored.frame.answers, ranked.side.study, ranked.frame.answers)
+        for each in every_ranking_compared(*both):
+            record = plain(each)
+            yield {
+                "scored": side,
+                "question": {"key": each.question_key, "prompt": each.question},
+                "ranking": {"key": each.ranking_key, "prompt": each.ranking},
+                "scored_by": {"key": each.scored_by_key, "label": each.scored_by},
+                "ranked_by": {"key": each.ranked_by_key, "label": each.ranked_by},
+                **{name: record[name] for name in COUNTS},
+                **record["found"],
+                "systems": record["systems"],
+            }
 
 
 def _nothing_shared(sides: Sides, queries: MatchedQueries) -> str:
@@ -140,13 +170,18 @@ def _record(both: Paired, queries: MatchedQueries, tests: Randomization, *, same
         "arm": arm,
         "systems": list(systems),
         "share": both.a.is_share,
-        "a": plain(found.first),
-        "b": plain(found.second),
-        "difference": plain(found.difference),
+        "a": _shown(found.first, both.a.untested),
+        "b": _shown(found.second, both.b.untested),
+        "difference": _shown(found.difference, both.a.untested or both.b.untested),
         "queries": found.queries,
         "test": None if untested or found.test is None else plain(found.test),
         "untested": untested or found.untested,
     }
+
+
+def _shown(estimate: Estimate, may_stop: str) -> Record:
+    """A figure by which its study may stop has no interval of a fixed number of queries."""
+    return dict(withheld(plain(estimate), OF_A_COMPARISON) if may_stop else plain(estimate))
 
 
 def _are_same(a: QuerySums, b: QuerySums) -> bool:

@@ -1,18 +1,23 @@
 """A comparison as it is read: sentences and tables, the same for page, Markdown and CSV."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from analytics.display.blocks import Block, Section
 from analytics.display.numbers import decimal, percent
-from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, head, words
+from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
 from analytics.frames.filters import view_in_words
-from analytics.reports.comparison.sentences import about, counted
+from analytics.reports.comparison import rankings_section as rankings
+from analytics.reports.comparison.sentences import about, counted, labels_of
 from analytics.reports.comparison.sides import NAMES
+from analytics.reports.keys import with_keys
 
 Record = dict[str, Any]
 FIGURES = ["A", "B", "B less A", *P_COLUMNS, "Queries"]
+# Of figures that are of both sides at once.
+TOGETHER = "A with B"
+EMPTY = TableCell("")
 EXPLAINED = (
     "Both figures are over the queries that both sides have, and differ from those of the whole studies where a "
     "side has others. B less A: in percentage points where a figure is in percent. p: sign-flip test over queries."
@@ -61,15 +66,18 @@ def comparison_page(record: Record) -> ComparisonPage:
         cautions=tuple(_cautions(record)),
         findings=tuple(record["findings"]),
         nothing_found="" if record["findings"] else _nothing_found(record),
-        sections=tuple(_sections(record)),
+        sections=with_keys(_sections(record)),
     )
 
 
 def comparison_table(record: Record) -> Table:
-    """Every comparison as a row of one table."""
+    """Every comparison as a row of one table, and behind them what scores of one have in common with rankings of the
+    other."""
     prompts = {each["key"]: each["prompt"] for each in record["questions"]}
     groups = {each["a"]: each["label"] for each in record["groups"]}
-    build = Builder(EXPLAINED, columns(["Question", "Raters", "Figure", "Of", *FIGURES], names=4))
+    held = record["scores_and_rankings"]
+    names = ["Question", "Raters", "Figure", "Of", *FIGURES, *([TOGETHER] if held else [])]
+    build = Builder(EXPLAINED, columns(names, names=4))
     for each in record["comparisons"]:
         build.add(
             words(prompts[each["question"]]),
@@ -77,8 +85,26 @@ def comparison_table(record: Record) -> Table:
             words(_name(each)),
             words(about(record, each) or "all"),
             *_cells(build, each),
+            *([EMPTY] if held else []),
         )
+    for each in held:
+        for cells in _ranking_rows(record, build, each):
+            build.add(words(each["question"]["prompt"]), words(rankings.who_ranked(each)), *cells)
     return build.build()
+
+
+def _ranking_rows(record: Record, build: Builder, found: Record) -> Iterator[tuple[TableCell, ...]]:
+    """From the name of the figure on: what both orders have in common, then each system's means on either side."""
+    none = (EMPTY,) * (len(FIGURES) - 1)
+    for name, title in rankings.FIGURES.items():
+        n = build.n(found[name]) if name == "tau" else count(found["queries"])
+        yield words(title), words("all"), *none, n, build.coefficient(found[name])
+    together = rankings.of_systems(build, found)
+    yield words(rankings.OF_SYSTEMS), words("all"), *none, count(found["queries"]), together
+    for label, standing in rankings.standings(record, found):
+        means = [TableCell(decimal(standing[name])) for name in ("score", "rank")]
+        sides = means if found["scored"] == "a" else reversed(means)
+        yield words("Mean score and mean rank"), words(label), *sides, *none[2:], count(standing["n"]), EMPTY
 
 
 def _side(name: str, side: Record) -> ComparedSide:
@@ -128,6 +154,11 @@ def _cautions(record: Record) -> Iterator[str]:
 
 
 def _nothing_found(record: Record) -> str:
+    if not record["comparisons"]:
+        return (
+            "No question has answers of the same raters in both, so that no figure has a difference. The scores of one "
+            "are held against the rankings of the other below."
+        )
     tested = [each["test"] for each in record["comparisons"] if each["test"]]
     told = [test for test in tested if test["p_corrected"] is not None]
     if not told:
@@ -139,24 +170,31 @@ def _nothing_found(record: Record) -> str:
 
 
 def _sections(record: Record) -> Iterator[Section]:
+    boards = record["leaderboards"]
     for at, question in enumerate(record["questions"], 1):
         place = question["key"], question["form"]
         here = [each for each in record["comparisons"] if (each["question"], each["form"]) == place]
         title = question["prompt"] or "Measures"
-        yield Section(
-            f"question-{at}", title, title, tuple(_blocks(record, here)), intro=EXPLAINED if at == 1 else ""
-        )
+        blocks = list(_blocks(record, here, title))
+        if of_question := [each for each in boards if (each["question"], each["form"]) == place]:
+            blocks.append(Block("Correlation of leaderboards", tables=(_leaderboards(record, of_question),)))
+        yield Section(f"question-{at}", title, title, tuple(blocks), intro=EXPLAINED if at == 1 else "")
+    if record["scores_and_rankings"]:
+        yield rankings.rankings_section(record)
     if record["without_partner"]:
         yield Section("alone", "Without a partner", "Without a partner", (Block(tables=(_alone(record),)),))
 
 
-def _blocks(record: Record, found: list[Record]) -> Iterator[Block]:
-    """A table of each group of raters; those after the first are opened by who wants them."""
+def _blocks(record: Record, found: list[Record], title: str) -> Iterator[Block]:
+    """A table of each group of raters; those after the first are opened by who wants them. Where a table stands by
+    itself its caption begins with the title."""
+    context = title if title.endswith((".", "?", "!")) else f"{title}."
     present = {each["group"] for each in found}
     named = [(each["a"], each["label"]) for each in record["groups"] if each["a"] in present]
     for at, (key, label) in enumerate(named):
         mine = [each for each in found if each["group"] == key]
-        yield Block(label, tables=(_table(record, mine, label),), folded=at > 0)
+        table = replace(_table(record, mine, label), context=context)
+        yield Block(label, tables=(table,), folded=at > 0)
 
 
 def _table(record: Record, found: list[Record], label: str) -> Table:
@@ -168,6 +206,25 @@ def _table(record: Record, found: list[Record], label: str) -> Table:
     )
     for each in sorted(found, key=lambda each: names.index(each["name"])):
         build.add(head(_name(each)), words(about(record, each) or "all"), *_cells(build, each))
+    return build.build()
+
+
+def _leaderboards(record: Record, found: list[Record]) -> Table:
+    """A row for each group of raters and setting."""
+    labels = {each["a"]: each["label"] for each in record["groups"]}
+    arms = labels_of(record, "arms")
+    settings = ["Setting"] if any(each["arm"] for each in found) else []
+    build = Builder(
+        "Win rates of A and of B correlated over the systems that both have, each on the queries that both have of it.",
+        columns(["Raters", *settings, "Pearson", "Spearman", "Kendall", "Systems"], names=1 + len(settings)),
+    )
+    for each in found:
+        build.add(
+            head(labels[each["group"]]),
+            *(words(arms[each["arm"]]) for _ in settings),
+            *(build.coefficient(each[name]) for name in ("pearson", "spearman", "kendall")),
+            build.n(each["pearson"]),
+        )
     return build.build()
 
 
@@ -187,7 +244,7 @@ def _cells(build: Builder, found: Record) -> tuple[TableCell, ...]:
 
 def _alone(record: Record) -> Table:
     build = Builder(
-        "What one side has and the other has not, so that it is in no figure above.",
+        "What one side has and the other has not, so that its figures have no counterpart.",
         columns(["Side", "What", "Name", "Why"], names=4),
     )
     for each in record["without_partner"]:

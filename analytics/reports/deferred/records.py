@@ -1,32 +1,32 @@
 """Figures of a large study that wait until a reader opens their section: computed alone, and put into the report."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from analytics.figures.figure_input import figure_inputs
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView
+from analytics.frames.filters import Filters
 from analytics.frames.study import study_frame
 from analytics.reports import judges
 from analytics.reports.build import applying, latest_revision, records_of, terms_of
-from analytics.reports.common import facts_of
+from analytics.reports.common import Watch, facts_of, no_watch
 from analytics.reports.methods.sentences import methods
 from evaluation.models import Study
 
 Record = dict[str, Any]
-# Told what is being computed, how many steps are done and of how many.
-Watch = Callable[[str, int, int], None]
-
-
-def no_watch(phase: str, done: int, total: int) -> None:
-    """Nobody is watching."""
 
 
 def waiting_in(report: Record, heading: str = "") -> list[str]:
     """The keys of the figures below the heading, or below any, that are not computed yet, in the order of the page."""
     keys = (key for key in report.get("deferred", ()) if heading in ("", FIGURES[key].heading))
     return sorted(keys, key=lambda key: (FIGURES[key].place, key))
+
+
+def filters_of(report: Record) -> Filters:
+    """The view that the report is of."""
+    return Filters.of(report["parameters"].get("view", {}))
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,15 @@ def deferred_records(
     Raises NothingToReport where none are left.
     """
     watch("reading judgments", 0, 1)
-    frame, parameters = study_frame(study), report["parameters"]
+    filters, parameters = filters_of(report), report["parameters"]
+    frame = study_frame(study, filters)
     terms = terms_of(
         study,
         latest_revision(study),
-        judges.judges(study, frame),
+        judges.judges(study, frame, filters),
         replicates=parameters["replicates"],
         ties=parameters["ties"],
+        filters=filters,
     )
     records: list[Record] = []
     places: dict[tuple[str, str], int] = {}
@@ -90,5 +92,5 @@ def completed(study: Study, report: Record, found: DeferredRecords) -> Record:
     if left:
         whole["deferred"] = left
     spec = latest_revision(study).spec
-    whole["methods"] = [*methods(study, ReportView(whole), spec), *facts_of(study)]
+    whole["methods"] = [*methods(study, ReportView(whole), spec), *facts_of(study, filters_of(report))]
     return whole

@@ -32,6 +32,8 @@ ASKED: dict[str, tuple[str, str]] = {
 }
 # How many systems, and questions of a kind, are named.
 MOST_NAMED = 8
+# The same of judges, each with its model.
+MOST_JUDGES = 5
 # The predicates of judgments that are in no figure.
 REASONS = {
     "excluded": "{be} excluded individually or with their rater",
@@ -56,6 +58,7 @@ def methods_paragraph(study: Study, report: Record, spec: Mapping[str, Any]) -> 
         _questions(study, report, spec),
         *(passages[place] for place in hooks.PASSAGES if place in passages),
         _raters(study, report),
+        _judges(report),
         *_exclusions(report),
         _revisions(report),
         _software(report),
@@ -152,6 +155,19 @@ def _raters(study: Study, report: Record) -> str:
             noted = f" ({'; '.join(how)})" if how else ""
             parts.append(f"{_n(n, 'judgment', 'judgments')} by {_n(len(found), one, several)}{noted}")
     return f"The figures rest on {joined(parts)}." if parts else ""
+
+
+def _judges(report: Record) -> str:
+    """The LLM judges with their models, where there are few; a model is not told twice, nor where it is not known."""
+    models = {each["rater"]: each["model"] for each in report["judges"] if not each["heuristic"]}
+    found = [each for each in report["raters"] if each["rater"] in models]
+    if not 0 < len(found) <= MOST_JUDGES:
+        return ""
+    named = []
+    for each in found:
+        model = models[each["rater"]]
+        named.append(f"{each['label']} ({model})" if model not in ("", each["label"]) else each["label"])
+    return f"The LLM {'judge was' if len(found) == 1 else 'judges were'} {joined(named)}."
 
 
 def _groups(report: Record, whole: str) -> list[str]:

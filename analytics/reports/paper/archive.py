@@ -7,8 +7,8 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TypeVar
 
+from analytics.display.blocks import Plot
 from analytics.display.plot_files import PLOT_FORMATS, plot_files
-from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, words
 from analytics.figures.report_view import Record
 from analytics.reports.files import FORMATS
@@ -53,7 +53,7 @@ def tables_of(report: Record) -> list[Table]:
     ]
 
 
-def plots_of(report: Record) -> list[DotPlot]:
+def plots_of(report: Record) -> list[Plot]:
     return [block.plot for section in report_page(report).sections for block in section.blocks if block.plot]
 
 
@@ -72,7 +72,7 @@ def _written(write: Callable[[T], str], of: T) -> Callable[[], str]:
     return lambda: write(of)
 
 
-def plot_paths(plot: DotPlot) -> dict[str, str]:
+def plot_paths(plot: Plot) -> dict[str, str]:
     """By format, the plot's path."""
     return {format: f"plots/{plot.key}.{format}" for format in PLOT_FORMATS}
 

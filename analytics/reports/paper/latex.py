@@ -5,8 +5,7 @@ It compiles by itself; beside it, in `plots`, it finds the plots' PDFs, as they 
 
 from collections.abc import Iterator
 
-from analytics.display.blocks import Block, ReportPage, Section
-from analytics.display.plots import DotPlot
+from analytics.display.blocks import Block, Plot, ReportPage, Section
 from analytics.figures.report_view import Record
 from analytics.reports.page import report_page
 from analytics.reports.paper.citation import HASH_LETTERS
@@ -35,7 +34,7 @@ PREAMBLE = r"""% Compile with pdfLaTeX, LuaLaTeX or XeLaTeX, twice (Debian: texl
 \usepackage{textcomp}
 \usepackage{array,booktabs,longtable,siunitx}
 \usepackage{graphicx,adjustbox}
-\usepackage{float}
+\usepackage{float,needspace}
 \sisetup{group-digits=integer,group-minimum-digits=4,group-separator={,},table-align-text-post=false}
 \setlength{\emergencystretch}{10em}
 \setlength{\belowcaptionskip}{6pt}
@@ -45,6 +44,8 @@ PREAMBLE = r"""% Compile with pdfLaTeX, LuaLaTeX or XeLaTeX, twice (Debian: texl
   {\adjustbox{max width=\linewidth,max totalheight=.85\textheight}{\includegraphics{plots/#1.pdf}}}%
   {\framebox{\texttt{plots/\detokenize{#1}.pdf}}}}
 """
+# Lines that a heading needs below it on its page; a section's has that of its first block among them.
+SECTION_LINES, BLOCK_LINES = 14, 9
 
 
 def report_latex(report: Record) -> str:
@@ -69,7 +70,7 @@ def _document(page: ReportPage, report: Record) -> Iterator[str]:
         about, heading = escape(finding["about"]), escape(finding["heading"])
         yield rf"\paragraph{{{about}: {heading}.}} {escape(finding['text'])}"
     for section in page.sections:
-        yield from _section(section)
+        yield from section_latex(section)
     # A hash is never broken, so that a line may have to end long before it.
     yield rf"\section{{Citation}}{{\raggedright\noindent {escape(page.citation)}\par}}"
     yield r"\end{document}"
@@ -86,17 +87,24 @@ def _facts(label: str, facts: tuple[Fact, ...]) -> Iterator[str]:
     yield "\n".join([r"\begin{description}", *items, r"\end{description}"])
 
 
-def _section(section: Section) -> Iterator[str]:
-    yield rf"\section{{{escape(section.title)}}}\label{{sec:{section.key}}}"
+def section_latex(section: Section) -> Iterator[str]:
+    """Its paragraphs, tables and plots."""
+    yield _room(SECTION_LINES) + rf"\section{{{escape(section.title)}}}\label{{sec:{section.key}}}"
     if section.intro:
         yield escape(section.intro)
-    for block in section.blocks:
-        yield from _block(block)
+    for at, block in enumerate(section.blocks):
+        # Right after the section's heading the page must not break, which asking for room allows.
+        yield from _block(block, room=bool(at or section.intro))
 
 
-def _block(block: Block) -> Iterator[str]:
+def _room(lines: int) -> str:
+    """A page break unless so many lines fit: a long table may break right after a heading."""
+    return rf"\Needspace{{{lines}\baselineskip}}" + "\n"
+
+
+def _block(block: Block, *, room: bool) -> Iterator[str]:
     if block.heading:
-        yield rf"\subsection{{{escape(block.heading)}}}"
+        yield (_room(BLOCK_LINES) if room else "") + rf"\subsection{{{escape(block.heading)}}}"
     if len(block.text) > 1:
         items = (rf"\item {escape(sentence)}" for sentence in block.text)
         yield "\n".join([r"\begin{itemize}", *items, r"\end{itemize}"])
@@ -108,7 +116,7 @@ def _block(block: Block) -> Iterator[str]:
         yield _plot(block.plot)
 
 
-def _plot(plot: DotPlot) -> str:
+def _plot(plot: Plot) -> str:
     return "\n".join(
         [
             r"\begin{figure}",

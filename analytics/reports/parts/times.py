@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from analytics.frames.filters import EVERYTHING, Filters
+from analytics.frames.rows import StudyRows
 from analytics.frames.times import RecordedTimes, read_times
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import ResampleSpec
+from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.raters.times import judging_times, medians_by
 from evaluation import design
 from evaluation.models import Item, Study
@@ -18,9 +19,9 @@ Record = dict[str, Any]
 MOST_ITEMS = 20
 
 
-def times_record(study: Study, filters: Filters = EVERYTHING) -> list[Record]:
-    """A record per kind of raters with recorded times: active and visible seconds, and each rater's own."""
-    return [_of_kind(study, times) for times in read_times(study, filters)]
+def times_record(rows: StudyRows) -> list[Record]:
+    """A record per kind of raters with recorded times or skips: active and visible seconds, and each rater's own."""
+    return [_of_kind(rows.study, times) for times in read_times(rows)]
 
 
 def _of_kind(study: Study, times: RecordedTimes) -> Record:
@@ -38,18 +39,19 @@ def _of_kind(study: Study, times: RecordedTimes) -> Record:
 
 def _of_items(times: RecordedTimes) -> list[Record]:
     """The items that took longest, the slowest first, and those that were skipped most."""
-    codes, item = np.unique(times.item, return_inverse=True)
-    active = dict(zip(codes.tolist(), medians_by(item, times.active).tolist(), strict=True))
-    judgments = dict(zip(codes.tolist(), np.bincount(item).tolist(), strict=True))
+    codes, n = np.unique(times.item, return_counts=True)
+    judgments = dict(zip(codes.tolist(), n.tolist(), strict=True))
+    active, visible = (_medians(times.item, seconds) for seconds in (times.active, times.visible))
     longest = sorted(active, key=lambda pk: (-active[pk], pk))[:MOST_ITEMS]
     skipped = sorted(times.skips, key=lambda pk: (-times.skips[pk], pk))[:MOST_ITEMS]
-    shown = sorted({*longest, *skipped}, key=lambda pk: (-active.get(pk, 0.0), pk))
+    shown = sorted({*longest, *skipped}, key=lambda pk: (-active.get(pk, 0.0), -times.skips.get(pk, 0), pk))
     keys = dict(Item.objects.filter(pk__in=shown).values_list("pk", "key"))
     return [
         {
             "item": keys[pk],
             "judgments": judgments.get(pk, 0),
             "active": active.get(pk),
+            "visible": visible.get(pk),
             "skipped": times.skips.get(pk, 0),
         }
         for pk in shown
@@ -58,15 +60,19 @@ def _of_items(times: RecordedTimes) -> list[Record]:
 
 def _by_rater(times: RecordedTimes) -> Iterator[Record]:
     judgments = np.bincount(times.rater, minlength=len(times.raters)).tolist()
-    active = medians_by(times.rater, times.active).tolist()
-    seen = np.isfinite(times.visible)
-    codes = np.unique(times.rater[seen]).tolist()
-    visible = dict(zip(codes, medians_by(times.rater[seen], times.visible[seen]).tolist(), strict=True))
+    active, visible = (_medians(times.rater, seconds) for seconds in (times.active, times.visible))
     for code, name in enumerate(times.raters):
         yield {
             "rater": name,
             "judgments": judgments[code],
-            "active": active[code],
+            "active": active.get(code),
             "visible": visible.get(code),
             "skipped": times.skipped.get(name, 0),
         }
+
+
+def _medians(codes: Ints, seconds: Floats) -> dict[int, float]:
+    """The median of each code's seconds, of those that have any."""
+    known = np.isfinite(seconds)
+    medians = medians_by(codes[known], seconds[known]).tolist()
+    return dict(zip(np.unique(codes[known]).tolist(), medians, strict=True))

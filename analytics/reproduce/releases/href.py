@@ -1,8 +1,9 @@
 """HREF: agreement of people and judges by category, and models' expected win rates and ranks.
 
-Source: its sections 2.1.2 to 3.1 and 4.2, Tables 2, 5 and 7, and the scripts of allenai/href. The text at hand has no
-body of these tables. What the scripts write stands for them where it lies beside the data: the table of agreement,
-`human_agreement_analysis_results.csv`, and a leaderboard's `MODEL.json`, whose figures are printed in the paper.
+Source: its sections 2.1.2 to 3.1 and 4.2 to 5.1, Tables 2, 5 and 7, Figures 6 and 7, and the scripts of allenai/href.
+The text at hand has no body of these tables and no pictures. What the scripts write stands for the tables where it lies
+beside the data: the table of agreement, `human_agreement_analysis_results.csv`, and a leaderboard's `MODEL.json`, whose
+figures are printed in the paper.
 """
 
 import csv
@@ -22,15 +23,21 @@ from analytics.reproduce.release_input import ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Bools
+from analytics.statistics.leaderboards.correlation import FEW_SYSTEMS
 from analytics.statistics.leaderboards.leaderboard import Standing, leaderboard
 from analytics.statistics.leaderboards.scores import system_scores
+from analytics.statistics.preferences.bias import length_bias
 from analytics.statistics.preferences.win_rates import item_scores
 from evaluation.dumps.published.href import (
+    AGREEMENT,
     CATEGORIES,
+    DEVELOPMENT,
+    EVALUATION_ONLY,
     LABELS,
     MAX_LABEL,
     MAX_SYSTEM,
     PRIVATE,
+    RESULTS,
     HrefFiles,
     JudgeFile,
     read_files,
@@ -48,7 +55,11 @@ DRAW_SEED, RANK_REPLICATES = 42, 5000
 FAILED = -1
 # Of categories, and of the average over all.
 DECIMALS, AVERAGE_DECIMALS = 1, 2
-TITLES = {False: "development set (Table 7)", True: "evaluation set (Table 5)"}
+SET_NAMES = {DEVELOPMENT: "development set", PRIVATE: "evaluation set"}
+TITLES = {DEVELOPMENT: "development set (Table 7)", PRIVATE: "evaluation set (Table 5)"}
+INSTRUCTIONS = {DEVELOPMENT: "430", PRIVATE: "4258"}
+# The scripts' configuration of Llama-3.1-70B-Instruct that is shown the human-written response.
+WITH_REFERENCE = "llama3.1-70b_basic_w_reference"
 FEWER_ROWS = "The paper and the data set's card say 1,752; the card counts 1,452 rows in its file."
 DRAWN = (
     "As published: the mode of three labels, drawn at random where several are, once and with the scripts' seed; a "
@@ -60,6 +71,20 @@ RANKS = (
     "Published: systems in the order of their rates, each group of those whose 95 % bootstrap interval meets that of "
     "its first, resampled without a seed. Ours: 1 + the systems whose whole interval lies above."
 )
+LENGTHS = (
+    "The frequency of preferring the longer response less that of the shorter, on the human agreement set. The text "
+    "prints it of one judge. Ours: lengths in characters, ties among the judgments, replies that could not be read "
+    "left out."
+)
+ONE_SET = "Needs results of both sets, in a folder of results each."
+CORRELATED = "Expected win rates of the models that have results on both sets."
+TOLD_APART = (
+    "Published of 13 models, where the quantile of the p-values over pairs falls below 0.05, so at least that share of "
+    "pairs is told apart; its samples are not described. Ours: paired t-tests of all models that have results here, of "
+    "their mean scores by instruction (a tie is half a win), on samples drawn without replacement."
+)
+FEW_RESULTS = "Needs results of three models and ten instructions."
+NOT_REACHED = "The 90th percentile is not below 0.05 with all instructions."
 
 
 class HREFReproduction(Reproduction):
@@ -72,6 +97,12 @@ class HREFReproduction(Reproduction):
         "Instructions of the evaluation set (Table 5): private; its results are read where somebody has them.",
         "Perplexity (Table 2): the script's comparison makes a tie of every pair whose first output has the lower "
         "perplexity, and the perplexities are not released.",
+        "Results on the evaluation set (sections 4.3 and 4.4): private, too; read where somebody has them, and beside "
+        "those on the development set where each set has a folder of results of its own.",
+        "Correlation of leaderboards at two temperatures (section 4.2, Spearman 0.98 and Pearson 0.99): results at "
+        "temperature 1.0 are not released.",
+        "Length bias of other judges, and of any without the reference (Figure 7): in a picture only; ours is shown "
+        "where their annotations are there.",
         "Agreement with another baseline or prompt (Figures 3 and 8, Table 6): their annotations are not released; in "
         "folders of their own they are read like others.",
     )
@@ -85,10 +116,27 @@ class HREFReproduction(Reproduction):
                 "Leave-one-out agreement (Table 2, Algorithm 1), in percent", _agreement(given, files), DRAWN
             )
         for annotator in dict.fromkeys(each.annotator for each in files.judged if each.model):
-            board = _Board(given, files, annotator)
-            named = f"{TITLES[files.results_split == PRIVATE]}, by {annotator}"
-            yield table(f"Expected win rates on the {named}, in percent", board.rates(), LOST)
-            yield table(f"Ranks on the {named}", board.ranks(), RANKS)
+            for split in files.results_splits:
+                board = _Board(given, files, annotator, split)
+                if board.files:
+                    named = f"{TITLES[split]}, by {annotator}"
+                    yield table(f"Expected win rates on the {named}, in percent", board.rates(), LOST)
+                    yield table(f"Ranks on the {named}", board.ranks(), RANKS)
+            yield table(
+                f"Correlation of both sets' leaderboards (section 4.3), by {annotator}",
+                _correlation(given, files, annotator),
+                CORRELATED,
+            )
+            for split in files.results_splits:
+                yield table(
+                    f"Pairs told apart on the {SET_NAMES[split]} (section 4.4, Figure 6), by {annotator}",
+                    _told_apart(given, files, annotator, split),
+                    TOLD_APART,
+                )
+        if files.agreement and any(not each.model for each in files.judged):
+            yield table(
+                "Length bias (section 5.1, Figure 7), in percent", _length_bias(given, files), LENGTHS
+            )
 
 
 # --- people and judges ------------------------------------------------------------------------------------------------
@@ -118,6 +166,25 @@ def _agreement(given: ReleaseInput, files: HrefFiles) -> Iterator[PublishedFigur
         drawn = draw_agreement(files.agreement, said) if given.as_published else None
         yield from _method(
             annotator, files, ours, drawn.outer if drawn else None, published.get(annotator, {})
+        )
+
+
+def _length_bias(given: ReleaseInput, files: HrefFiles) -> Iterator[PublishedFigure]:
+    [frame] = given.frame.pairs
+    items = frame.items
+    # The report's figure is over all items, among them the results of models that the same annotator judged.
+    in_set: Bools = items.arm == items.arms.index(AGREEMENT)
+    for annotator in dict.fromkeys(each.annotator for each in files.judged if not each.model):
+        key = given.group(annotator[:MAX_LABEL])
+        [judgments] = [each.judgments for each in frame.groups if each.key == key]
+        found = length_bias(
+            items, judgments.where(in_set[judgments.item]), resample=ResampleSpec(given.study.seed)
+        )
+        yield PublishedFigure(
+            annotator,
+            "1.4" if annotator == WITH_REFERENCE else "",
+            _percent(found.bias.value),
+            decimals=DECIMALS,
         )
 
 
@@ -214,12 +281,13 @@ def _drawn_mode(labels: Sequence[int], held_out: int, draw: random.Random) -> in
 
 
 class _Board:
-    """The results of all models by one annotator."""
+    """The results of all models on one set by one annotator."""
 
-    def __init__(self, given: ReleaseInput, files: HrefFiles, annotator: str) -> None:
+    def __init__(self, given: ReleaseInput, files: HrefFiles, annotator: str, split: str) -> None:
         self.given = given
-        self.files = [each for each in files.judged if each.model and each.annotator == annotator]
-        self.arm = files.results_split
+        self.files = [each for each in files.judged if (each.split, each.annotator) == (split, annotator)]
+        self.split = split
+        self.both = len(files.results_splits) > 1
         self.annotator = annotator
         self.categories = _categories(each.category for each in self.files)
 
@@ -240,9 +308,9 @@ class _Board:
         label = self.annotator[:MAX_LABEL]
         [group] = [each for each in frame.groups if each.key == self.given.group(label)]
         scores = system_scores(items, item_scores(group.judgments, len(items)), self.given.study.baseline)
-        in_arm = items.arm == items.arms.index(self.arm)
-        parts: dict[str, Bools] = {ALL: in_arm} | {
-            name: in_arm & (items.category == items.categories.index(name)) for name in self.categories
+        in_split = np.array([each == self.split for each in items.splits], dtype=bool)[items.query]
+        parts: dict[str, Bools] = {ALL: in_split} | {
+            name: in_split & (items.category == items.categories.index(name)) for name in self.categories
         }
         resample = ResampleSpec(self.given.study.seed)
         return {
@@ -256,11 +324,13 @@ class _Board:
 
     @cached_property
     def published(self) -> dict[str, Record]:
-        """{model: what the leaderboard's file says}"""
+        """{model: what the leaderboard's file says}; with results of both sets, the file with this one's categories."""
         found = {}
         for file in sorted(self.given.path.rglob("*.json")):
             if file.stem in self.models and AVERAGE in (said := _leaderboard_row(file)):
-                found[file.stem] = said
+                split = PRIVATE if any(slug_of(name) in said for name in EVALUATION_ONLY) else DEVELOPMENT
+                if not self.both or split == self.split:
+                    found[file.stem] = said
         return found
 
     def rates(self) -> Iterator[PublishedFigure]:
@@ -318,6 +388,63 @@ class _Board:
                 first, rank = model, place
             ranks[model] = rank
         return ranks
+
+
+def _correlation(given: ReleaseInput, files: HrefFiles, annotator: str) -> Iterator[PublishedFigure]:
+    record = _of_annotator(given, "leaderboards/correlations", annotator) or {"splits": []}
+    wanted = (RESULTS, PRIVATE, DEVELOPMENT)
+    found: Record = next(
+        (each for each in record["splits"] if (each["arm"], each["one"], each["other"]) == wanted), {}
+    )
+    otherwise = {
+        "value": None,
+        "n": None,
+        "undefined": ONE_SET if len(files.results_splits) < 2 else FEW_SYSTEMS,
+    }
+    yield PublishedFigure("Models", "", found.get("spearman", otherwise)["n"], decimals=0)
+    for name, printed in (("Spearman", "0.98"), ("Pearson", "0.99")):
+        estimate = found.get(name.lower(), otherwise)
+        value = estimate["value"]
+        yield PublishedFigure(name, printed, value, note="" if value is not None else estimate["undefined"])
+
+
+def _told_apart(
+    given: ReleaseInput, files: HrefFiles, annotator: str, split: str
+) -> Iterator[PublishedFigure]:
+    record = _of_annotator(given, "leaderboards/sample_sizes", annotator) or {"curves": []}
+    # An arm of one set has a curve of its own, and another of the same split where the study has several.
+    arm, splits = (RESULTS, (split,)) if len(files.results_splits) > 1 else (split, (split, None))
+    curves = [each for each in record["curves"] if each["arm"] == arm and each["split"] in splits]
+    curve = curves[0] if curves else None
+    last = curve["points"][-1] if curve else None
+    why = "" if curve else FEW_RESULTS
+    yield PublishedFigure("Models", "13", curve["systems"] if curve else None, decimals=0, note=why)
+    yield PublishedFigure(
+        "Instructions", INSTRUCTIONS[split], curve["queries"] if curve else None, decimals=0, note=why
+    )
+    if split == PRIVATE:
+        enough = curve["enough_90"] if curve else None
+        yield PublishedFigure(
+            "Instructions that tell 90 % of the pairs apart",
+            "fewer than 2000",
+            enough,
+            decimals=0,
+            note=why or ("" if enough is not None else NOT_REACHED),
+        )
+    yield PublishedFigure(
+        "Pairs told apart by all instructions, %",
+        "90" if split == PRIVATE else "80",
+        _percent(last["told_apart"]) if last else None,
+        note=why,
+    )
+
+
+def _of_annotator(given: ReleaseInput, figure: str, annotator: str) -> Record | None:
+    """The report's record; None where the report leaves the figure out, as it does with fewer than three models."""
+    try:
+        return given.record(figure, PREFERENCE, given.group(annotator[:MAX_LABEL]))
+    except LookupError:
+        return None
 
 
 def _leaderboard_row(file: Path) -> Record:

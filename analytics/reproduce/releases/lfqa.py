@@ -14,8 +14,11 @@ from analytics.reproduce.release_input import PEOPLE, ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
 from analytics.statistics.aspects.tree import tree_levels
 from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.values import unit_means
 from analytics.statistics.ratings.weighted_overall import distance_from_ideal, least_squares_weights
+from analytics.statistics.texts.readability import measure_text
 from evaluation.dumps.published.lfqa import read_ratings
+from evaluation.models import Response
 
 Record = dict[str, Any]
 OVERALL, PICK = "acceptability", "best"
@@ -52,6 +55,10 @@ WORK_TIME = (
     "Ours is the platform's, from accepting to submitting; the paper's footnote on its own is not at hand."
 )
 TABLE_1 = "No text of the paper at hand repeats the means of this table."
+ABOVE_ROUGE = (
+    "Section 5.3 says only that those of ROUGE, below .2, are lower; no text at hand has the number."
+)
+BY_LEVEL = "The paper draws each answer at its raters' mean; here it is at the level that is nearest to it."
 OF_FEWER = "Of the 432 answers in the release; a difference has no known cause."
 NO_POOLING = "The paper pools all aspects and does not say how; no plain pooling of its ratings gives .74."
 BY_FILE_ORDER = (
@@ -64,8 +71,8 @@ class LFQAReproduction(Reproduction):
     key = "lfqa"
     paper = "LFQA: Quantifying the Influence of Evaluation Aspects on Long-Form Response Assessment"
     missing = (
-        "ROUGE and GPT-2 perplexity (Table 1, Figure 5): none in the release. The judges rouge_1 and rouge_l give the "
-        "first to a study whose queries have references; others can be imported as measures.",
+        "ROUGE and GPT-2 perplexity (Table 1, Figure 5): none in the release. The judges rouge_1 and rouge_l "
+        "compute the first in a study that is kept, with --reference-from human-top; the second can be imported.",
         "Three iterations of GPT-4 on a fifth of the answers (section 5.4, .73 and .74): one is here.",
         "Accuracy on the preferences of Krishna et al. and Nakano et al. (section 5.4): other data sets.",
         "Criteria in the 50 longest justifications (Figure 4b): the release has the texts, not their coding.",
@@ -77,12 +84,14 @@ class LFQAReproduction(Reproduction):
         yield table("Preferences (section 4.2, Figures 4a and 6, Appendix B)", _preferences(given))
         yield table("Acceptability by kind of answer (section 4.2, Figure 3)", _acceptability(given))
         yield table("Ratings of the aspects by kind of answer (Figure 3)", _aspects(given))
+        yield table("Ratings at each level by kind of answer (Figure 3), % of ratings", _distributions(given))
         yield table("Krippendorff's alpha (section 3.3, Appendix B, Table 2)", _alphas(given))
         yield table("Agreement rates by aspect (Appendix B, Table 3)", _rates(given))
         yield table("Weights of the aspects (section 4.1, equations 1 and 2)", _weights(given), BY_FILE_ORDER)
         yield table("Decision tree of depth 3 (Appendix B, Figure 8)", _tree(given))
         yield table("Mean of each aspect by acceptability (Appendix B, Figure 7)", _levels(given))
         yield table("Judges beside people (sections 5.3 and 5.4, Table 1)", _judges(given))
+        yield table("Judges by people's acceptability (Figure 5)", _judges_by_level(given), BY_LEVEL)
         yield table("Means by kind of answer (Table 1)", _scores(given), TABLE_1)
         yield table("Equal weights less fitted ones (section 5.4)", _equal_weights(given))
 
@@ -168,6 +177,14 @@ def _aspects(given: ReleaseInput) -> Iterator[PublishedFigure]:
     for key, name in ASPECTS.items():
         for each in given.record("ratings/scales", key)["by_system"]:
             yield PublishedFigure(f"{name}, mean: {SYSTEMS[each['system']]}", "", each["mean"]["value"])
+
+
+def _distributions(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    for key, name in {OVERALL: "Acceptability", **ASPECTS}.items():
+        for each in given.record("ratings/scales", key)["by_system"]:
+            for level in each["distribution"]:
+                about = f"{name} {level['value']:g}: {SYSTEMS[each['system']]}"
+                yield PublishedFigure(about, "", 100 * level["share"]["value"], decimals=1)
 
 
 def _share_of_best(of_system: Record) -> float:
@@ -293,6 +310,34 @@ def _judges(given: ReleaseInput) -> Iterator[PublishedFigure]:
             error = given.record("judges/ratings_vs_people", aspect, group)["difference"]["value"]
             name = f"{label}, mean error of {ASPECTS[aspect].lower()}"
             yield PublishedFigure(name, printed, error, note="" if label == "GPT-4" else OF_FEWER)
+
+    yield PublishedFigure("Length in words, Pearson", "", _length_correlation(given), note=ABOVE_ROUGE)
+
+
+def _length_correlation(given: ReleaseInput) -> float:
+    """Pearson's r of an answer's words with its mean acceptability by people."""
+    assert given.frame.answers is not None
+    [people] = [group for group in given.frame.answers.groups if group.key == PEOPLE]
+    items, means = people.answers[OVERALL].items, unit_means(people.answers[OVERALL].as_values())
+    texts = Response.objects.filter(query__study=given.study).values_list("query__key", "system__key", "text")
+    words = {(query, system): measure_text(text).words for query, system, text in texts}
+    of_answers = [
+        words[items.queries[query], items.systems[system]]
+        for query, system in zip(means.query.tolist(), means.system.tolist(), strict=True)
+    ]
+    return float(np.corrcoef(of_answers, means.mean)[0, 1])
+
+
+def _judges_by_level(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    for label in JUDGES:
+        for each in given.record("aspects/measure_levels", OVERALL, given.group(label))["levels"]:
+            about = f"where people's acceptability is {each['level']:g}"
+            yield PublishedFigure(f"{label}, mean {about}", "", each["mean"]["value"])
+            yield PublishedFigure(f"{label}, standard deviation {about}", "", each["standard_deviation"])
+            for name, quartile in zip(
+                ("lower quartile", "median", "upper quartile"), each["quartiles"], strict=True
+            ):
+                yield PublishedFigure(f"{label}, {name} {about}", "", quartile, decimals=1)
 
 
 def _scores(given: ReleaseInput) -> Iterator[PublishedFigure]:

@@ -7,15 +7,22 @@ two that "total agreement" and a majority vote, as the appendix has them of pref
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analytics.statistics.core.estimates import Estimate, present
-from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
+from analytics.statistics.core.resampling import ResampleSpec, mean_estimate, wilson_interval
 from analytics.statistics.core.values import Values, value_counts
 
 FEW_RATINGS = "{unit} with fewer than two ratings"
+# Two of three ratings agree with a chance of 0, 1/3 or 1. As long as no 1 is among few chances, they seem to vary less
+# than they do, and t intervals lie below the true value ("Few queries" in docs/statistics.md). With four ratings or
+# more there are chances between, and t intervals hold.
+COARSE = 3
+WILSON = (
+    "Wilson interval with the {queries} queries as its units, as all ratings of none of the {unit} are alike"
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,9 @@ def rating_rates(
 ) -> RatingRates:
     """Of what two or more rated, `unit` being its name in the plural; ratings between `points` are left out.
 
-    A majority is more than half of a thing's ratings. Each thing weighs the same; intervals are over queries.
+    A majority is more than half of a thing's ratings. Each thing weighs the same; intervals are over queries. That of
+    two raters is Wilson's with the queries as its units, where nothing has more than three ratings and nothing is rated
+    alike by all: no mean of values between 0 and 1 varies more than a share of the same size.
     """
     table = value_counts(values, level="nominal", points=points)
     n = table.counts.sum(axis=1)
@@ -56,4 +65,12 @@ def rating_rates(
         )
         for each in (most == n, 2 * most > n, alike)
     )
+    if two_raters.low is not None and n.max() <= COARSE and not np.any(most == n):
+        two_raters = _by_wilson(two_raters, len(np.unique(table.query[used])), unit)
     return RatingRates(all_same, majority, two_raters)
+
+
+def _by_wilson(share: Estimate, queries: int, unit: str) -> Estimate:
+    assert share.value is not None
+    low, high = wilson_interval(share.value, queries, share.level)
+    return replace(share, low=low, high=high, method=WILSON.format(queries=queries, unit=unit))

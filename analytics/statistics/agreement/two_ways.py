@@ -22,7 +22,7 @@ from analytics.statistics.core.jackknife import CHUNK_BYTES, Jackknife, Scale, S
 from analytics.statistics.core.resampling import ResampleSpec, divide, estimate_from
 from analytics.statistics.core.tidy import MISSING, Floats, Ints, distinct
 from analytics.statistics.core.values import Values, point_columns
-from analytics.statistics.rankings.concordance import concordance, pair_taus
+from analytics.statistics.rankings.concordance import concordance, sums_with_others
 from analytics.statistics.rankings.ranks import Ranks, blocks
 
 FEW_VOTES = "{unit} with fewer than two judgments"
@@ -129,11 +129,7 @@ def two_way_tau(ranks: Ranks, *, resample: ResampleSpec) -> TwoWays:
     shown = concordance(ranks, resample=resample).tau
     columns: list[tuple[Ints, Ints, Floats, Floats]] = []
     for block in blocks(ranks)[0]:
-        taus = pair_taus(block.rank)
-        diagonal = np.arange(taus.shape[1])
-        taus[:, diagonal, diagonal] = np.nan
-        has = np.isfinite(taus)
-        of_rater, n_of_rater = np.where(has, taus, 0.0).sum(axis=2), has.sum(axis=2)
+        of_rater, n_of_rater = sums_with_others(block.rank)
         # Every pair is met from both of its sides.
         total, n = of_rater.sum(axis=1) / 2, n_of_rater.sum(axis=1) / 2
         whole = _means(total, n)

@@ -1,6 +1,7 @@
-"""The mean of an aspect, or of a measure, at each level of the overall rating.
+"""The mean of an aspect, and the mean and spread of a score, at each level of the overall rating.
 
-Source: the LFQA paper, Appendix B, Figure 7 (average scores of each aspect by acceptability).
+Source: the LFQA paper, Appendix B, Figure 7 (average scores of each aspect by acceptability), and Figure 5 (the
+distribution of metrics by acceptability).
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from analytics.statistics.core.estimates import Estimate, ParameterError, presen
 from analytics.statistics.core.resampling import Range, ResampleSpec, mean_estimate, mean_within
 from analytics.statistics.core.tidy import Bools, Floats, Ints
 from analytics.statistics.core.values import SAME_POINT, point_codes
-from analytics.statistics.judges.measures import UNMEASURED
+from analytics.statistics.raters.times import quartiles
+
+MEASURE = "measure"
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,20 @@ class LevelMean:
 
     level: float
     mean: Estimate
+
+
+@dataclass(frozen=True)
+class LevelSpread:
+    """Mean and spread, both in the score's own unit, of the units whose overall rating is nearest to `level`.
+
+    `standard_deviation` is over units (n - 1; None below two), `quartiles` are the first, the median and the third,
+    interpolated linearly (empty without units).
+    """
+
+    level: float
+    mean: Estimate
+    standard_deviation: float | None
+    quartiles: tuple[float, ...]
 
 
 def means_by_level(
@@ -74,22 +91,24 @@ def measure_by_level(
     within: Range | None,
     resample: ResampleSpec,
     unit: str,
-) -> tuple[LevelMean, ...]:
-    """The mean of `measure` (n,) at each level to which the raters' `mean` (n,) of the same units is nearest.
+    score: str = MEASURE,
+) -> tuple[LevelSpread, ...]:
+    """Mean and spread of `measure` (n,) at each level to which the raters' `mean` (n,) of the same units is nearest.
 
+    `measure` and `within`, its ends if it has some, are in its own unit, `mean` in that of `points`, which ascend.
     Source: the LFQA paper, Figure 5 (metrics' scores by acceptability). There a unit stands at its raters' mean; here
     at the scale's nearest point, so that there is enough at each for a mean. Units, named `unit` in the plural, that
-    lack the measure (nan) are left out and counted. `within` are the ends of the measure, if it has some. Intervals
-    are over `query` (n,). Raises ParameterError for arrays of different lengths.
+    lack the measure (nan) are left out and counted; `score` is what they lack, such as a judge's rating. Intervals are
+    over `query` (n,). Raises ParameterError for arrays of different lengths.
     """
     if not len(measure) == len(mean) == len(query):
         raise ParameterError("The measure, the means and the queries must be of the same units.")
     code, known = nearest_levels(mean, points), np.isfinite(measure)
 
-    def at_level(here: Bools) -> Estimate:
+    def mean_of(here: Bools) -> Estimate:
         values, queries = measure[known & here], query[known & here]
-        left_out = present({UNMEASURED.format(unit=unit): int((~known & here).sum())})
-        empty = f"No {unit} with this measure are at this level."
+        left_out = present({f"{unit} without this {score}": int((~known & here).sum())})
+        empty = f"No {unit} with this {score} are at this level."
         if within is None:
             return mean_estimate(
                 values, queries, unit=unit, resample=resample, left_out=left_out, empty=empty
@@ -98,4 +117,9 @@ def measure_by_level(
             values, queries, within, unit=unit, resample=resample, left_out=left_out, empty=empty
         )
 
-    return tuple(LevelMean(float(level), at_level(code == at)) for at, level in enumerate(points))
+    def at_level(level: float, here: Bools) -> LevelSpread:
+        values = measure[known & here]
+        spread = float(values.std(ddof=1)) if len(values) > 1 else None
+        return LevelSpread(float(level), mean_of(here), spread, quartiles(values))
+
+    return tuple(at_level(level, code == at) for at, level in enumerate(points))

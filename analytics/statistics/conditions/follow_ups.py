@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -140,12 +140,27 @@ def follow_ups_by_system(
         raise TidyDataError("The follow-ups and the items must be of the same study.")
     results = []
     for cell, index in items.cells(by):
-        systems = np.stack([items.system_1[index], items.system_2[index]], axis=1)
-        for system in np.unique(systems):
-            row, side = np.nonzero(systems == system)
-            share, number = _means(items.query, satisfied, index[row], side, resample)
-            results.append(SystemFollowUps(cell.arm, cell.category, items.systems[system], share, number))
+        for system, row, side in _responses_by_system(items, index):
+            share, number = _means(items.query, satisfied, row, side, resample)
+            results.append(SystemFollowUps(cell.arm, cell.category, system, share, number))
     return tuple(results)
+
+
+def shares_by_system(items: Items, satisfied: Satisfied, index: Ints) -> Iterator[tuple[str, Floats, Ints]]:
+    """Of each system in the items `index` its key, and of each of its checked responses the share of follow-ups that it
+    satisfies and the query, both (n,)."""
+    for system, row, side in _responses_by_system(items, index):
+        checked = satisfied.asked[row, side] > 0
+        number, asked = (each[row, side][checked] for each in (satisfied.number, satisfied.asked))
+        yield system, number / asked, items.query[row[checked]]
+
+
+def _responses_by_system(items: Items, index: Ints) -> Iterator[tuple[str, Ints, Ints]]:
+    """Each system's key, and of its responses in the items `index` the item and the side, both (n,)."""
+    systems = np.stack([items.system_1[index], items.system_2[index]], axis=1)
+    for system in np.unique(systems):
+        place, side = np.nonzero(systems == system)
+        yield items.systems[system], index[place], side
 
 
 def _means(

@@ -41,12 +41,10 @@ def set_agreement(
     """
     if not item.shape == query.shape == matched.shape == alike.shape:
         raise TidyDataError("Each pair of sets needs its item, its query and both numbers.")
-    _, at, code, n = np.unique(item, return_index=True, return_inverse=True, return_counts=True)
 
     def mean(values: Floats) -> Estimate:
         return mean_within(
-            sum_by(code, values, len(n)) / n,
-            query[at],
+            *item_means(item, query, values),
             SHARE,
             unit=ITEMS,
             resample=resample,
@@ -54,6 +52,12 @@ def set_agreement(
         )
 
     return SetAgreement(mean(matched), mean(alike))
+
+
+def item_means(item: Ints, query: Ints, values: Floats) -> tuple[Floats, Ints]:
+    """Of pairs of sets (n,) each item's mean of `values`, and its query, both by ascending item (k,)."""
+    _, at, code, n = np.unique(item, return_index=True, return_inverse=True, return_counts=True)
+    return sum_by(code, values, len(n)) / n, query[at]
 
 
 def matched_f1(similarity: Floats) -> tuple[float, float]:

@@ -9,6 +9,7 @@ import numpy as np
 from analytics.statistics.core.estimates import Estimate, TidyDataError, present
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import (
+    Range,
     ResampleSpec,
     divide,
     mean_estimate,
@@ -20,6 +21,7 @@ from analytics.statistics.core.tidy import (
     SECOND,
     TIE,
     UNKNOWN_ORDER,
+    Bools,
     Floats,
     Ints,
     Items,
@@ -27,6 +29,8 @@ from analytics.statistics.core.tidy import (
     check_items,
 )
 
+# From all for the shorter response to all for the longer one.
+LEAN: Range = (-1.0, 1.0)
 NO_LABEL = "judgments without a label"
 TIES = "ties"
 NO_ORDER = "judgments with unknown order"
@@ -70,11 +74,9 @@ def position_bias(
     unlabelled = label == MISSING
     unknown = ~unlabelled & (first == UNKNOWN_ORDER)
     tied = ~unlabelled & ~unknown & (label == TIE)
-    used = ~(unlabelled | unknown | tied)
-    # FIRST and SECOND are the codes of the canonical responses, and so is `first`.
-    preferred_first = label[used] == first[used]
+    preferred_first, used = shown_first_preferred(label, first)
     share = mean_estimate(
-        preferred_first.astype(np.float64),
+        preferred_first,
         query[used],
         unit="judgments",
         resample=resample,
@@ -88,9 +90,17 @@ def position_bias(
         empty="No judgment with known order prefers one of the responses.",
         share=True,
     )
-    n_first = int(np.count_nonzero(preferred_first))
+    n_first = int(preferred_first.sum())
     test = sign_flip(preferred_first - 0.5, query[used], tests).two_sided if share.n and tests else None
     return PositionBias(share, share.shifted(-0.5), n_first, len(preferred_first) - n_first, test)
+
+
+def shown_first_preferred(label: Ints, first: Ints) -> tuple[Floats, Bools]:
+    """1 of each preference for the response presented first and 0 of each for the other (k,), and which of the readings
+    (n,) are such: those of a known order that have a label and are no ties."""
+    used = (label != MISSING) & (label != TIE) & (first != UNKNOWN_ORDER)
+    # FIRST and SECOND are the codes of the canonical responses, and so is `first`.
+    return (label[used] == first[used]).astype(np.float64), used
 
 
 def length_bias(items: Items, judgments: Judgments, *, resample: ResampleSpec) -> LengthBias:
@@ -99,32 +109,36 @@ def length_bias(items: Items, judgments: Judgments, *, resample: ResampleSpec) -
     The frequencies are over all labelled judgments, ties included, of items whose responses differ in
     length (characters); judgments of responses of equal length are left out. Between -1 and 1.
     """
-    check_items(items, judgments)
-    longer = np.sign(items.length_2 - items.length_1)[judgments.item]  # -1: the first response is longer
+    lean, used = longer_preferred(items, judgments)
     labelled = judgments.label != MISSING
-    used = labelled & (longer != 0)
-    label, side = judgments.label[used], np.where(longer[used] > 0, SECOND, FIRST)
-    chose_longer = label == side
-    columns = np.stack([chose_longer, ~chose_longer & (label != TIE), np.ones(len(label))], axis=1).astype(
-        float
-    )
+    columns = np.stack([lean > 0, lean < 0, np.ones(len(lean))], axis=1).astype(float)
     bias, to_longer, to_shorter = query_estimates(
         columns,
         items.query[judgments.item[used]],
         _bias_and_shares,
-        n=len(label),
+        n=len(lean),
         unit="judgments",
         resample=resample,
         left_out=present(
             {
                 NO_LABEL: int(np.count_nonzero(~labelled)),
-                EQUAL_LENGTHS: int(np.count_nonzero(labelled & (longer == 0))),
+                EQUAL_LENGTHS: int(np.count_nonzero(labelled & ~used)),
             }
         ),
         empty="No judgment compares responses of different length.",
         scales=["coefficient", "share", "share"],
     )
     return LengthBias(bias, to_longer, to_shorter)
+
+
+def longer_preferred(items: Items, judgments: Judgments) -> tuple[Floats, Bools]:
+    """1 of each judgment that prefers the longer response, -1 of each for the shorter and 0 of ties (k,), and which of
+    the judgments (n,) are such: those with a label on responses of different length."""
+    check_items(items, judgments)
+    longer = np.sign(items.length_2 - items.length_1)[judgments.item]  # -1: the first response is longer
+    used = (judgments.label != MISSING) & (longer != 0)
+    label, side = judgments.label[used], np.where(longer[used] > 0, SECOND, FIRST)
+    return np.where(label == TIE, 0.0, np.where(label == side, 1.0, -1.0)), used
 
 
 def _bias_and_shares(sums: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,16 @@ class Concordance:
     by_size: tuple[SizeConcordance, ...]
     n_judgments: int
     chance_w: float | None
+
+
+class ItemConcordance(NamedTuple):
+    """Query, number of responses and of raters, W and mean pairwise tau-b of each item (n,); nan where it has none."""
+
+    query: Ints
+    size: Ints
+    raters: Ints
+    w: Floats
+    tau: Floats
 
 
 def kendalls_w(rank: Floats) -> Floats:
@@ -100,6 +111,37 @@ def concordance(ranks: Ranks, *, resample: ResampleSpec) -> Concordance:
         n_judgments=int(raters[has_w].sum()),
         chance_w=float((1 / raters[has_w]).mean()) if has_w.any() else None,
     )
+
+
+def item_concordance(ranks: Ranks) -> ItemConcordance:
+    """Both agreements of each item that two raters ranked, in no order of the items."""
+    return _per_item(list(blocks(ranks)[0]))
+
+
+def sums_with_others(rank: Floats) -> tuple[Floats, Floats]:
+    """Of each of m rankings (b, m, k) the sum of its tau-b with the others, and how many of these there are (b, m)."""
+    taus = pair_taus(rank)
+    itself = np.arange(taus.shape[1])
+    taus[:, itself, itself] = np.nan
+    has = np.isfinite(taus)
+    return np.where(has, taus, 0.0).sum(axis=2), has.sum(axis=2).astype(np.float64)
+
+
+def tau_with_others(ranks: Ranks) -> Floats:
+    """The mean tau-b of each ranking with the others of its item, by ascending judgment (j,).
+
+    nan where an item's raters ranked different responses, or no two of them put one response above another.
+    """
+    first = distinct(ranks.judgment).first
+    width = int(ranks.rater.max(initial=0)) + 1
+    key = ranks.item[first].astype(np.int64) * width + ranks.rater[first]
+    order = np.argsort(key)
+    found = np.full(len(first), np.nan)
+    for block in blocks(ranks)[0]:
+        total, n = sums_with_others(block.rank)
+        ranked = block.item[:, None].astype(np.int64) * width + block.rater
+        found[order[np.searchsorted(key, ranked, sorter=order)]] = divide(total, n)
+    return found
 
 
 def tau_with(people: Ranks, judge: Ranks, *, resample: ResampleSpec) -> Estimate:
@@ -210,8 +252,7 @@ def _signs(rank: Floats) -> Floats:
     return np.asarray(np.sign(rank[..., upper[0]] - rank[..., upper[1]]))
 
 
-def _per_item(found: list[RankBlock]) -> tuple[Ints, Ints, Ints, Floats, Floats]:
-    """Query, number of responses and of raters, W and mean pairwise tau-b of each item."""
+def _per_item(found: list[RankBlock]) -> ItemConcordance:
     whole = np.zeros(0, dtype=np.int64)
     columns: list[tuple[Ints, Ints, Ints, Floats, Floats]] = [(whole, whole, whole, np.zeros(0), np.zeros(0))]
     for block in found:
@@ -226,7 +267,7 @@ def _per_item(found: list[RankBlock]) -> tuple[Ints, Ints, Ints, Floats, Floats]
             )
         )
     query, size, raters, w, tau = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return query, size, raters, w, tau
+    return ItemConcordance(query, size, raters, w, tau)
 
 
 def _mean_pairwise_tau(rank: Floats) -> Floats:

@@ -1,8 +1,8 @@
 """Shares with chosen values in the denominator: over all answers, and per item and then averaged.
 
 Such as the precision of a response's facts, of which those that are irrelevant count nowhere: the share of correct
-ones among the relevant ones, over all facts (micro) or averaged over responses (macro; van Rijsbergen, "Information
-Retrieval", 1979, chapter 7, tells the two averages apart).
+ones among the relevant ones, over all facts (micro) or averaged over responses (macro; Manning, Raghavan and Schütze,
+"Introduction to Information Retrieval", 2008, section 13.6, tells the two averages apart).
 """
 
 from __future__ import annotations

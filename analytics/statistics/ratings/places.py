@@ -11,12 +11,10 @@ from analytics.statistics.core.randomization import Randomization, Tested, sign_
 from analytics.statistics.core.resampling import (
     Range,
     ResampleSpec,
-    divide,
     mean_estimate,
     mean_within,
-    query_estimates,
 )
-from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.core.tidy import Bools, Floats, Ints, distinct
 from analytics.statistics.core.values import Values
 from analytics.statistics.preferences.best_picks import Picks
 from analytics.statistics.rankings.ranks import UNKNOWN_PLACE
@@ -24,16 +22,22 @@ from analytics.statistics.rankings.ranks import UNKNOWN_PLACE
 UNKNOWN_RATED = "ratings of responses whose place on the screen is unknown"
 UNKNOWN_PICKED = "picks of responses whose place on the screen is unknown"
 NO_RESPONSE = "picks of no response"
+NO_RATING = "No rating has this place."
+NO_OTHER = "Nobody rated a response at this place beside one at another."
 FEWER_RESPONSES = "picks among too few responses to have this place"
 
 
 @dataclass(frozen=True)
 class PlaceMean:
-    """Responses shown at one place, from 0: their mean rating, and that less the mean at all places."""
+    """Responses shown at one place, from 0: their mean rating, and that of each less its rater's mean on the item.
+
+    `test` is of no difference, by flipping the signs of queries, where it was asked for and there is a difference.
+    """
 
     place: int
     mean: Estimate
     difference: Estimate
+    test: Tested | None = None
 
 
 @dataclass(frozen=True)
@@ -67,26 +71,55 @@ class PickedPlaces:
     left_out: tuple[LeftOut, ...]
 
 
-def place_means(values: Values, place: Ints, *, within: Range, resample: ResampleSpec) -> PlaceMeans:
-    """The mean rating at each place (n,), UNKNOWN_PLACE where it is not known, and its difference from the mean over
-    all of them, with intervals over queries.
+def place_means(
+    values: Values,
+    place: Ints,
+    *,
+    within: Range,
+    resample: ResampleSpec,
+    tests: Randomization | None = None,
+) -> PlaceMeans:
+    """The mean rating at each place (n,), UNKNOWN_PLACE where it is not known, and the mean difference of the ratings
+    there from their rater's mean on the same item, with intervals over queries.
 
-    `within` are the ends of the scale. Where the order is drawn at random or counterbalanced, a rater whom it does not
-    move has differences of zero. A place beyond the responses of some items is compared with all items' mean. Raises
-    TidyDataError where the shapes differ.
+    `within` are the ends of the scale. Raters and items have differences of their own, so that neither strict raters
+    nor items with more responses move them. Where the order is drawn at random or counterbalanced, a rater whom it does
+    not move has differences of zero. Raises TidyDataError where the shapes differ.
     """
     if place.shape != (len(values),):
         raise TidyDataError("Ratings by place need a place for each rating.")
     known = place != UNKNOWN_PLACE
-    value, query, at = values.value[known], values.query[known], place[known]
+    rated, at = values.where(known), place[known]
     overall = mean_within(
-        value, query, within, unit="ratings", resample=resample, empty="No rating has a known place."
+        rated.value,
+        rated.query,
+        within,
+        unit="ratings",
+        resample=resample,
+        empty="No rating has a known place.",
     )
+    centred, compared = _around_own_mean(rated, at)
     return PlaceMeans(
-        tuple(_mean_at(value, query, at == code, int(code), within, resample) for code in np.unique(at)),
+        tuple(
+            _mean_at(rated, centred, at == code, compared, int(code), within, resample, tests)
+            for code in np.unique(at)
+        ),
         overall,
         present({UNKNOWN_RATED: int(np.count_nonzero(~known))}),
     )
+
+
+def _around_own_mean(values: Values, place: Ints) -> tuple[Floats, Bools]:
+    """Each rating less its rater's mean on the item (n,), and which raters saw more than one place there (n,)."""
+    width = int(values.rater.max(initial=0)) + 1
+    judgment = distinct(values.item.astype(np.int64) * width + values.rater).code
+    n = np.bincount(judgment)
+    total = np.bincount(judgment, weights=values.value)
+    first = np.full(len(n), np.iinfo(np.int64).max)
+    last = np.full(len(n), -1)
+    np.minimum.at(first, judgment, place)
+    np.maximum.at(last, judgment, place)
+    return values.value - (total / np.maximum(n, 1))[judgment], (first < last)[judgment]
 
 
 def picked_places(
@@ -123,26 +156,24 @@ def picked_places(
 
 
 def _mean_at(
-    value: Floats, query: Ints, here: Bools, place: int, within: Range, resample: ResampleSpec
+    values: Values,
+    centred: Floats,
+    here: Bools,
+    compared: Bools,
+    place: int,
+    within: Range,
+    resample: ResampleSpec,
+    tests: Randomization | None,
 ) -> PlaceMean:
-    empty = "No rating has this place."
-    mean = mean_within(value[here], query[here], within, unit="ratings", resample=resample, empty=empty)
-    own = here.astype(np.float64)
-    (difference,) = query_estimates(
-        np.stack([value * own, own, value, np.ones(len(value))], axis=1),
-        query,
-        _less_overall,
-        n=int(here.sum()),
-        unit="ratings",
-        resample=resample,
-        empty=empty,
-        scales=["plain"],
+    mean = mean_within(
+        values.value[here], values.query[here], within, unit="ratings", resample=resample, empty=NO_RATING
     )
-    return PlaceMean(place, mean, difference)
-
-
-def _less_overall(sums: Floats) -> Floats:
-    return divide(sums[:, :1], sums[:, 1:2]) - divide(sums[:, 2:3], sums[:, 3:])
+    used = here & compared
+    query = values.query[used]
+    difference = mean_estimate(centred[used], query, unit="ratings", resample=resample, empty=NO_OTHER)
+    if tests is None or not used.any():
+        return PlaceMean(place, mean, difference)
+    return PlaceMean(place, mean, difference, sign_flip(centred[used], query, tests.of(place)).two_sided)
 
 
 def _share_at(

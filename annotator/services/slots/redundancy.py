@@ -17,11 +17,19 @@ from evaluation.refusals import Refused
 
 
 def change_redundancy(study: Study, redundancy: int) -> None:
-    """Raise (retired places come back, then new ones are added) or lower (open places are retired)."""
+    """Raise (retired places come back, then new ones are added) or lower (open places are retired).
+
+    Refused of a launched study with a stopping rule: which of its queries are complete is part of the rule.
+    """
     if redundancy < 1:
         raise Refused("Every item needs at least one judgment.")
     with transaction.atomic():
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        if locked.is_frozen and locked.stopping and redundancy != locked.redundancy:
+            raise Refused(
+                f"The study has a stopping rule, registered with {locked.redundancy} judgments per item, by which its "
+                "queries are complete. They can't be changed any more."
+            )
         before, locked.redundancy = locked.redundancy, redundancy
         locked.save(update_fields=["redundancy"])
         study.redundancy = redundancy

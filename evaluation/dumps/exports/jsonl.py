@@ -209,6 +209,7 @@ def item_record(
     }
     optional = {
         "clarifying_question": stimulus["clarifying_question"] or None,
+        "clarifying_source": item.clarifying_source or None,
         "gold": item.gold,
         "withdrawn": item.withdrawn or None,
         "start_order": item.start_order,

@@ -73,6 +73,8 @@ class StoredItem:
     stimulus_hash: str
     # Key and follow-up questions, as `StoredStudy.context` has them.
     context: dict[str, Any] | None
+    # What asks the clarifying question; no part of the stimulus, as a context's source is none.
+    clarifying_source: str = ""
     origin: dict[str, Any] = field(default_factory=dict)
     revision: int = 1
     judgments: list[StoredJudgment] = field(default_factory=list)
@@ -147,6 +149,7 @@ class StoredStudy:
             stimulus=stimulus,
             stimulus_hash=row.stimulus_hash,
             context=self._item_context(row, stimulus),
+            clarifying_source=row.clarifying_source,
             origin=row.origin,
             revision=row.revision_number,
         )

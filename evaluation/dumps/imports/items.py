@@ -276,6 +276,7 @@ def _item(record: Record) -> Item:
     return Item(
         key=record["key"],
         clarifying_question=record.get("clarifying_question", ""),
+        clarifying_source=record.get("clarifying_source", ""),
         role=record.get("role", Role.MAIN),
         gold=record.get("gold"),
         start_order=record.get("start_order"),

@@ -117,7 +117,8 @@ class NewSystemSource:
         found: dict[Any, QueryOpponents] = {}
         for row in rows.order_by("item__position", "item", "response"):
             item = row.item
-            where = (item.arm_id, item.query_id, item.context_id, item.clarifying_question)
+            asked = (item.clarifying_question, item.clarifying_source)
+            where = (item.arm_id, item.query_id, item.context_id, *asked)
             found.setdefault(where, QueryOpponents(row)).opponents.setdefault(row.response_id, row.response)
         return list(found.values())
 
@@ -138,6 +139,7 @@ class NewSystemSource:
                 "query": query_content(item.query),
                 "context": context_record(context),
                 "clarifying_question": item.clarifying_question,
+                "clarifying_source": item.clarifying_source,
                 "responses": [
                     {"system": self.system, "text": text, "context": told},
                     {

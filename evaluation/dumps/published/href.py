@@ -3,12 +3,14 @@
 Repository allenai/href. Its data sets are `href_preference` (the human agreement set) and `href` (the development set),
 a Parquet file `dev-...` each; `.jsonl` of the same columns is read, too. Its scripts write annotations in the manner of
 AlpacaEval: `human_agreement_analysis/CATEGORY/ANNOTATOR/annotations.json` of the agreement set and
-`MODEL/CATEGORY/ANNOTATOR/annotations.json` of the others. A preference is 1 or 2 for the output that is better, 0 (or
-1.5) for a tie, null where the judge's reply could not be read.
+`MODEL/CATEGORY/ANNOTATOR/annotations.json` of the others, below a folder of results that the script is given. No name
+of these tells the set, but results of both sets would overwrite each other in one folder, so each set has its own
+(`results` by default; the repository ignores a `results_dev`, too). A preference is 1 or 2 for the output that is
+better, 0 (or 1.5) for a tie, null where the judge's reply could not be read.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,12 +31,20 @@ from evaluation.dumps.tables.readers.arrow_rows import read_parquet
 from evaluation.refusals import Refused
 
 AGREEMENT, DEVELOPMENT, PRIVATE = "agreement", "dev", "private"
-SETS = {AGREEMENT: "Human agreement set", DEVELOPMENT: "Development set", PRIVATE: "Evaluation set"}
+# The arm of results of two sets, whose leaderboards are compared; results of one set have its own.
+RESULTS = "results"
+ARMS = {
+    AGREEMENT: "Human agreement set",
+    DEVELOPMENT: "Development set",
+    PRIVATE: "Evaluation set",
+    RESULTS: "Results of models",
+}
 # In the order of the repository's scripts; the last three are in the evaluation set alone.
 CATEGORIES = (
     "Generation", "Open QA", "Brainstorm", "Rewrite", "Summarize", "Classify", "Closed QA", "Extract",
     "Reasoning Over Numerical Data", "Multi-Document Synthesis", "Fact Checking or Attributed QA",
 )  # fmt: skip
+EVALUATION_ONLY = frozenset(CATEGORIES[8:])
 JUDGED_FILE, OF_PEOPLE = "annotations.json", "human_agreement_analysis"
 # What a script makes on its way to a folder per category.
 INTERMEDIATE = "_aggregated"
@@ -46,12 +56,13 @@ MAX_SYSTEM, MAX_PSEUDONYM, MAX_LABEL = 80, 60, 120
 
 @dataclass(frozen=True)
 class JudgeFile:
-    """One annotator on one category: of the agreement set, or of a model's responses (`model`)."""
+    """One annotator on one category: of the agreement set, or of a model's responses (`model`) to the set `split`."""
 
     model: str
     category: str
     annotator: str
     entries: Sequence[Record]
+    split: str
 
 
 @dataclass(frozen=True)
@@ -64,10 +75,10 @@ class HrefFiles:
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
-    def results_split(self) -> str:
-        """The set that models' results are of: only the evaluation set has the last three categories."""
-        found = {each.category for each in self.judged if each.model}
-        return PRIVATE if found & set(CATEGORIES[8:]) else DEVELOPMENT
+    def results_splits(self) -> tuple[str, ...]:
+        """The sets that models' results are of, one or both."""
+        found = {each.split for each in self.judged if each.model}
+        return tuple(split for split in (PRIVATE, DEVELOPMENT) if split in found)
 
 
 def slug_of(category: str) -> str:
@@ -90,7 +101,11 @@ def read_files(path: Path) -> HrefFiles:
         sets[AGREEMENT if by_people else DEVELOPMENT] += rows
     left_out: Counter[str] = Counter()
     files = sorted(path.rglob(JUDGED_FILE)) if path.is_dir() else []
-    judged = [_judge_file(file, left_out) for file in files if not _is_intermediate(file)]
+    files = [file for file in files if not _is_intermediate(file)]
+    of_evaluation = {
+        _results_folder(file) for file in files if _model(file) and _category(file) in EVALUATION_ONLY
+    }
+    judged = [_judge_file(file, of_evaluation, left_out) for file in files]
     if not sets[AGREEMENT] and not judged:
         raise Refused(
             f"{path} has neither HREF's human agreement set (a table with annotations) nor {JUDGED_FILE} "
@@ -116,17 +131,33 @@ def _is_intermediate(file: Path) -> bool:
     return file.parent.parent.name.endswith(INTERMEDIATE)
 
 
-def _judge_file(file: Path, left_out: Counter[str]) -> JudgeFile:
+def _category(file: Path) -> str:
+    name = file.parent.parent.name
+    return NAMES.get(name, name.replace("_", " ").capitalize())
+
+
+def _model(file: Path) -> str:
+    """Empty for annotations of the agreement set."""
+    name = file.parent.parent.parent.name
+    return "" if name == OF_PEOPLE else name
+
+
+def _results_folder(file: Path) -> Path:
+    """The folder with a folder per model: all in it is of one set, and only the evaluation set has some categories."""
+    return file.parent.parent.parent.parent
+
+
+def _judge_file(file: Path, of_evaluation: Container[Path], left_out: Counter[str]) -> JudgeFile:
     """A file that a script filled with several categories at once is read for its own."""
     entries = load_json_list(file)
     check_entries(entries, _describe_judged)
-    folder = file.parent.parent
-    category = NAMES.get(folder.name, folder.name.replace("_", " ").capitalize())
+    category = _category(file)
     own = [each for each in entries if each.get("dataset") in (None, f"href_{category}")]
     if len(own) < len(entries):
         left_out["annotations in the folder of another category, left out"] += len(entries) - len(own)
-    model = folder.parent.name
-    return JudgeFile("" if model == OF_PEOPLE else model, category, file.parent.name, own)
+    model = _model(file)
+    split = PRIVATE if _results_folder(file) in of_evaluation else DEVELOPMENT
+    return JudgeFile(model, category, file.parent.name, own, split if model else AGREEMENT)
 
 
 def _describe_pair(row: Record) -> str:
@@ -178,6 +209,14 @@ class _Conversion:
         self.known: dict[tuple[str, str, frozenset[str]], Record] = {}
         self.people: dict[str, str] = {}
         self.baselines = {row["instruction"]: row for row in files.development}
+        self.several = len(files.results_splits) > 1
+        self.written_by = {
+            entry["generator_1"]: str(row["generator"])
+            for file in files.judged
+            if file.split == DEVELOPMENT
+            for entry in file.entries
+            if (row := self._own_baseline(entry))
+        }
 
     def result(self) -> ConversionResult:
         for row in self.files.agreement:
@@ -188,7 +227,7 @@ class _Conversion:
         converted, items = self.converted, self.items
         converted.items = items
         used = dict.fromkeys(item["arm"] for item in items)
-        converted.study["spec"]["arms"] = [_arm(split) for split in used]
+        converted.study["spec"]["arms"] = [_arm(key) for key in used]
         common = set.intersection(*(_systems(item) for item in items))
         if len(common) == 1:
             converted.study["spec"]["baseline"] = common.pop()
@@ -219,7 +258,7 @@ class _Conversion:
             )
 
     def _judged_by(self, file: JudgeFile, entry: Record) -> None:
-        split = self.files.results_split if file.model else AGREEMENT
+        split = file.split
         generators = [self._baseline_of(entry, split), entry["generator_2"]]
         shown = [short_key(each, MAX_SYSTEM) for each in generators]
         known = (split, entry["instruction"], frozenset(shown))
@@ -244,10 +283,19 @@ class _Conversion:
             item["judgments"].append(judgment | {"answers": {"preference": label}})
 
     def _baseline_of(self, entry: Record, split: str) -> str:
-        """The script calls every baseline by one name; the development set knows who wrote its own."""
+        """The script calls every baseline by one name; the development set knows who wrote its own, and the same model
+        wrote the evaluation set's (section 4.1)."""
+        named = str(entry["generator_1"])
+        if split == AGREEMENT:
+            return named
+        if row := self._own_baseline(entry):
+            return str(row["generator"])
+        return self.written_by.get(named, named) if split == PRIVATE else named
+
+    def _own_baseline(self, entry: Record) -> Record | None:
+        """The row of the development set whose response the annotation compares with."""
         row = self.baselines.get(entry["instruction"])
-        own = split != AGREEMENT and row is not None and row["output"] == entry["output_1"]
-        return str(row["generator"] if own and row else entry["generator_1"])
+        return row if row is not None and row["output"] == entry["output_1"] else None
 
     def _item(
         self,
@@ -270,7 +318,7 @@ class _Conversion:
         ]
         item = {
             "key": f"{query['key']}-{len(self.items) + 1:05}",
-            "arm": split,
+            "arm": RESULTS if self.several and split != AGREEMENT else split,
             "query": query,
             "responses": sorted(responses, key=lambda each: each["system"]),
             "judgments": [],
@@ -280,8 +328,8 @@ class _Conversion:
         return item
 
 
-def _arm(split: str) -> Record:
-    return {"key": split, "label": SETS[split], "context_at_generation": False, "context_at_judging": False}
+def _arm(key: str) -> Record:
+    return {"key": key, "label": ARMS[key], "context_at_generation": False, "context_at_judging": False}
 
 
 def _systems(item: Record) -> set[str]:

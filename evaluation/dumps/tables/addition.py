@@ -31,7 +31,8 @@ def open_addition(path: Path, study: Study, *, name: str = "", table_map: TableM
 
 
 def known_content(study: Study) -> KnownContent:
-    """The study's queries and contexts by their content, and the highest number among its keys."""
+    """The study's queries and contexts by their content, its clarifying questions, and the highest number among its
+    keys."""
     keys = {*study.items.values_list("key", flat=True), *study.queries.values_list("key", flat=True)}
     numbers = [int(key) for key in keys if key.isascii() and key.isdecimal() and len(key) <= MAX_DIGITS]
     queries: dict[str, str] = {}
@@ -44,4 +45,9 @@ def known_content(study: Study) -> KnownContent:
         known = contexts.setdefault(context.query.key, {})
         written = [{name: value for name, value in each.items() if value} for each in context.follow_ups]
         known[canonical_hash(context_content(context, written))] = context.key
-    return KnownContent(max(numbers, default=0), queries, contexts)
+    questions: dict[str, dict[tuple[str, str], int]] = {}
+    asked = study.items.exclude(clarifying_question="").order_by("position", "pk")
+    for query_key, *question in asked.values_list("query__key", "clarifying_question", "clarifying_source"):
+        of_query = questions.setdefault(query_key, {})
+        of_query.setdefault((question[0], question[1]), len(of_query) + 1)
+    return KnownContent(max(numbers, default=0), queries, contexts, questions)

@@ -21,6 +21,7 @@ class ColumnRole(StrEnum):
     SOURCE = "source"
     NEED = "information_need"
     CLARIFYING = "clarifying_question"
+    CLARIFYING_SOURCE = "clarifying_source"
     DOCUMENT = "document"
     ATTRIBUTES = "attributes"
     ARM = "arm"
@@ -94,6 +95,12 @@ NAMES: dict[ColumnRole, frozenset[str]] = {
         ColumnRole.NEED: "information need, need, intent, facet, facet desc, user intent, informationsbedarf, absicht",
         ColumnRole.CLARIFYING: (
             "clarifying question, clarification question, clarification, asked back, ruckfrage, question asked back"
+        ),
+        ColumnRole.CLARIFYING_SOURCE: (
+            "clarifying source, clarifying model, clarifying system, clarifying question by, "
+            "clarifying question source, clarifying question model, clarifying question system, "
+            "clarification source, clarification model, clarification by, asked back by, ruckfrage von, "
+            "quelle der ruckfrage"
         ),
         ColumnRole.DOCUMENT: (
             "document, documents, docs, passage, passages, fragment, fragments, evidence, source documents, "

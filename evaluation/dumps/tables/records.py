@@ -40,12 +40,13 @@ class MappedRow:
 
 @dataclass(frozen=True)
 class KnownContent:
-    """Content of a study that gets more items: the number that its keys reach, and the keys of its queries and
-    contexts by the hash of what is in them."""
+    """Content of a study that gets more items: the number that its keys reach, the keys of its queries and contexts by
+    the hash of what is in them, and by query the numbers of its clarifying questions, each with its source."""
 
     numbered: int = 0
     queries: Mapping[str, str] = field(default_factory=dict)
     contexts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    questions: Mapping[str, Mapping[tuple[str, str], int]] = field(default_factory=dict)
 
 
 @dataclass
@@ -80,12 +81,14 @@ class RecordMaker:
         self._keys: dict[str, int] = {}
         self._queries: dict[str, str] = {}
         self._contexts: dict[str, dict[str, str]] = {}
+        self._questions: dict[str, dict[tuple[str, str], int]] = {}
         self._made = 0
 
     def rows(self) -> Iterator[MappedRow]:
         self._keys, self._made = {}, self.known.numbered
         self._queries = dict(self.known.queries)
         self._contexts = {query: dict(keys) for query, keys in self.known.contexts.items()}
+        self._questions = {query: dict(numbers) for query, numbers in self.known.questions.items()}
         yield from self._grouped() if self.map.per == PER_RESPONSE else map(self._row, self.sheet.rows)
 
     # --- a row is an item -------------------------------------------------------------------------------------------
@@ -226,7 +229,10 @@ class RecordMaker:
             **({"gold": gold} if gold else {}),
         }
         if asked := self._text(row, ColumnRole.CLARIFYING):
-            record["clarifying_question"] = asked
+            source = self._text(row, ColumnRole.CLARIFYING_SOURCE)[:200]
+            record |= {"clarifying_question": asked, **({"clarifying_source": source} if source else {})}
+            numbers = self._questions.setdefault(query["key"], {})
+            _tell_apart(responses, numbers.setdefault((asked, source), len(numbers) + 1))
         mapped.records = [{**record, "responses": responses}]
         if self.protocol.compares_pairs and len(responses) > 2:
             mapped.records = [
@@ -371,6 +377,13 @@ def _with_keys(responses: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if number > 1:
             each["key"] = short(f"{each['system']}#{number}")
     return responses
+
+
+def _tell_apart(responses: list[dict[str, Any]], question: int) -> None:
+    """Keys for answers to a query's second question and to later ones: a system answers each."""
+    if question > 1:
+        for each in responses:
+            each["key"] = short(f"{each.get('key', each['system'])}?{question}")
 
 
 def short(text: str) -> str:

@@ -25,6 +25,7 @@ LABELS: dict[ColumnRole, str] = {
     ColumnRole.SOURCE: "source",
     ColumnRole.NEED: "information need",
     ColumnRole.CLARIFYING: "clarifying question",
+    ColumnRole.CLARIFYING_SOURCE: "source of the clarifying question",
     ColumnRole.DOCUMENT: "document",
     ColumnRole.ATTRIBUTES: "attributes",
     ColumnRole.ARM: "arm",

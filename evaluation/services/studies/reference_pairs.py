@@ -103,6 +103,7 @@ def _pairs(study: Study, references: dict[int, Response], systems: set[str]) -> 
             query=item.query,
             context_id=item.context_id,
             clarifying_question=item.clarifying_question,
+            clarifying_source=item.clarifying_source,
             arm=item.arm,
             position=position + len(items),
         )

@@ -6,7 +6,7 @@ paper's greedy one (`analytics.statistics.entries.matching`), by the weights of 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from evaluation.protocols.entries.references import reference_set, response_set
 from evaluation.protocols.entries.sets import Entry
 from judging.asking.base import ItemCall
 from judging.asking.scores.response_asking import ResponseAsking, ScoreTask, Values, alone
-from judging.backends.base import Unmeasurable
+from judging.backends.base import Reply, Unmeasurable
 from judging.backends.scores.entry_overlap import NO_REFERENCE, NO_SET, cited_sources
+from judging.parsing import read_cells, require_answer
 from judging.prompting import AnswerCell, Settings, view_of
 from judging.prompting.material import material_of, remarked
 from judging.prompting.texts import fence, query_block
@@ -60,6 +61,34 @@ ANSWER = Measure("answer_score", "Answer score, optimal matching", low=0, high=1
 GREEDY_CONDITION = Measure("condition_score_greedy", "Condition score, greedy matching", low=0, high=1)
 GREEDY_ANSWER = Measure("answer_score_greedy", "Answer score, greedy matching", low=0, high=1)
 MEASURES = (CONDITION, ANSWER, GREEDY_CONDITION, GREEDY_ANSWER)
+
+
+@dataclass(frozen=True)
+class EntryScore:
+    """The scores of one entry, 0 to 1, in the optimal matching: of the pair that it makes with the reference entry of
+    this number, from 1; where it has none, `reference` is 0 and so is every score."""
+
+    reference: int
+    condition: float
+    answer: float
+    citation: float
+
+
+@dataclass(frozen=True, eq=False)
+class _PairScores:
+    """Of each entry (rows) by each reference entry (columns), 0 to 1."""
+
+    conditions: Floats
+    answers: Floats
+    citations: Floats
+
+    @property
+    def fit(self) -> Floats:
+        return (
+            CONDITION_WEIGHT * self.conditions
+            + ANSWER_WEIGHT * self.answers
+            + CITATION_WEIGHT * self.citations
+        )
 
 
 class EntryAsking(ResponseAsking):
@@ -106,12 +135,9 @@ class EntryAsking(ResponseAsking):
         )
 
     def data(self, call: ItemCall, values: Values) -> dict[str, Any]:
-        given, reference = _sets(call)
-        shape = len(given), len(reference)
-        conditions, answers = (_matrix(values, score, shape) for score in ("condition", "answer"))
-        citations = np.array([[_recall(entry, wanted) for wanted in reference] for entry in given])
-        fit = CONDITION_WEIGHT * conditions + ANSWER_WEIGHT * answers + CITATION_WEIGHT * citations
-        optimal, greedy = optimal_matching(fit), greedy_matching(fit)
+        pairs = _pair_scores(call, values)
+        conditions, answers = pairs.conditions, pairs.answers
+        optimal, greedy = optimal_matching(pairs.fit), greedy_matching(pairs.fit)
         scores = {
             CONDITION: optimal.mean_of_all(conditions),
             ANSWER: optimal.mean_of_all(answers),
@@ -121,6 +147,25 @@ class EntryAsking(ResponseAsking):
         parts = [response["part"] for response in call.stimulus["responses"]]
         empty = {part: 0.0 for part in parts if response_set(call.stimulus, part) == []}
         return {measure.key: {**empty, call.step: min(score, 1.0)} for measure, score in scores.items()}
+
+    def entries(self, call: ItemCall, reply: Reply) -> list[EntryScore]:
+        """The scores of each entry of the call's response, from the reply that `read` makes the measures of.
+
+        Their sum over the size of the larger set is the measure of the optimal matching.
+        """
+        require_answer(reply)
+        cells = self.task(call).cells
+        values, _ = read_cells(cells, view_of(call.stimulus, call.order), call.settings, reply)
+        pairs = _pair_scores(call, values)
+        optimal = optimal_matching(pairs.fit)
+        matched = dict(zip(optimal.given.tolist(), optimal.reference.tolist(), strict=True))
+        scores = (pairs.conditions, pairs.answers, pairs.citations)
+        return [
+            EntryScore(matched[row] + 1, *(float(each[row, matched[row]]) for each in scores))
+            if row in matched
+            else EntryScore(0, 0.0, 0.0, 0.0)
+            for row in range(len(pairs.conditions))
+        ]
 
     def measures(self, settings: Settings) -> tuple[Measure, ...]:
         return MEASURES
@@ -153,6 +198,16 @@ def _written(entries: Sequence[Entry], name: str) -> str:
             ]
         )
         for number, entry in enumerate(entries, 1)
+    )
+
+
+def _pair_scores(call: ItemCall, values: Values) -> _PairScores:
+    given, reference = _sets(call)
+    shape = len(given), len(reference)
+    return _PairScores(
+        _matrix(values, "condition", shape),
+        _matrix(values, "answer", shape),
+        np.array([[_recall(entry, wanted) for wanted in reference] for entry in given]),
     )
 
 

@@ -46,4 +46,5 @@ EMBEDDING = ModelBackend(
     probe=Probe("embeddings", probe_embeddings),
     writes=False,
     sees_reference=True,
+    measures_each=True,
 )

@@ -91,6 +91,7 @@ STATIC_EMBEDDING = Heuristic(
     answers_if_named=partial(fits_scale, measure=COSINE),
     measures=(COSINE,),
     sees_reference=True,
+    measures_each=True,
     options=(FOLDER, MARGIN),
     configured=_configured,
 )

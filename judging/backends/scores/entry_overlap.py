@@ -14,6 +14,7 @@ from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries.references import reference_set, response_set
 from evaluation.protocols.entries.sets import Entry
 from judging.backends.base import Heuristic, Unmeasurable
+from judging.backends.measured import measured_responses
 
 RECALL = Measure("citation_recall", "Citation recall", low=0, high=1)
 COUNT = Measure("answer_count", "Number of answers", low=0, direction="")
@@ -42,7 +43,7 @@ def overlap_numbers(stimulus: Stimulus) -> Mapping[str, Mapping[str, float]]:
     recalls: dict[str, float] = {}
     counts: dict[str, float] = {}
     differences: dict[str, float] = {}
-    for response in stimulus["responses"]:
+    for response in measured_responses(stimulus):
         entries = response_set(stimulus, response["part"])
         if entries is None:
             raise Unmeasurable(NO_SET)
@@ -61,4 +62,5 @@ ENTRY_OVERLAP = Heuristic(
     measures=(RECALL, DIFFERENCE, COUNT),
     numbers=overlap_numbers,
     sees_reference=True,
+    measures_each=True,
 )

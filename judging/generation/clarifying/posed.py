@@ -60,7 +60,10 @@ def _posed(state: QueryState) -> Iterable[PosedQuestion]:
         given = [each for each in state.query.responses if wanted in ("", each.system) and not each.context]
         if chosen == RESPONSES:
             return [PosedQuestion(each.text, each.system) for each in given]
-        return [PosedQuestion(question, "") for each in given for question in each.answers]
+        sources = state.query.question_sources
+        return [
+            PosedQuestion(question, sources.get(question, "")) for each in given for question in each.answers
+        ]
     made = list(best_questions(state, SOURCE).values())
     if chosen == KEPT:
         made = [*state.products("filtered", SOURCE), *state.products("baseline_questions", SOURCE)]

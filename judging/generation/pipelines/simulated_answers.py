@@ -198,12 +198,14 @@ class SimulatedAnswers(Pipeline):
                 pairs = list(_pairs(making, state, answers))
                 if not pairs:
                     making.left_out["questions without a pair of answers"] += 1
+                source = answers[0].about["asked_by"]
                 for pair, products in pairs:
                     yield {
                         "key": joined_key(state.query.key, posed, *(each["key"] for each in pair)),
                         "arm": ONE_ARM["key"],
                         "query": state.query.record(),
                         "clarifying_question": answers[0].about["question"],
+                        **({"clarifying_source": source} if source else {}),
                         "responses": list(pair),
                         "origin": {"item": state.query.key, "products": products},
                     }

@@ -97,6 +97,7 @@ class KnownOfQuery:
 
     contexts: dict[str, Any] = field(default_factory=dict)
     context_sources: dict[str, str] = field(default_factory=dict)
+    question_sources: dict[str, str] = field(default_factory=dict)
     responses: list[GivenResponse] = field(default_factory=list)
 
 
@@ -108,8 +109,10 @@ def known_of(queries: Collection[int]) -> Mapping[int, KnownOfQuery]:
         found[query].context_sources[key] = source
     answered: dict[int, list[str]] = defaultdict(list)
     shown = ItemResponse.objects.filter(item__query__in=queries).exclude(item__clarifying_question="")
-    for response, question in shown.order_by("item").values_list("response", "item__clarifying_question"):
+    columns = ("item__query", "response", "item__clarifying_question", "item__clarifying_source")
+    for query, response, question, source in shown.order_by("item").values_list(*columns):
         answered[response].append(question)
+        found[query].question_sources.setdefault(question, source)
     responses = Response.objects.filter(query__in=queries).order_by("pk")
     for pk, query, system, key, text, context in responses.values_list(
         "pk", "query", "system__key", "key", "text", "context__key"
@@ -137,6 +140,7 @@ def source_query(
         document=query.document,
         contexts=known.contexts,
         context_sources=known.context_sources,
+        question_sources=known.question_sources,
         responses=tuple(known.responses),
         settled=settled,
     )

@@ -31,6 +31,7 @@ ASKED = {
     "pay": "0.5",
     "fee": "20",
     "tokens": "0.01",
+    "tokens_currency": "GBP",
 }
 # An interval of three points, with a judge of many items.
 BESIDE = {"aim": "width", "reach": "3", "judge_r": "0.4", "judged": "5000"}
@@ -77,8 +78,9 @@ def test_the_fewest_items_and_what_they_cost(ask, study):
     assert one.found == least_items(model, 1, Wanted(seen=0.8), seed=study.seed)
     assert one.found.items > three.found.items
     assert one.judgments == one.found.items
-    assert one.cost == one.found.items * (Decimal("0.5") * Decimal("1.2") + Decimal("0.01"))
-    assert three.cost == three.found.items * (3 * Decimal("0.5") * Decimal("1.2") + Decimal("0.01"))
+    assert response.context["plan"]["currencies"] == ("GBP",)
+    assert one.costs == (one.found.items * (Decimal("0.5") * Decimal("1.2") + Decimal("0.01")),)
+    assert three.costs == (three.found.items * (3 * Decimal("0.5") * Decimal("1.2") + Decimal("0.01")),)
     assert (one.cheapest, three.cheapest) == (True, False)
     text = response.content.decode()
     assert f"{one.found.items}" in text
@@ -88,8 +90,44 @@ def test_the_fewest_items_and_what_they_cost(ask, study):
 
 def test_without_prices_there_are_no_costs(ask):
     response = ask(pay="", tokens="")
-    assert all(row.cost is None for row in rows_of(response))
+    assert all(row.costs == () for row in rows_of(response))
     assert "cheapest" not in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("currency", "column", "said"),
+    [
+        ("usd", "Judges, USD", "Pay is in GBP and the judges&#x27; cost in USD, so they are not added up."),
+        ("", "Judges", "prices, which are entered without one, so they are not added up"),
+    ],
+)
+def test_costs_in_two_currencies_stand_apart(ask, currency, column, said):
+    response = ask(tokens_currency=currency)
+    one, three = rows_of(response)
+    assert response.context["plan"]["currencies"] == ("Pay, GBP", column)
+    assert one.costs == (one.found.items * Decimal("0.6"), one.found.items * Decimal("0.01"))
+    text = response.content.decode()
+    assert said in text
+    assert f'<th scope="col" class="num">{column}</th>' in text
+    # More pay for fewer judged items: neither is the cheaper one.
+    assert one.costs[0] < three.costs[0]
+    assert one.costs[1] > three.costs[1]
+    assert not one.cheapest
+    assert not three.cheapest
+    [beside, _] = ask(**BESIDE, tokens_currency=currency).context["plan"]["with_judge"]
+    assert beside.costs == (beside.items * Decimal("0.6"), 5000 * Decimal("0.01"))
+
+
+def test_one_cost_alone_stands_in_its_own_currency(ask):
+    for changed, currency in (
+        ({"tokens": ""}, "GBP"),
+        ({"pay": "", "tokens_currency": "USD"}, "USD"),
+        ({"pay": "", "tokens_currency": ""}, "Judges"),
+    ):
+        response = ask(**changed)
+        assert response.context["plan"]["currencies"] == (currency,)
+        assert all(len(row.costs) == 1 for row in rows_of(response))
+        assert "not added up" not in response.content.decode().split("<form")[0]
 
 
 def test_the_judges_costs_are_proposed(ask, monkeypatch):
@@ -113,7 +151,7 @@ def test_a_judge_of_more_items_spares_people(ask):
     one, three = response.context["plan"]["with_judge"]
     alone = rows_of(response)[0].found.items
     assert three.items < one.items < alone
-    assert one.cost == one.items * Decimal("0.6") + 5000 * Decimal("0.01")
+    assert one.costs == (one.items * Decimal("0.6") + 5000 * Decimal("0.01"),)
     assert three.judgments == 3 * three.items
     assert "With a judge of 5,000 items" in response.content.decode()
     few = ask(**{**BESIDE, "judged": "100"})
@@ -180,6 +218,7 @@ def test_a_draft_is_no_pilot(db):
         ({"planned": "agreement", "aim": "width", "reach": "2", "raters": "1"}, "raters", "two raters"),
         ({"aim": "width", "reach": "-1"}, "reach", "above 0"),
         ({"planned": "difference"}, "planned", "not one of the available choices"),
+        ({"tokens_currency": "dollars"}, "tokens_currency", "three letters"),
         ({"pay": "-1"}, "pay", "greater than or equal to 0"),
         ({"judge_r": "0.4"}, "judged", "required"),
         ({"judged": "500"}, "judge_r", "required"),

@@ -1,12 +1,17 @@
 """Figures of aspects beside an overall rating, on studies whose ratings are made by known weights."""
 
 import math
+from collections import Counter, defaultdict
 
 import krippendorff
 import numpy as np
 import pytest
 
+from analytics.figures.aspects.measure_levels import KEY
+from analytics.figures.registry import FIGURES
+from analytics.figures.report_view import ReportView
 from analytics.frames.measures import preferred_beside_other
+from analytics.leaderboard.boards import leaderboard_record
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from analytics.reports.paper.archive import plots_of
@@ -21,6 +26,7 @@ from tests.analytics.reports.answering import (
     judged_by_everyone,
     new_rater,
 )
+from tests.analytics.reports.judging import new_judge
 from tests.analytics.statistics.build import spec
 
 pytestmark = pytest.mark.django_db
@@ -254,6 +260,62 @@ def test_overall_quality_of_questions_has_weights_too():
     assert set(of_figure(report, "aspects/levels")) == {"overall"}
 
 
+def test_a_scale_that_a_judge_names_is_an_overall_rating_in_every_figure():
+    """The scales have names of their own; only the weighted judge says that one is the overall rating."""
+    scales = [
+        QuestionSpec(
+            key, Kind.SCALE, key.title(), options={"form": {"over": "response", "low": 1, "high": 5}}
+        )
+        for key in ("usefulness", "clarity")
+    ]
+    study = answered_study("custom", queries=8, slug="named", questions=scales)
+    rng = np.random.default_rng(8)
+    people, judged = (
+        [
+            {
+                key: {f"r{number}": int(rng.integers(1, 6)) for number in (1, 2, 3)}
+                for key in ("usefulness", "clarity")
+            }
+            for _ in items_of(study)
+        ]
+        for _ in range(2)
+    )
+    give(study, new_rater(study, "someone"), people)
+    give(study, new_rater(study, "member", "judge"), judged)
+    shown = "Scores beside people's Usefulness"
+    plain_report = build_report(study, replicates=20)
+    assert shown not in report_markdown(plain_report)
+    about = {
+        "kind": "weighted", "overall": "usefulness", "aspects": ["clarity"], "members": {"member": "member"},
+        "weights": {}, "by": "equal", "fitted": False,
+    }  # fmt: skip
+    weighted = [{"usefulness": each["clarity"]} for each in judged]
+    give(study, new_judge(study, "weighted", derived=about), weighted)
+    report = build_report(study, replicates=20)
+    assert set(of_figure(report, "aspects/levels")) == {"usefulness"}
+    [block] = FIGURES["aspects/scores"].blocks(ReportView(report))
+    assert block.heading == shown
+    [ways] = [
+        each
+        for each in report["records"]
+        if each["figure"] == "judges/weighted_aspects" and each["group"] == "judge-weighted"
+    ]
+    rows = {row[0].text for row in block.tables[0].rows}
+    assert {"Usefulness", "From aspects, equal weights"} <= rows
+    assert ways["question"] == "usefulness"
+    # It stands for all scales in the leaderboard, too.
+    [board] = [each for each in leaderboard_record(report)["raters"] if each["key"] == "people"]
+    assert [each["prompt"] for each in board["boards"]] == ["Usefulness"]
+
+
+def assert_spread(level, values):
+    """The record of a level is of these values, of which there may be none."""
+    assert level["mean"]["n"] == len(values)
+    assert level["mean"]["value"] == (pytest.approx(np.mean(values)) if values else None)
+    assert level["standard_deviation"] == (pytest.approx(np.std(values, ddof=1)) if len(values) > 1 else None)
+    assert level["quartiles"] == pytest.approx(np.percentile(values, [25, 50, 75]) if values else [])
+
+
 def test_measures_by_the_level_of_the_overall_rating(tmp_path):
     study = answered_study("aspects", queries=8, slug="measured")
     rng = np.random.default_rng(6)
@@ -280,6 +342,55 @@ def test_measures_by_the_level_of_the_overall_rating(tmp_path):
     assert measure["judge"] == "script"
     for level in measure["levels"]:
         theirs = numbers.get(level["level"], [])
-        assert level["mean"]["n"] == len(theirs)
-        assert level["mean"]["value"] == (pytest.approx(np.mean(theirs)) if theirs else None)
+        assert_spread(level, theirs)
     assert "Mean of each measure by Acceptability" in report_markdown(report)
+
+
+def test_judges_own_ratings_by_the_level_of_people_s():
+    study = answered_study("aspects", queries=24, slug="judged")
+    rng = np.random.default_rng(9)
+    people, judged = ([answers_of(study, rng) for _ in range(2)] for _ in range(2))
+    for number, answers in enumerate(people):
+        give(study, new_rater(study, f"person {number}"), answers)
+    # Its ratings of the first query are missing.
+    give(study, new_rater(study, "model", "judge"), [None, *judged[0][1:]])
+    give(study, new_judge(study, "drawn", heuristic=True), judged[1])
+    report = build_report(study, replicates=20)
+    records = [each for each in report["records"] if each["figure"] == KEY]
+    groups = {each["key"]: each["label"] for each in report["groups"]}
+    # Nothing of people, who have no measures, nor of the heuristic.
+    assert [(each["question"], groups[each["group"]]) for each in records] == [("acceptability", "model")]
+    ratings, missing = defaultdict(list), Counter()
+    for at, theirs in enumerate(zip(*people, strict=True)):
+        for part in theirs[0]["acceptability"]:
+            mean = sum(each["acceptability"][part] for each in theirs) / 2
+            level = math.floor(mean + 0.5)
+            if at:
+                ratings[level].append(judged[0][at]["acceptability"][part])
+            else:
+                missing[level] += 1
+    assert sum(map(len, ratings.values())) == 23 * len(people[0][0]["acceptability"])
+    for each in records[0]["levels"]:
+        assert_spread(each, ratings[each["level"]])
+        left_out = {of["reason"]: of["n"] for of in each["mean"]["left_out"]}
+        absent = missing[each["level"]]
+        assert left_out == ({"responses without this rating": absent} if absent else {})
+    table, plot = FIGURES[KEY].blocks(ReportView(report))
+    assert table.heading == "Judges by Acceptability"
+    assert [row[1].text for row in table.tables[0].rows] == ["model"] * 4
+    assert len(plot.plot.rows) == 4
+
+
+def test_the_table_by_level_has_ten_judges_at_most():
+    study = answered_study("aspects", queries=3, slug="many")
+    rng = np.random.default_rng(10)
+    give(study, new_rater(study, "person"), answers_of(study, rng))
+    for number in range(12):
+        give(study, new_rater(study, f"model {number}", "judge"), answers_of(study, rng))
+    report = build_report(study, replicates=20)
+    assert len([each for each in report["records"] if each["figure"] == KEY]) == 12
+    block = next(iter(FIGURES[KEY].blocks(ReportView(report))))
+    [table] = block.tables
+    assert len({row[1].text for row in table.rows}) == 10
+    assert "2 more" in table.foot
+    assert block.folded

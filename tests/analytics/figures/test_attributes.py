@@ -105,6 +105,26 @@ def test_the_largest_difference_by_attribute():
         assert each["counts"] == np.bincount(nearest, minlength=5).tolist()
 
 
+def test_the_shares_of_the_differences_have_a_folded_plot_per_attribute():
+    study, _ = rated_study()
+    report = build_report(study, replicates=20)
+    blocks = list(FIGURES[SPREAD].blocks(ReportView(report)))
+    shown = [block for block in blocks if block.folded]
+    names = [each["question"] for each in FOLLOW_UPS]
+    assert [block.heading for block in shown] == [
+        f"How often each largest difference occurs: {name}" for name in names
+    ]
+    found = record(report, SPREAD, "person")["default"]
+    for block, each in zip(shown, found, strict=True):
+        rows = block.plot.rows
+        assert [row.label for row in rows] == ["0", "1", "2", "3", "4"]
+        people = [next(mark for mark in row.marks if mark.kind == "person").value for row in rows]
+        assert people == pytest.approx(np.array(each["counts"]) / sum(each["counts"]))
+        assert {mark.kind for row in rows for mark in row.marks} == {"person", "judge"}
+        # One scale for all of them.
+        assert (block.plot.scale.low, block.plot.scale.high) == (0, 1)
+
+
 def test_a_judge_beside_people_by_attribute():
     study, given = rated_study()
     report = build_report(study, replicates=20)
@@ -135,3 +155,7 @@ def test_many_attributes_stand_in_one_table():
     blocks = list(FIGURES[VALUES].blocks(ReportView(build_report(study, replicates=20))))
     assert blocks[0].plot is None
     assert len(blocks[0].tables[0].rows) == 50
+    # No plot for each of so many.
+    spread = list(FIGURES[SPREAD].blocks(ReportView(build_report(study, replicates=20))))
+    assert len(spread[0].tables[0].rows) == 25
+    assert not [block for block in spread if block.folded]

@@ -2,11 +2,20 @@
 
 import pytest
 
+from analytics.figures.registry import FIGURES
+from analytics.figures.report_view import ReportView
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from evaluation.models import Context, Item, Query
 from evaluation.services import launch_study
-from tests.analytics.reports.answering import FOLLOW_UPS, empty_study, give, judged_by_everyone, new_rater
+from tests.analytics.reports.answering import (
+    FOLLOW_UPS,
+    answered_study,
+    empty_study,
+    give,
+    judged_by_everyone,
+    new_rater,
+)
 
 pytestmark = pytest.mark.django_db
 KEY = "conditions/context_checks"
@@ -39,6 +48,34 @@ def test_by_majority_and_by_what_wrote_the_context():
     assert "| gemini |" in report_markdown(report)
     # Whoever judges does not see who wrote a context.
     assert not any("gemini" in str(item.stimulus) for item in study.items.all())
+
+
+def test_checks_with_even_splits_have_an_n_of_their_own():
+    study = answered_study("context_validation", queries=1)
+    for rater in range(2):
+        # They are divided about whether the second question is important, and agree on everything else.
+        checks = {check: {"f1": 1, "f2": 1} for check in CHECKS} | {"important": {"f1": 1, "f2": rater}}
+        give(study, new_rater(study, f"person {rater}"), [checks])
+    report = build_report(study, replicates=20)
+    [block] = FIGURES[KEY].blocks(ReportView(report))
+    shares, counts = block.tables
+    assert len(shares.columns) == len(counts.columns) == 2 + len(CHECKS)
+    n = {
+        column.label: (cell.text, cell.detail)
+        for column, cell in zip(counts.columns[2:], counts.rows[0][2:], strict=True)
+    }
+    prompts = {each["key"]: each["prompt"] for each in report["questions"]}
+    assert n == {
+        prompts[check]: ("1", "1 not included") if check == "important" else ("2", "") for check in CHECKS
+    }
+    assert "as many say yes as no" in counts.foot
+
+
+def test_checks_with_the_same_n_have_it_beside_their_shares():
+    report = build_report(judged_by_everyone("context_validation"), replicates=20)
+    [block] = FIGURES[KEY].blocks(ReportView(report))
+    [shares] = block.tables
+    assert shares.columns[-1].label == "n"
 
 
 def test_contexts_of_unknown_origin_are_a_row_beside_known_ones():

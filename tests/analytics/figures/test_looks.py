@@ -4,7 +4,9 @@ import pytest
 
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
-from evaluation.models import Judgment
+from evaluation.models import Answer, Judgment, System
+from evaluation.protocols import Kind
+from evaluation.services import withdraw_item
 from tests import factories
 from tests.analytics.reports.judging import judge, main_items
 
@@ -32,6 +34,7 @@ def test_a_rule_that_is_met():
     report = build_report(study, replicates=0)
     (record,) = records_of(report, "planning/looks")
     assert record["rule"] == {"figure": "win_rate"}
+    assert {pair["estimate"]["level"] for pair in record["pairs"]} == {1 - 0.05 / len(record["pairs"])}
     for pair in record["pairs"]:
         assert pair["complete"] == pair["queries"] == pair["estimate"]["n"]
         assert pair["estimate"]["low"] > 0.5
@@ -59,6 +62,18 @@ def test_a_query_that_is_not_complete_holds_up_those_behind_it():
     assert here[0][1]["estimate"]["n"] < here[0][0]["estimate"]["n"]
 
 
+def test_items_withdrawn_since_launch_are_told():
+    study = stopping_study({"figure": "win_rate"}, queries=20)
+    judge(study, raters=3, choose=always_first)
+    assert "withdrawn after launch" not in report_markdown(build_report(study, replicates=0))
+    for item in main_items(study)[:2]:
+        withdraw_item(item)
+    study.refresh_from_db()
+    report = build_report(study, replicates=0)
+    assert records_of(report, "planning/looks")[0]["withdrawn"] == 2
+    assert "2 items were withdrawn after launch" in report_markdown(report)
+
+
 def limits_in(found):
     """The lower limits and p-values of everything in a record."""
     if isinstance(found, list):
@@ -66,16 +81,42 @@ def limits_in(found):
     if not isinstance(found, dict):
         return []
     here = [found[name] for name in ("low", "p_value") if found.get(name) is not None]
-    return here + [limit for name, each in found.items() if name != "judge" for limit in limits_in(each)]
+    parts = [each for name, each in found.items() if name not in ("judge", *OTHERS)]
+    return here + [limit for each in parts for limit in limits_in(each)]
 
 
 REPEATING = {
     "win_rate": (
         "preferences/win_rates", "preferences/flips", "preferences/bradley_terry", "leaderboards/standings",
-        "leaderboards/length_controlled", "replacement/differences", "raters/groups_of_people",
+        "leaderboards/length_controlled", "replacement/differences", "replacement/self_preference",
+        "replacement/source_bias", "raters/groups_of_people",
     ),
-    "agreement": ("agreement/percentage", "agreement/two_ways", "agreement/two_votes", "raters/groups_of_people"),
+    "agreement": (
+        "agreement/percentage", "agreement/two_ways", "agreement/two_votes", "conditions/follow_ups",
+        "judges/labels_vs_people", "raters/groups_of_people", "replacement/people_worth",
+    ),
 }  # fmt: skip
+# Of a judge's record, what has people's figure in it.
+BESIDE_PEOPLE = {
+    "replacement/differences": (), "replacement/self_preference": (), "replacement/source_bias": (),
+    "judges/labels_vs_people": ("inner", "judge_less_people"), "replacement/people_worth": (),
+}  # fmt: skip
+# Shares of follow-ups that are satisfied are another figure.
+OTHERS = ("by_system",)
+
+
+def check_follow_ups(study):
+    """People's checklists: the first response satisfies the follow-ups of every other item, the second none."""
+    answers = [
+        Answer(
+            judgment=judgment, kind=Kind.CHECKLIST, question="satisfied", part=f"f{n}.{response}",
+            number=float(response == "r1" and judgment.item_id % 2),
+        )
+        for judgment in Judgment.objects.filter(study=study)
+        for n in (1, 2)
+        for response in ("r1", "r2")
+    ]  # fmt: skip
+    Answer.objects.bulk_create(answers)
 
 
 @pytest.mark.parametrize("figure", REPEATING)
@@ -92,18 +133,27 @@ def test_the_figure_has_no_other_interval_anywhere(figure, owner):
     study.stopping, study.redundancy = {"figure": figure, "half_width": 0.1}, 4
     study.save()
     factories.launch(study)
-    for number, rater in enumerate(judge(study, raters=4)):
+    study.systems.filter(key="aspen").update(kind=System.Kind.PERSON)
+    people = judge(study, raters=4)
+    for number, rater in enumerate(people):
         rater.group = "expert" if number < 2 else "crowd"
         rater.save()
-    judge(study, raters=1, kind="judge")
+    check_follow_ups(study)
+    (robot,) = judge(study, raters=1, kind="judge")
+    robot.about = {"own_system": "birch"}
+    robot.save()
     report = build_report(study, replicates=20)
     groups = {"person", "person-expert", "person-crowd"}
     found = {}
     for record in report["records"]:
-        if record["figure"] in REPEATING[figure] and (
-            record["group"] in groups or record["figure"] == "replacement/differences"
-        ):
+        if record["figure"] not in REPEATING[figure]:
+            continue
+        parts = BESIDE_PEOPLE.get(record["figure"])
+        if parts is None and record["group"] in groups:
             found.setdefault(record["figure"], []).extend(limits_in(record))
+        elif parts is not None:
+            repeated = {name: record[name] for name in parts} if parts else record
+            found.setdefault(record["figure"], []).extend(limits_in(repeated))
     assert found.keys() == set(REPEATING[figure])
     assert {key: limits for key, limits in found.items() if limits} == {}
     text = report_markdown(report)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from analytics.figures.judges import measure_spread
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
@@ -45,18 +46,57 @@ def test_by_system_with_bands(tmp_path):
         assert [band["value"] for band in cell["bands"]] == pytest.approx(
             np.histogram(wanted, [0, 0.2, 0.35, 0.5, 2])[0] / len(wanted)
         )
+        # All values lie between 0 and 0.84, in bins of 0.05.
+        assert measure["edges"] == pytest.approx(np.arange(0, 0.9, 0.05))
+        assert cell["counts"] == np.histogram(np.round(wanted, 9), measure["edges"])[0].tolist()
     text = report_markdown(report)
     assert "Means and spread of measures" in text
     assert "0.20 to 0.35" in text
+
+
+def distributions(report):
+    """The plots of the folded blocks, and the rows of the tables beside them."""
+    blocks = [block for section in report_page(report).sections for block in section.blocks]
+    found = [block for block in blocks if block.heading.startswith("Distribution of condition_score")]
+    assert all(block.folded for block in found)
+    return [(block.plot, [[cell.text for cell in row] for row in block.tables[0].rows]) for block in found]
+
+
+def test_a_histogram_of_every_system_with_its_numbers(tmp_path):
+    study = judged_by_everyone("condition_calibration")
+    score(study, tmp_path, lambda item, place: (item.pk % 5) / 10 + place / 10, low=0.0, high=1.0)
+    report = build_report(study, replicates=20)
+    [(plot, rows)] = distributions(report)
+    cells = measures_of(report)[0]["cells"]
+    assert len(plot.panels) == len(cells) == 3
+    for at, ((name, panel), cell) in enumerate(zip(plot.panels, cells, strict=True)):
+        assert [bar.n for bar in panel.bars] == cell["counts"]
+        assert [int(row[2 + at]) for row in rows] == cell["counts"]
+        assert f"{name}: " in plot.label
+    assert rows[1][:2] == ["0.05", "0.10"]
+
+
+def test_many_systems_have_one_histogram(tmp_path, monkeypatch):
+    monkeypatch.setattr(measure_spread, "MOST_HISTOGRAMS", 2)
+    study = judged_by_everyone("condition_calibration")
+    score(study, tmp_path, lambda item, place: float(item.pk % 4 + place))
+    report = build_report(study, replicates=20)
+    [(plot, rows)] = distributions(report)
+    counts = np.sum([cell["counts"] for cell in measures_of(report)[0]["cells"]], axis=0).tolist()
+    assert [(name, [bar.n for bar in panel.bars]) for name, panel in plot.panels] == [("All systems", counts)]
+    # Whole numbers have bins of whole numbers.
+    assert rows == [[str(low), str(low + 1), str(n)] for low, n in enumerate(counts)]
 
 
 def test_by_setting(owner, tmp_path):
     study = judged_study(owner=owner)
     judge(study, raters=2)
     score(study, tmp_path, lambda item, place: float(place + 10 * (item.arm.key > "b")))
-    [measure] = measures_of(build_report(study, replicates=20))
+    report = build_report(study, replicates=20)
+    [measure] = measures_of(report)
     arms = {item.arm.key for item in Item.objects.filter(study=study, role="main")}
     assert {cell["arm"] for cell in measure["cells"]} == arms
+    assert len(distributions(report)) == len(arms)
     for cell in measure["cells"]:
         assert cell["bands"] == []
         assert cell["mean"]["value"] == ["aspen", "birch"].index(cell["system"]) + 10 * (cell["arm"] > "b")

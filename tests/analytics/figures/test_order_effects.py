@@ -8,6 +8,7 @@ from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from tests.analytics.reports.answering import answered_study, give, items_of, judged_by_everyone, new_rater
 from tests.analytics.reports.judging import judge, judged_study, main_items
+from tests.calibrations import NEW, OLD, calibrated, calibration_study, kept
 
 pytestmark = pytest.mark.django_db
 KEY = "raters/order_effects"
@@ -91,6 +92,52 @@ def test_choices_and_picks_by_the_others_who_agree():
         in_turn(rater, items)
     [pick] = records(build_report(study, replicates=20))["best", "person"]["measures"]
     assert (pick["measure"], [each["value"] for each in pick["thirds"]]) == ("alike", [1, 0.5, 0])
+
+
+def test_rankings_by_how_much_they_are_like_the_others():
+    study = answered_study("ranking", queries=6)
+    items, parts = items_of(study), ("r1", "r2", "r3")
+    for number in range(3):
+        # All agree at first; in the end the third person's order is the others' turned round.
+        turned = [number == 2 and at >= 4 for at in range(6)]
+        ranked = [dict(zip(parts[::-1] if each else parts, (1, 2, 3), strict=True)) for each in turned]
+        rater = new_rater(study, f"person-{number}")
+        give(study, rater, [{"ranking": each} for each in ranked])
+        in_turn(rater, items)
+    # A ranking is one answer, whose order is not known here.
+    give(study, new_rater(study, "late"), [{"ranking": {"r1": 1, "r2": 2, "r3": 3}}, *[None] * 5])
+    report = build_report(study, replicates=20)
+    [found] = records(report).values()
+    [tau] = found["measures"]
+    assert (tau["measure"], [each["value"] for each in tau["thirds"]]) == (
+        "tau",
+        [1, 1, pytest.approx(-1 / 3)],
+    )
+    assert [each["n"] for each in tau["thirds"]] == [6, 6, 6]
+    assert [part["n"] for part in found["left_out"]] == [1]
+    assert "with the others' rankings" in report_markdown(report)
+
+
+def test_decisions_on_drafts_by_the_others_who_decide_alike():
+    study = calibration_study({f"q{at}": [[OLD, NEW]] for at in range(6)})
+    items = items_of(study)
+    for number in range(2):
+        # Both keep both entries at first; in the end the second person rejects one of the two.
+        sets = [(OLD, NEW) if at < 4 or number == 0 else (OLD,) for at in range(6)]
+        rater = new_rater(study, f"person-{number}")
+        give(
+            study,
+            rater,
+            [calibrated(*(kept(each, f"r1.e{1 + (each is NEW)}") for each in of)) for of in sets],
+        )
+        in_turn(rater, items)
+    found = [
+        measure
+        for each in records(build_report(study, replicates=20)).values()
+        for measure in each["measures"]
+    ]
+    [decided] = [each for each in found if each["measure"] == "alike"]
+    assert [each["value"] for each in decided["thirds"]] == [1, 1, 0.5]
 
 
 def test_without_moments_there_is_none():

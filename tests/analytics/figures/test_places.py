@@ -26,7 +26,9 @@ def test_ratings_follow_the_recorded_order():
     assert [each["mean"]["value"] for each in found["places"]] == [5, 3, 1]
     assert [each["difference"]["value"] for each in found["places"]] == [2, 0, -2]
     assert found["overall"]["value"] == 3
-    assert "difference from the mean at all places" in report_markdown(report)
+    # All four queries on one side are two of sixteen outcomes.
+    assert [each["test"]["p_value"] for each in found["places"]] == [2 / 16, 1, 2 / 16]
+    assert "its difference from the mean that the same rater gave on the item" in report_markdown(report)
 
 
 def test_picks_follow_the_recorded_order():

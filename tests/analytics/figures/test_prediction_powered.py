@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analytics.figures.cross_fitted import NO_FOLDS, NO_MEMBERS, OF_FITTED
-from analytics.figures.replacement.prediction_powered import JUDGMENTS_CHOSEN, NOT_BY_DESIGN
+from analytics.figures.replacement.prediction_powered import JUDGMENTS_CHOSEN, NOT_BY_DESIGN, OTHER_KIND
 from analytics.frames.filters import Filters
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
@@ -14,7 +14,7 @@ from evaluation.selectors import queries_of_people
 from evaluation.services import PAPER_ARMS, JudgmentInput, record_judgments, withdraw_item
 from judging.services import create_judge
 from tests import factories
-from tests.analytics.reports.answering import answered_study, new_rater
+from tests.analytics.reports.answering import answered_study, give, new_rater, some_answers
 from tests.analytics.reports.judging import answer, main_items, new_judge
 from tests.judging.build import judged
 from tests.judging.services.derived.build import imported, items_of, study_in_categories
@@ -380,3 +380,24 @@ def test_ratings_by_system_their_differences_and_weighted_aspects(owner):
     assert all(cell["combined"]["value"] is not None for cell in fitted["cells"])
     labels = {each.key: each.label or each.key for each in study.systems.all()}
     assert f"{labels[names[0]]} minus {labels[names[1]]}" in report_markdown(report)
+
+
+@pytest.mark.parametrize(("protocol", "question"), [("aspects", "best"), ("ranking", "ranking")])
+def test_picks_and_rankings_say_that_they_are_not_combined(protocol, question):
+    study = answered_study(protocol, queries=12, human_sample=4)
+    for name, kind in (("someone", "person"), ("cedar", "judge")):
+        give(study, new_rater(study, name, kind), some_answers(study))
+    report = build_report(study, replicates=20)
+    found = record_of(report, "cedar", question)
+    prompt = next(each["prompt"] for each in report["questions"] if each["key"] == question)
+    assert (found["refused"], found["cells"]) == (OTHER_KIND.format(prompt=prompt), [])
+    assert found["refused"] in report_markdown(report)
+
+
+def test_without_the_design_picks_and_rankings_say_nothing():
+    """No design would combine them."""
+    study = answered_study("ranking", queries=12)
+    for name, kind in (("someone", "person"), ("cedar", "judge")):
+        give(study, new_rater(study, name, kind), some_answers(study))
+    report = build_report(study, replicates=20)
+    assert KEY not in {each["figure"] for each in report["records"]}

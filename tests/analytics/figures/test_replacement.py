@@ -117,3 +117,22 @@ def test_a_judge_is_lenient_towards_all_and_its_family_is_recorded():
     assert (found["judge-0"]["systems"], found["judge-0"]["difference"]["value"]) == (["aspen", "birch"], 0)
     assert (found["judge-1"]["systems"], found["judge-1"]["difference"]["value"]) == (["cedar"], 3)
     assert found["judge-1"]["difference"]["unit"] == "queries"
+
+
+def test_a_judge_that_ranks_its_own_first():
+    """People put the judge's own system second of three, and the judge puts it first."""
+    study = answered_study("ranking", queries=6)
+    give(study, new_rater(study, "person-0"), [{"ranking": {"r1": 1, "r2": 2, "r3": 3}}] * 6)
+    own = new_rater(study, "judge-0", "judge", model="birch-7b", own_system="birch")
+    give(study, own, [{"ranking": {"r1": 2, "r2": 1, "r3": 3}}] * 5 + [None])
+    report = build_report(study, replicates=20)
+    [found] = records(report, OWN).values()
+    # The others' mean rank is 2 for people and 2.5 for the judge.
+    assert (found["people"]["value"], found["judge"]["value"]) == (0, 1.5)
+    assert (found["difference"]["value"], found["difference"]["n"], found["difference"]["unit"]) == (
+        1.5,
+        5,
+        "queries",
+    )
+    assert [each["n"] for each in found["difference"]["left_out"]] == [1]
+    assert "mean rank of the other systems minus that of the judge's own" in report_markdown(report)

@@ -1,5 +1,7 @@
 """From rows to arrays: what is in a frame, what is not, and how replicates become one judgment."""
 
+from datetime import UTC, datetime, timedelta
+
 import numpy as np
 import pytest
 from django.db import connection
@@ -9,7 +11,7 @@ from django.utils import timezone
 from analytics.frames.rows import LABELS
 from analytics.frames.study import study_frame
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER
-from evaluation.database.columns import ColumnType, read_columns
+from evaluation.database.columns import NO_MOMENT, ColumnType, read_columns
 from evaluation.models import Answer, Item, Judgment, Outcome, Rater
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.services import JudgmentInput, exclude, record_judgments
@@ -256,13 +258,28 @@ def test_columns_keep_text_that_looks_like_something_else():
     assert found.array("context_id").dtype == np.int64
 
 
+def test_moments_are_whole_microseconds():
+    """Whatever the database: one that is missing, one without a fraction, and two that differ in the last digit."""
+    study = judged_study(queries=4, arms=factories.PAPER_ARMS[:1])
+    late = datetime(2026, 3, 1, 12, 30, 15, 999_999, tzinfo=UTC)
+    moments = [None, datetime(2026, 3, 1, 12, tzinfo=UTC), late, late - timedelta(microseconds=1)]
+    rater = a_judge(study)
+    for item, moment in zip(main_items(study), moments, strict=True):
+        Judgment.objects.filter(pk=record(study, rater, item, "r1").pk).update(judged_at=moment)
+    judgments = Judgment.objects.filter(rater=rater).order_by("pk")
+    found = read_columns(judgments, {"judged_at": ColumnType.MOMENT}).array("judged_at")
+    assert found.dtype == np.int64
+    assert found.tolist() == [NO_MOMENT, 1_772_366_400_000_000, 1_772_368_215_999_999, 1_772_368_215_999_998]
+
+
 def test_no_rows_are_no_columns_of_the_wrong_type(draft):
     types = {
+        "withdrawn_at": ColumnType.MOMENT,
         "pk": ColumnType.WHOLE,
         "key": ColumnType.CODED,
         "start_order": ColumnType.NUMBER,
         "arm__key": ColumnType.TEXT,
     }
     found = read_columns(Item.objects.filter(pk=0), types)
-    assert found.array("pk").dtype == np.int64
+    assert found.array("pk").dtype == found.array("withdrawn_at").dtype == np.int64
     assert len(found.coded("key").codes) == 0

@@ -12,11 +12,13 @@ from django.core.management import call_command
 from analytics.reports.build import build_report
 from analytics.reports.code_version import code_version
 from analytics.reports.markdown import report_markdown
+from analytics.reports.paper.latex import report_latex
 from evaluation import hooks
 from evaluation.demo.simulation import simulate
 from evaluation.demo.studies import STUDIES
 from evaluation.models import Study
 from evaluation.services import launch_study
+from tests.analytics.reports import golden_studies
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_alpaca_eval import annotations
 from tests.analytics.reports.test_answers_lfqa import lfqa_study
@@ -73,11 +75,12 @@ MAKERS = {
     "alpaca continuous": continuous_study,
     "paired": lambda tmp_path: paired_study(),
     **{f"drawn {protocol}": lambda tmp_path, protocol=protocol: drawn(protocol) for protocol in ANSWERS},
+    **golden_studies.MAKERS,
 }
 
 
 def golden(name, tmp_path):
-    """{path: value} of the report of the study of that name, and the lines of its Markdown.
+    """{path: value} of the report of the study of that name, and the lines of its Markdown; and its LaTeX.
 
     A path begins with a record's figure, question and group; raters are numbered in place of their pseudonyms.
     """
@@ -98,7 +101,7 @@ def golden(name, tmp_path):
             path: float(f"{value:.12g}") if isinstance(value, float) else value
             for path, value in flat({**report, "records": records})
         }
-    return found | {"Markdown": report_markdown(report).splitlines()}
+    return found | {"Markdown": report_markdown(report).splitlines()}, report_latex(report)
 
 
 def with_version(report):

@@ -5,6 +5,7 @@ import pytest
 from analytics.reports.files import report_markdown
 from evaluation.models import Rater
 from tests.analytics.reports.answering import give, new_rater
+from tests.analytics.reports.golden_studies import a_pass
 from tests.analytics.reports.reading import build_report
 from tests.analytics.reports.test_answers import figures_of, sections_of
 from tests.calibrations import FERRY, NEW, OLD, calibrated, calibration_study, kept
@@ -102,6 +103,24 @@ def test_readings_of_a_judge_are_reduced(study):
     found = figures_of(report_of(study), "entries", "often")
     assert [each["n"] for each in found["distribution"]] == [2, 0, 0, 0]
     assert found["entries"]["size"]["mean"]["value"] == pytest.approx(4 / 3)
+
+
+def test_anchor_runs_are_held_against_the_first_pass(study):
+    """A judge's later decisions, which are in no other figure."""
+    passes = [
+        [calibrated(TAKEN, ALSO), calibrated(TAKEN, ALSO), None],
+        [calibrated(TAKEN, ALSO), calibrated(TAKEN), None],
+    ]
+    for number, given in enumerate(passes):
+        give(study, a_pass(study, number), given)
+    [record] = [
+        each
+        for each in report_of(study)["records"]
+        if (each["figure"], each["question"]) == ("judges/drift", "entries")
+    ]
+    _, anchor = record["passes"]
+    # One of four drafted entries was accepted at first and rejected later.
+    assert (anchor["purpose"], anchor["self"]["value"], anchor["self"]["n"]) == ("anchor", 0.75, 4)
 
 
 def test_drafts_of_several_are_told_apart():

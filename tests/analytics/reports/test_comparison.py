@@ -23,6 +23,7 @@ from analytics.reports.comparison.sides import ComparisonSide, Sides
 from evaluation.models import CachedReport, Query, Response
 from evaluation.protocols import PROTOCOLS
 from evaluation.services import exclude
+from evaluation.services.saved_views import save_view
 from tests.analytics.reports.answering import answered_study, give, judged_by_everyone, new_rater
 from tests.analytics.reports.judging import judge, judged_study, main_items
 
@@ -206,6 +207,18 @@ def test_two_rounds_of_one_study(first):
     assert f"judged up to {earlier}" in text
 
 
+def test_a_saved_view_stands_for_its_filters(first, owner):
+    filters = {"arm": ["CtxGen-CtxEval"]}
+    save_view(first, name="With context", filters=filters, by=owner)
+    found = json.loads(run("first", "first", view_a=["view=With context"], format="json"))
+    assert (found["a"]["view"], found["b"]["view"]) == (filters, {})
+    assert run("first", "first", view_a=["view=With context"]) == run(
+        "first", "first", view_a=["arm=CtxGen-CtxEval"]
+    )
+    with pytest.raises(CommandError, match="leave out arm"):
+        run("first", "first", view_a=["view=With context", "arm=CtxGen-CtxEval"])
+
+
 def test_a_view_beside_the_whole_says_what_they_share(first):
     name = first.raters.filter(kind="person").order_by("pk")[0].pseudonym
     record = compared(first, first, view_b={"without_rater": [name]})
@@ -256,6 +269,52 @@ def test_what_has_no_partner_is_listed(first):
     assert "| B | System | cedar | A has no system of this key. |" in text
 
 
+def won_by(*strengths):
+    """The chance that the first of a pair is preferred grows with what its system is worth beyond the other's."""
+    return lambda rater, position: "r1" if (position * 7 + rater * 3) % 10 < strengths[position % 3] else "r2"
+
+
+def by_hand(first, second, arm):
+    """Mean scores of systems on the queries that both studies have, and their correlation by numpy."""
+    rates = []
+    for study in (first, second):
+        scores = {}
+        for judgment in study.judgments.filter(
+            item__arm__key=arm, item__query__key__in=[f"q{n}" for n in range(12)]
+        ):
+            picked = judgment.answers.get(question="preference").label
+            for response in judgment.item.stimulus["responses"]:
+                place = scores.setdefault(response["system"], {}).setdefault(judgment.item_id, [])
+                place.append(float(response["part"] == picked))
+        rates.append(
+            [np.mean([np.mean(each) for each in scores[key].values()]) for key in ("aspen", "birch", "cedar")]
+        )
+    return np.corrcoef(rates)[0, 1]
+
+
+def test_leaderboards_are_correlated_over_the_systems_that_both_have():
+    """HREF, section 4.2: two temperatures of one judge."""
+    systems = ("aspen", "birch", "cedar")
+    one = judged_study("one", queries=14, systems=systems, items_per_query=3)
+    other = judged_study("other", queries=12, systems=systems, items_per_query=3)
+    judge(one, choose=won_by(8, 6, 4))
+    judge(other, choose=won_by(6, 9, 5))
+    found = compared(one, other)
+    Draft202012Validator(comparison_schema()).validate(found)
+    arms = [arm.key for arm in one.arms.all()]
+    assert [each["arm"] for each in found["leaderboards"]] == arms
+    for each in found["leaderboards"]:
+        assert each["pearson"]["n"] == 3
+        assert each["pearson"]["value"] == pytest.approx(by_hand(one, other, each["arm"]))
+        assert each["pearson"]["value"] < 0.999
+    assert "Correlation of leaderboards" in run("one", "other")
+    assert "Win rates of A and of B correlated" in run("one", "other")
+
+
+def test_two_systems_make_no_correlation(first, second):
+    assert compared(first, second)["leaderboards"] == []
+
+
 def test_questions_of_another_scale_are_not_compared():
     one, other = (answered_study("aspects", slug=slug, queries=10) for slug in ("one", "other"))
     rng = np.random.default_rng(1)
@@ -299,6 +358,12 @@ def test_a_study_that_may_stop_early_has_no_test_of_that_figure(first, second):
     )
     assert found["test"] is None
     assert "may stop early" in found["untested"]
+    # Of the study that may not stop by it, the interval stands.
+    assert found["a"]["low"] is not None
+    for stopped in (found["b"], found["difference"]):
+        assert stopped["value"] is not None
+        assert stopped["low"] is stopped["high"] is None
+        assert "Stopping early" in stopped["undefined"]
 
 
 def test_a_comparison_is_kept_until_a_study_changes(first, second, monkeypatch):
@@ -352,6 +417,7 @@ def test_large_studies_wait_for_the_worker(first, second, settings, django_captu
         (("first", "second"), {"view_b": ["arm"]}, "'arm' is no view: write NAME=VALUE"),
         (("first", "second"), {"view_a": ["length=3"]}, "with a name of category"),
         (("first", "second"), {"view_a": ["arm=none"]}, "first: The study has no setting 'none'"),
+        (("first", "second"), {"view_b": ["view=old"]}, "second: The study has no saved view 'old'"),
         (("first", "draft"), {}, "draft has not been launched"),
         (("first", "unjudged"), {}, "unjudged: Nobody has judged an item yet"),
         (("first", "elsewhere"), {}, "share no query: the keys of their queries must be the same"),

@@ -1,13 +1,18 @@
 """Figures that wait in the report of a large study: the same once they are asked for, and in nobody's way."""
 
 import json
+from collections import Counter
 
 import pytest
 
+from analytics.figures.entries.calibrators import FIGURE as CALIBRATORS
 from analytics.figures.registry import FIGURES
+from analytics.frames import entries
+from analytics.frames.filters import Filters
 from analytics.reports import cache
 from analytics.reports.build import build_report
 from analytics.reports.deferred.records import completed, deferred_records, waiting_in
+from analytics.reports.deferred.section_jobs import begin_section, compute_section_of
 from analytics.reports.files import report_json
 from analytics.reports.markdown import report_markdown
 from evaluation.models import CachedReport
@@ -31,6 +36,23 @@ def stored(report):
     return json.loads(report_json(report))
 
 
+@pytest.fixture
+def comparisons(monkeypatch):
+    """Comparisons of sets with each other and with their drafts, counted by name."""
+    made = Counter()
+
+    def counted(name, compare):
+        def call(*given):
+            made[name] += 1
+            return compare(*given)
+
+        return call
+
+    for name in ("matched_f1", "distance_from_draft"):
+        monkeypatch.setattr(entries, name, counted(name, getattr(entries, name)))
+    return made
+
+
 def paired(queries=12):
     study = judged_study(queries=queries, baseline="birch")
     judge(study, raters=4, choose=irregular)
@@ -38,7 +60,9 @@ def paired(queries=12):
     return study
 
 
-@pytest.mark.parametrize("protocol", ["pairwise", "aspects", "ranking", "question_quality"])
+@pytest.mark.parametrize(
+    "protocol", ["pairwise", "aspects", "ranking", "question_quality", "condition_calibration"]
+)
 def test_what_waited_makes_the_report_that_never_waited(protocol):
     study = paired() if protocol == "pairwise" else drawn(protocol)
     whole, partial = build_report(study), build_report(study, defer=True)
@@ -61,6 +85,29 @@ def test_a_waiting_figure_says_so_where_it_will_stand():
     assert "length-controlled win rates" in text
 
 
+def test_sets_are_compared_once_their_section_is_opened(comparisons):
+    study = drawn("condition_calibration", queries=5)
+    partial = build_report(study, defer=True)
+    text = report_markdown(partial)
+    assert CALIBRATORS.deferred_as in text
+    assert "Settled sets" in text
+    assert not comparisons
+    found = completed(study, partial, deferred_records(study, partial, [CALIBRATORS.key]))
+    assert "Agreement of sets, and distance from the draft" in report_markdown(found)
+    # Three people and a judge, each beside all others, on five drafts: once for all groups and for each calibrator.
+    assert comparisons == {"matched_f1": 5 * 6, "distance_from_draft": 5 * 4}
+
+
+def test_of_a_view_only_its_sets_are_compared(large, comparisons):
+    study = drawn("condition_calibration", queries=5)
+    filters = Filters(without_raters=("person 0",))
+    partial = cache.compute_report(study, filters=filters)
+    assert CALIBRATORS.key in waiting_in(partial, "entries")
+    whole = cache.whole_report(study, filters=filters)
+    assert comparisons == {"matched_f1": 5 * 3, "distance_from_draft": 5 * 3}
+    assert stored(whole) == stored(build_report(study, filters=filters))
+
+
 def test_small_studies_wait_for_nothing():
     report = cache.compute_report(paired())
     assert "deferred" not in report
@@ -80,6 +127,30 @@ def test_a_section_is_computed_once_and_kept(large, monkeypatch):
     assert cache.report_with_section(study, heading) == found
     assert cache.compute_report(study) == found
     assert CachedReport.objects.count() == 1
+
+
+def test_figures_of_a_large_view_wait_and_are_of_its_judgments(large):
+    study = paired()
+    cache.compute_report(study)
+    name = study.raters.filter(kind="person").order_by("pk")[0].pseudonym
+    filters = Filters(without_raters=(name,))
+    partial = cache.compute_report(study, filters=filters)
+    heading = FIGURES[waiting_in(partial)[0]].heading
+    found = cache.report_with_section(study, heading, filters=filters)
+    assert waiting_in(found, heading) == []
+    assert cache.compute_report(study, filters=filters) == found
+    assert stored(cache.whole_report(study, filters=filters)) == stored(build_report(study, filters=filters))
+    # The whole study's report still waits: its figures are others.
+    assert waiting_in(cache.compute_report(study), heading)
+
+
+def test_the_job_of_a_view_computes_the_view(large, owner):
+    study = paired()
+    filters = Filters(without_raters=(study.raters.filter(kind="person").order_by("pk")[0].pseudonym,))
+    heading = FIGURES[waiting_in(cache.compute_report(study, filters=filters))[0]].heading
+    compute_section_of(begin_section(study, heading, by=owner, filters=filters))
+    assert waiting_in(cache.compute_report(study, filters=filters), heading) == []
+    assert waiting_in(cache.compute_report(study), heading)
 
 
 def test_two_sections_at_once_are_both_kept(large, monkeypatch):

@@ -3,10 +3,12 @@
 import pytest
 
 from analytics.reports.markdown import report_markdown
+from evaluation.models import Rater
 from evaluation.protocols import QuestionSpec, get_protocol
 from evaluation.refusals import Refused
 from evaluation.services import launch_study, revise_study
 from tests.analytics.reports.answering import answered_study, give, items_of, new_rater
+from tests.analytics.reports.golden_studies import a_pass
 from tests.analytics.reports.reading import build_report
 from tests.evaluation.dumps.build import read_in, write
 
@@ -112,6 +114,26 @@ def test_answers_in_two_directions_are_never_pooled(tmp_path):
     text = report_markdown(report)
     assert "Complexity (higher is better)" in text
     assert "Lower is better." in text
+
+
+def test_anchor_runs_are_read_in_their_direction(tmp_path):
+    """A judge's later pass, which is in no other figure, is held against the first one in each direction."""
+    raters = [("main", 1, 9), ("anchor", 1, 7), ("ann", 2, 2)]
+    study = read_in(write(tmp_path / "both.jsonl", *lines(OLD, NEW, raters=raters)), slug="both")
+    for number, name in enumerate(("main", "anchor")):
+        made = a_pass(study, number)
+        Rater.objects.filter(study=study, pseudonym=name).update(
+            kind="judge", about=made.about, in_figures=made.in_figures
+        )
+        made.delete()
+    found = [
+        each
+        for each in build_report(study, replicates=20)["records"]
+        if each["figure"] == "judges/number_drift"
+    ]
+    assert [each["question"] for each in found] == ["complexity.higher"]
+    first, anchor = found[0]["passes"]
+    assert (first["purpose"], anchor["purpose"], anchor["self"]["error"]["value"]) == ("main", "anchor", 2.0)
 
 
 def test_revisions_in_one_direction_are_pooled(tmp_path):

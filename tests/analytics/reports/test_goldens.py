@@ -8,7 +8,10 @@ import os
 
 import pytest
 
+from analytics.figures.figure import Figure
+from analytics.figures.registry import FIGURES
 from tests.analytics.reports import goldens
+from tests.analytics.reports.test_latex import is_balanced, is_nested
 
 WRITE = "ASSAY_WRITE_GOLDENS"
 # They were written on the embedded default, whose order of rows some lists keep.
@@ -25,7 +28,9 @@ def kept():
 
 @pytest.mark.parametrize("name", goldens.MAKERS)
 def test_a_report_is_what_it_was(name, tmp_path, kept):
-    found = goldens.golden(name, tmp_path)
+    found, latex = goldens.golden(name, tmp_path)
+    assert is_balanced(latex)
+    assert is_nested(latex)
     if WRITE in os.environ:
         kept[name] = dict(found)
         return
@@ -52,4 +57,12 @@ def is_same(was, now):
 
 def test_the_goldens_are_of_these_studies_and_small(kept):
     assert kept.keys() == goldens.MAKERS.keys()
-    assert goldens.PATH.stat().st_size < 2_000_000
+    assert goldens.PATH.stat().st_size < 2_200_000
+
+
+def test_every_figure_has_a_record_in_the_goldens(kept):
+    """Those that compute none show what other figures, or the report, have."""
+    computed = {key for key, each in FIGURES.items() if type(each).compute is not Figure.compute}
+    paths = (path for was in kept.values() for part in was if part != "Markdown" for path in was[part])
+    of_records = (path.removeprefix("records.") for path in paths if path.startswith("records."))
+    assert {path.partition(" ")[0] for path in of_records} == computed

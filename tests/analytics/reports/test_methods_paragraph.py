@@ -6,15 +6,18 @@ from decimal import Decimal
 
 import pytest
 
+from analytics.frames.filters import Filters
 from analytics.reports.build import build_report, fingerprint
 from analytics.reports.files import report_html, report_json
 from analytics.reports.markdown import report_markdown
-from annotator.models import Panel, Participant
+from annotator.models import Panel, Participant, Slot
 from evaluation.models import Outcome, Rater
 from evaluation.protocols import PROTOCOLS
-from evaluation.services import exclude
+from evaluation.services import close_study, exclude, revise_study
+from tests import factories
 from tests.analytics.reports.answering import judged_by_everyone
-from tests.analytics.reports.judging import fail, judge, judged_study, new_judge
+from tests.analytics.reports.judging import answer, fail, judge, judged_study, main_items, new_judge
+from tests.crowd import come, hand_in
 from tests.factories import PAPER_ARMS
 
 pytestmark = pytest.mark.django_db
@@ -101,6 +104,130 @@ def test_judges_imports_and_exclusions(owner):
         "could not be read." in text
     )
     assert "1 rater was excluded." in text
+
+
+def test_few_judges_are_named_with_their_models(owner):
+    study = judged_study(owner=owner)
+    judge(study, raters=2)
+    [item, *_] = main_items(study)
+    assert "LLM judge" not in paragraph(study)
+    answer(study, new_judge(study, "cedar"), item, "r1")
+    assert "The LLM judge was cedar (cedar-7b)." in paragraph(study)
+    answer(study, new_judge(study, "oak", model="oak"), item, "r1")
+    answer(study, new_judge(study, "pine", model=""), item, "r1")
+    answer(study, new_judge(study, "yew", model="yew, large"), item, "r1")
+    # A heuristic is none of them, and a judge is named by its label alone where that is the model, or none is known.
+    answer(study, new_judge(study, "longer", heuristic=True), item, "r1")
+    text = paragraph(study)
+    assert "4 judgments by 4 LLM judges and 1 judgment by 1 heuristic." in text
+    assert "The LLM judges were cedar (cedar-7b); oak; pine; and yew (yew, large)." in text
+    for name in ("fir", "elm"):
+        answer(study, new_judge(study, name), item, "r1")
+    text = paragraph(study)
+    assert "by 6 LLM judges" in text
+    assert "The LLM judges were" not in text
+
+
+def at_work(study, raters=2):
+    """People of this installation who judged everything."""
+    people = judge(study, raters=raters)
+    came(study, people, 3)
+    return study
+
+
+def begun(owner, **rules):
+    """Launched, with one judgment by somebody who came."""
+    study = factories.make_study("begun", owner=owner, queries=4, training=False, checks=0)
+    study = factories.launch(study, steps=factories.NO_STEPS, **rules)
+    hand_in(come(study).token)
+    return study
+
+
+def close_early(study):
+    close_study(study=study)
+    study.refresh_from_db()
+    return (
+        f"The study was closed early, with 1 of {Slot.objects.filter(study=study).count()} planned judgments."
+    )
+
+
+def test_a_registered_stopping_rule(owner):
+    study = begun(owner, stopping={"figure": "win_rate", "half_width": 0.1})
+    rule = (
+        "It was registered before launch that the study may stop once the interval of each pair's expected win rate "
+        "reaches at most 10 points to either side, whenever one looks."
+    )
+    text = paragraph(study)
+    assert rule in text
+    assert "closed early" not in text
+    early = close_early(study)
+    text = paragraph(study)
+    assert f"{rule} {early}" in text
+    assert "No rule for stopping early" not in text
+
+
+def test_closed_early_without_a_rule(owner):
+    study = begun(owner)
+    assert "rule for stopping" not in paragraph(study)
+    early = close_early(study)
+    assert f"{early} No rule for stopping early had been registered." in paragraph(study)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"checks": 1}, "One attention check with a known answer was mixed in with the items."),
+        (
+            {"checks": 2, "allowed_failures": 1},
+            "2 attention checks with known answers were mixed in with the items; whoever failed more than 1 could not "
+            "continue.",
+        ),
+        (
+            {"checks": 1, "allowed_failures": 0},
+            "was mixed in with the items; whoever failed one could not continue.",
+        ),
+    ],
+)
+def test_attention_checks(owner, rule, said):
+    study = factories.make_study("attentive", owner=owner, queries=4, training=False, checks=2)
+    study = at_work(factories.launch(study, steps=factories.NO_STEPS | {"attention": rule}))
+    text = paragraph(study)
+    assert said in text
+    assert "qualification" not in text
+
+
+def test_a_qualification(owner):
+    study = factories.make_study("qualified", owner=owner, queries=4, training=False, checks=0)
+    query, context = factories.make_query(study, "test")
+    for arm in study.arms.all():
+        factories.make_item(
+            study, query, context, arm, list(study.systems.all()), key=f"test-{arm.key}",
+            role="qualification", gold={"preference": "r1"},
+        )  # fmt: skip
+    steps = factories.NO_STEPS | {"qualification": {"pass_mark": 1}}
+    text = paragraph(at_work(factories.launch(study, steps=steps)))
+    assert "judged at least 1 of 3 qualification items as expected continued." in text
+    assert "attention check" not in text
+
+
+def test_several_revisions(owner):
+    study = at_work(judged_study(owner=owner, queries=4))
+    revise_study(study=study, changes={"title": "Second try"}, by=owner)
+    text = paragraph(study)
+    assert "Judgments made under 2 revisions of the items and questions are pooled." in text
+    assert "not revised" not in text
+    one = build_report(study, replicates=20, filters=Filters(revision=1))["methods_paragraph"]
+    assert "Only judgments made under revision 1 are in the figures." in one
+
+
+def test_a_random_part_that_people_judged(owner):
+    study = factories.make_study("part", owner=owner, queries=6, training=False, checks=0)
+    study = at_work(factories.launch(study, human_sample=2))
+    text = paragraph(study)
+    assert (
+        "People judged a simple random part of the queries, 2 of 6, which was registered at launch and drawn from the "
+        f"seed {study.seed}." in text
+    )
 
 
 @pytest.mark.parametrize("protocol", sorted(set(PROTOCOLS) - {"pairwise"}))

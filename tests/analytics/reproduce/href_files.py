@@ -25,6 +25,11 @@ RESULTS = {
     "birch": {"Open QA": [1.0, 1.0, 0.0, 1.0], "Generation": [1.0, 1.5, 1.0, 2.0]},
     "cedar": {"Open QA": [1.0, 1.0, 1.0, 1.0], "Generation": [1.0, 1.0, 1.0, 1.0]},
 }
+EVALUATED = {
+    "aspen": {"Open QA": [2.0, 1.0], "Multi-Document Synthesis": [2.0, 0.0]},
+    "birch": {"Open QA": [2.0, 2.0], "Multi-Document Synthesis": [2.0, 0.0]},
+    "cedar": {"Open QA": [1.0, 1.0], "Multi-Document Synthesis": [1.0, 0.0]},
+}
 PEOPLE = ["5f1a", "5f2b", "5f3c", "5f4d"]
 
 
@@ -79,16 +84,21 @@ def judges(folder):
             write(folder / "results" / "human_agreement_analysis" / slug / judge / "annotations.json", found)
 
 
-def results(folder, categories=("Open QA", "Generation")):
-    """Of four instructions a category, whose baseline the script calls by another model's name."""
-    for model, of_model in RESULTS.items():
+def results(folder, categories=("Open QA", "Generation"), said_of=RESULTS, into="results", annotator="href"):
+    """Of an instruction for each annotation, whose baseline the script calls by another model's name."""
+    for model, of_model in said_of.items():
         for category, said in zip(categories, of_model.values(), strict=True):
             found = [
                 annotation(f"{category} {at}?", model, preference, WRONG_NAME)
                 for at, preference in enumerate(said)
             ]
             slug = category.lower().replace(" ", "_")
-            write(folder / "results" / model / slug / "href" / "annotations.json", found)
+            write(folder / into / model / slug / annotator / "annotations.json", found)
+
+
+def evaluation_results(folder):
+    """Beside results of the development set: one instruction is in both sets."""
+    results(folder, ("Open QA", "Multi-Document Synthesis"), EVALUATED, "results_private")
 
 
 def development_set(folder):

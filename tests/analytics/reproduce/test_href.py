@@ -5,6 +5,7 @@ import random
 from collections import Counter
 
 import pytest
+import scipy
 from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,10 @@ from tests.analytics.reproduce.reproducing import reproduced, values
 
 pytestmark = pytest.mark.django_db
 LOO = "Leave-one-out agreement"
+CORRELATION = "Correlation of both sets' leaderboards"
+TOLD_APART = "Pairs told apart on the development set"
+TOLD_APART_PRIVATE = "Pairs told apart on the evaluation set"
+LENGTH_BIAS = "Length bias"
 RATES, RANKS = "Expected win rates on the development set", "Ranks on the development set"
 
 
@@ -91,9 +96,129 @@ def test_win_rates_and_ranks_beside_the_leaderboard(folder, capsys):
     assert figures[RANKS, "aspen: all"]["published"] == "1"
     assert values(figures, RANKS)["aspen: all"] == 1
     assert [each["title"].split(" (")[0] for each in found["tables"]] == [
-        "Human agreement set", LOO, RATES, RANKS,
+        "Human agreement set", LOO, RATES, RANKS, CORRELATION, TOLD_APART, LENGTH_BIAS,
     ]  # fmt: skip
     assert not Study.objects.exists()
+
+
+def test_both_sets_are_told_apart_by_their_folders(folder, capsys):
+    small.evaluation_results(folder)
+    uploaded = {"average": 0.625, "multi-document_synthesis": 0.75, "average_rank": 2}
+    small.write(folder / "results_for_upload" / "private" / "aspen.json", uploaded)
+    figures, _ = reproduced(capsys, "href", folder)
+    # Of the development set as without the other: one instruction is in both, and was judged otherwise there.
+    assert values(figures, RATES, digits=2)["aspen: Open QA"] == 87.5
+    assert figures[RATES, "aspen: all"]["published"] == "71.88"
+    evaluated = "Expected win rates on the evaluation set"
+    assert values(figures, evaluated)["aspen: Open QA"] == 50
+    assert values(figures, evaluated)["birch: all"] == 87.5
+    assert figures[evaluated, "aspen: all"]["published"] == "62.50"
+    assert figures[evaluated, "aspen: all"]["difference"] == 0
+    found = values(figures, CORRELATION)
+    rates = [5.5 / 7, 2 / 8, 0], [2.5 / 4, 3.5 / 4, 0.5 / 4]
+    assert found == {
+        "Models": 3,
+        "Spearman": 0.5,
+        "Pearson": pytest.approx(scipy.stats.pearsonr(*rates).statistic, abs=1e-4),
+    }
+    assert [figures[CORRELATION, name]["published"] for name in ("Spearman", "Pearson")] == ["0.98", "0.99"]
+    assert figures[CORRELATION, "Spearman"]["difference"] == -0.48
+
+
+def test_the_study_of_both_sets(folder, capsys):
+    """Both in one arm, against the model that wrote the baseline of both, by whichever name the script calls it."""
+    small.evaluation_results(folder)
+    call_command("import_published", "href", str(folder), slug="href")
+    study = Study.objects.get(slug="href")
+    assert set(study.arms.values_list("key", flat=True)) == {"agreement", "results"}
+    assert study.baseline == small.BASE
+    assert {split: study.queries.filter(split=split).count() for split in ("agreement", "dev", "private")} == {
+        "agreement": 4, "dev": 8, "private": 4,
+    }  # fmt: skip
+    assert "repeated annotations" not in capsys.readouterr().out
+
+
+def test_a_correlation_needs_both_sets(folder, capsys):
+    figures, _ = reproduced(capsys, "href", folder)
+    assert values(figures, CORRELATION) == {}
+    assert "results of both sets" in figures[CORRELATION, "Spearman"]["note"]
+
+
+def test_a_correlation_needs_three_models(folder, capsys):
+    said_of = {name: small.EVALUATED[name] for name in ("aspen", "birch")}
+    small.results(folder, ("Open QA", "Multi-Document Synthesis"), said_of, "results_private")
+    figures, _ = reproduced(capsys, "href", folder)
+    assert "at least three systems" in figures[CORRELATION, "Pearson"]["note"]
+    assert figures[CORRELATION, "Pearson"]["ours"] is None
+
+
+def test_scientific_categories_of_the_agreement_set_say_nothing_of_results(folder, capsys):
+    path = folder / "results" / "human_agreement_analysis" / "multi-document_synthesis" / "longer"
+    small.write(path / "annotations.json", [small.annotation("Compare.", "aspen", 1.0)])
+    figures, _ = reproduced(capsys, "href", folder)
+    assert values(figures, RATES)["aspen: Open QA"] == 87.5
+
+
+def of_twelve(won):
+    """One model that always wins, one that never does, one that wins `won` times."""
+    said = {"aspen": [2.0] * 12, "birch": [1.0] * 12, "cedar": [2.0] * won + [1.0] * (12 - won)}
+    return {model: {"the only": each} for model, each in said.items()}
+
+
+def told_apart(won):
+    scores = [[float(each == 2.0) for each in of_model["the only"]] for of_model in of_twelve(won).values()]
+    # The first two differ by the same everywhere, where the test has no p-value but the limit 0.
+    p = [0.0, *(scipy.stats.ttest_rel(scores[at], scores[2]).pvalue for at in (0, 1))]
+    return 100 * sum(each < 0.05 for each in p) / 3
+
+
+def test_figure_6_beside_scipy(tmp_path, capsys):
+    small.results(tmp_path, ["Open QA"], of_twelve(10), "results_dev")
+    small.results(tmp_path, ["Multi-Document Synthesis"], of_twelve(6))
+    figures, _ = reproduced(capsys, "href", tmp_path)
+    share = "Pairs told apart by all instructions, %"
+    assert told_apart(10) == pytest.approx(200 / 3)
+    assert values(figures, TOLD_APART) == {
+        "Models": 3, "Instructions": 12, share: pytest.approx(told_apart(10), abs=1e-3),
+    }  # fmt: skip
+    assert figures[TOLD_APART, share]["published"] == "80"
+    # Of any ten instructions, cedar wins four to six, and differs from both by p < 0.05.
+    assert values(figures, TOLD_APART_PRIVATE) == {
+        "Models": 3, "Instructions": 12, "Instructions that tell 90 % of the pairs apart": 10, share: 100,
+    }  # fmt: skip
+    assert figures[TOLD_APART_PRIVATE, share]["difference"] == 10
+    assert figures[TOLD_APART_PRIVATE, "Instructions"]["published"] == "4258"
+
+
+def test_pairs_that_are_not_told_apart(tmp_path, capsys):
+    small.results(tmp_path, ["Multi-Document Synthesis"], of_twelve(10))
+    figures, _ = reproduced(capsys, "href", tmp_path)
+    enough = figures[TOLD_APART_PRIVATE, "Instructions that tell 90 % of the pairs apart"]
+    assert enough["published"] == "fewer than 2000"
+    assert enough["ours"] is None
+    assert "not below 0.05" in enough["note"]
+
+
+def test_figure_6_needs_ten_instructions(folder, capsys):
+    figures, _ = reproduced(capsys, "href", folder)
+    assert values(figures, TOLD_APART) == {}
+    assert "ten instructions" in figures[TOLD_APART, "Models"]["note"]
+
+
+def test_length_bias_by_hand(folder, capsys):
+    """The baseline's outputs are the longer ones."""
+    judge = "llama3.1-70b_basic_w_reference"
+    for slug in ("open_qa", "generation"):
+        path = folder / "results" / "human_agreement_analysis" / slug
+        (path / "judge-70b").rename(path / judge)
+    # The same judge's preferences between models' results, all for the shorter, are no part of it.
+    small.results(folder, ["Open QA"], {"dogwood": {"the only": [2.0] * 4}}, annotator=judge)
+    figures, _ = reproduced(capsys, "href", folder)
+    # Two for the baseline and one against it, of four with a tie; two and three of five.
+    assert values(figures, LENGTH_BIAS, digits=1) == {judge: 25, "longer": -20}
+    assert figures[LENGTH_BIAS, judge]["published"] == "1.4"
+    assert figures[LENGTH_BIAS, judge]["difference"] == 23.6
+    assert figures[LENGTH_BIAS, "longer"]["published"] == ""
 
 
 def test_table_2_beside_what_the_scripts_wrote(folder, capsys):

@@ -1,9 +1,12 @@
 """The published figures of long-form answers, reproduced from their release."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from django.core.management import call_command
 
 from analytics.reports.build import build_report
+from analytics.statistics.texts.readability import measure_text
 from evaluation.models import Study
 from tests.analytics.reproduce.reproducing import reproduced, values
 from tests.published import published_data
@@ -34,6 +37,18 @@ def test_every_published_figure_is_there_or_its_difference_known(path, capsys):
     assert rated["Mean: human, top-rated (HT)"] == 1.3844
     assert rated["Mean: model, formal (MF)"] == 2.4578
     assert rated["Mean: model, casual (MC)"] == 2.3556
+    shares = values(figures, "Ratings at each level by kind of answer", digits=6)
+    for name in ("Acceptability", "Formality", "Amount of information", "Factuality"):
+        for kind in ("human, top-rated (HT)", "model, formal (MF)"):
+            of_kind = [
+                share
+                for each, share in shares.items()
+                if each.startswith(f"{name} ") and each.endswith(f": {kind}")
+            ]
+            assert len(of_kind) >= 3
+            assert sum(of_kind) == pytest.approx(100, abs=0.001)
+    best = values(figures, "Acceptability by kind of answer", digits=6)
+    assert shares["Acceptability 3: model, formal (MF)"] == best["Rated 3, % of ratings: model, formal (MF)"]
     assert values(figures, "Krippendorff's alpha") == {
         "Acceptability, ordinal": 0.4673,
         "Formality, ordinal": 0.3961,
@@ -54,6 +69,14 @@ def test_every_published_figure_is_there_or_its_difference_known(path, capsys):
     judges = values(figures, "Judges beside people")
     assert judges["GPT-4, acceptability asked directly, Pearson"] == 0.7007
     assert judges["GPT-4, weighted aspects, Pearson"] == 0.7164
+    assert judges["Length in words, Pearson"] == pytest.approx(length_correlation(path), abs=5e-5)
+    by_level = values(figures, "Judges by people's acceptability", digits=6)
+    for level, given in enumerate(judged_by_level(path)):
+        about = f"where people's acceptability is {level}"
+        assert by_level[f"GPT-4, mean {about}"] == pytest.approx(np.mean(given), abs=1e-6)
+        deviation = by_level[f"GPT-4, standard deviation {about}"]
+        assert deviation == pytest.approx(np.std(given, ddof=1), abs=1e-6)
+        assert by_level[f"GPT-4, median {about}"] == np.median(given)
     means = values(figures, "Means by kind of answer", digits=3)
     assert means["GPT-4, acceptability asked directly: model, formal (MF)"] == 2.942
     assert means["GPT-4, weighted aspects: human, random (HR)"] == 1.547
@@ -83,6 +106,28 @@ def test_every_published_figure_is_there_or_its_difference_known(path, capsys):
     }
     assert all(figures[key]["note"] for key in figures if "pooled" in key[1])
     assert found["missing"]
+
+
+def acceptability(path):
+    """People's mean of each answer, read from the release itself."""
+    ratings = pd.read_json(path / "mturk_ratings.jsonl", lines=True)
+    return ratings.groupby("answer_id")["acceptability"].mean()
+
+
+def length_correlation(path):
+    answers = pd.read_json(path / "answers.jsonl", lines=True).set_index("answer_id")["answer"]
+    # The tags of line breaks are no words.
+    words = answers.str.replace(r"<br ?/?>", "\n", regex=True).map(lambda text: measure_text(text).words)
+    return acceptability(path).corr(words)
+
+
+def judged_by_level(path):
+    """GPT-4's ratings of the answers at each level of people's mean, halves up."""
+    given = pd.read_json(path / "gpt4_ratings.jsonl", lines=True).set_index("answer_id")["overall"]
+    level = np.floor(acceptability(path) + 0.5)
+    found = [given.loc[level.index[level == each]].to_numpy() for each in range(4)]
+    assert sum(map(len, found)) == 1200
+    return found
 
 
 def test_nothing_stays_and_the_release_s_reading_is_asked_for(path, capsys):

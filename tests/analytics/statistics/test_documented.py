@@ -1,16 +1,26 @@
 """The list of statistics in docs/statistics.md names every function, and for every interval how often it covers."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
 import re
-from collections import Counter
-from dataclasses import is_dataclass
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
+import numpy as np
+
+from analytics import figures as figure_modules
 from analytics import statistics
 from analytics.statistics.core.estimates import Estimate
+from benchmarks.coverage import ALL_DESIGNS
+from benchmarks.looks import CASES
+from benchmarks.simulated import Design
 
 PAGE = (Path(__file__).parents[3] / "docs" / "statistics.md").read_text()
 EXPLAINED, _, LIST = PAGE.partition("\n## List of statistics\n")
@@ -20,12 +30,36 @@ OF_COVERAGE = {"mean", "now: mean", "all looks hold"}
 SAYS_WHY_NOT = re.compile(r"no interval|exact")
 FIGURE = re.compile(r"\*([^*]+)\*")
 FUNCTION = re.compile(r"`([a-z_]+\.\w+\.\w+)`")
+# A year, a section, a table or an equation; or nobody's but ours.
+CITED = re.compile(r"\d|^ours\b")
+DIFFERENCES = "Differences from the papers"
+DIFFERS = "([differs](#differences-from-the-papers))"
+# Imported by figures though neither a statistic nor an array.
+NO_STATISTICS = {
+    "core.estimates.plain": "makes a record of what was found",
+    "core.estimates.present": "the parts that were left out, without empty ones",
+    "core.values.n_distinct": "a count of raters or items",
+}
+# Whose interval it is that was simulated, of rows that give it another meaning.
+MADE_BY = {
+    "Alpha as a function of sums": "core.matched.matched_difference",
+    "Bootstrap over queries": "preferences.strengths.strengths_of",
+    "Kappa of several raters": "agreement.kappa.cohen_kappa",
+    "Looks at a pair": "planning.confidence_sequence.confidence_sequence",
+    "Mean nDCG@k": "core.resampling.mean_estimate",
+    "Measure against mean answers": "judges.ratings_vs_people.correlations",
+    "Self-preference": "replacement.difference.judge_minus_people",
+    "Standing": "preferences.win_rates.expected_win_rates",
+    "Tie rate": "core.matched.matched_difference",
+}
 
 
 class Row(NamedTuple):
     """A row of the list: what it is of, its functions, and what it says of their coverage."""
 
     statistic: str
+    formula: str
+    source: str
     functions: list[str]
     coverage: str
 
@@ -50,7 +84,7 @@ def listed() -> list[Row]:
         for cells in body:
             assert len(cells) == len(COLUMNS), f"{cells[0]} has {len(cells)} cells"
             assert all(map(str.strip, cells)), f"{cells[0]} has an empty cell"
-            rows.append(Row(cells[0], FUNCTION.findall(cells[3]), cells[4]))
+            rows.append(Row(*cells[:3], FUNCTION.findall(cells[3]), cells[4]))
     return rows
 
 
@@ -75,12 +109,73 @@ def functions() -> dict[str, Any]:
     return found
 
 
-def holds_estimate(kind: Any) -> bool:
-    """True of `Estimate`, of a dataclass with such a field, and of what is made of either."""
-    if kind is Estimate:
-        return True
-    parts = get_type_hints(kind).values() if is_dataclass(kind) else get_args(kind)
-    return any(map(holds_estimate, parts))
+def parts_of(kind: Any) -> Iterator[Any]:
+    """A type and all that it is made of: of a dataclass its fields."""
+    yield kind
+    for part in get_type_hints(kind).values() if is_dataclass(kind) else get_args(kind):
+        yield from parts_of(part)
+
+
+def is_statistic(kind: Any) -> bool:
+    """True of results: records and numbers, but no arrays, which are what results are made from."""
+    parts = list(parts_of(kind))
+    return not any(get_origin(part) is np.ndarray for part in parts) and (
+        any(map(is_dataclass, parts)) or {int, float} & set(parts) != set()
+    )
+
+
+def imported_by_figures() -> set[str]:
+    """The functions of `analytics.statistics` that the modules of `analytics.figures` import."""
+    found = set()
+    for path in Path(figure_modules.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(statistics.__name__):
+                module = str(node.module).removeprefix(f"{statistics.__name__}.")
+                found |= {f"{module}.{each.name}" for each in node.names}
+    return found
+
+
+def estimates_in(found: Any) -> Iterator[Estimate]:
+    if isinstance(found, Estimate):
+        yield found
+    elif is_dataclass(found):
+        for field in fields(found):
+            yield from estimates_in(getattr(found, field.name))
+    elif isinstance(found, dict | list | tuple):
+        for each in found.values() if isinstance(found, dict) else found:
+            yield from estimates_in(each)
+
+
+def makers_in(design: Design) -> dict[str, set[str]]:
+    """The functions whose result each simulated figure is, or a part of it; of what is put together, all that ran."""
+    names = {each.__code__: name for name, each in functions().items()}
+    results: list[tuple[str, Any]] = []
+
+    def watch(frame: Any, event: str, result: Any) -> None:
+        if event == "return" and frame.f_code in names:
+            results.append((names[frame.f_code], result))
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        simulated_figures = design.figures(np.random.default_rng(1), 15, 1, design.values[1])
+    finally:
+        sys.setprofile(before)
+    makers = defaultdict(set)
+    for name, result in results:
+        for each in estimates_in(result):
+            makers[id(each)].add(name)
+    every = {name for name, _ in results}
+    return {name: makers.get(id(each), every) for name, each in simulated_figures.items()}
+
+
+@cache
+def makers() -> dict[str, set[str]]:
+    """{row of a coverage table: functions that it is of}, by one small simulated study of each design."""
+    found = {case.name: {"planning.confidence_sequence.confidence_sequence"} for case in CASES}
+    for design in ALL_DESIGNS:
+        found |= makers_in(design)
+    return found
 
 
 def test_the_list_names_every_function_once() -> None:
@@ -102,6 +197,43 @@ def test_every_row_of_the_list_has_a_function() -> None:
     assert [row.statistic for row in listed() if not row.functions] == []
 
 
+def test_every_row_of_the_list_has_a_formula_and_a_source() -> None:
+    for row in listed():
+        assert len(re.findall(r"\w+", row.formula)) > 1, f"{row.statistic} has no formula"
+        assert CITED.search(row.source), f"{row.statistic} cites no year, section or table, and is not ours"
+
+
+def test_results_that_figures_show_stand_in_a_row() -> None:
+    """What gives a number or a record of them is a statistic; only what gives arrays is a building block."""
+    in_rows = {name for row in listed() for name in row.functions}
+    shown, results = imported_by_figures(), set()
+    for name, each in functions().items():
+        kind = get_type_hints(each)["return"]
+        if is_statistic(kind) and (name in shown or any(map(is_dataclass, parts_of(kind)))):
+            results.add(name)
+    assert len(results) > 90
+    assert results - NO_STATISTICS.keys() - in_rows == set(), "statistics among the building blocks"
+    assert NO_STATISTICS.keys() & in_rows == set()
+
+
+def test_coverage_that_a_row_names_is_of_its_functions() -> None:
+    for row in listed():
+        own = {*row.functions, MADE_BY.get(row.statistic)}
+        for figure in row.figures:
+            assert makers()[figure] & own, f"{row.statistic}: {figure} is of {sorted(makers()[figure])}"
+
+
+def test_every_difference_from_a_paper_is_that_of_a_statistic() -> None:
+    part = EXPLAINED.partition(f"\n## {DIFFERENCES}\n")[2].partition("\n## ")[0]
+    ((header, *body),) = tables(part)
+    assert header == ["Paper", "Statistic", "Its own reading", "Ours"]
+    assert len(body) > 15
+    for cells in body:
+        assert FIGURE.search(cells[1]) or cells[1].startswith("none: "), f"{cells[0]}: which figure differs?"
+    named = {name for cells in body for name in FIGURE.findall(cells[1])}
+    assert named == {row.statistic for row in listed() if DIFFERS in row.source}
+
+
 def test_coverage_that_the_list_names_was_simulated() -> None:
     known = set(simulated())
     for row in listed():
@@ -117,7 +249,9 @@ def test_coverage_that_was_simulated_is_of_a_function() -> None:
 
 def test_every_estimate_has_a_coverage_or_says_why_not() -> None:
     row_of = {name: row for row in listed() for name in row.functions}
-    estimates = [name for name, each in functions().items() if holds_estimate(get_type_hints(each)["return"])]
+    estimates = [
+        name for name, each in functions().items() if Estimate in parts_of(get_type_hints(each)["return"])
+    ]
     assert len(estimates) > 80
     for name in estimates:
         row = row_of.get(name)

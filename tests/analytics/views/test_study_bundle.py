@@ -14,6 +14,9 @@ from analytics.reports.paper.archive import tables_of
 from evaluation import tasks
 from evaluation.models import Job, Rater, Study, StudyMember
 from evaluation.services import duplicate_study, exclude
+from evaluation.services.jobs import restart_job
+from judging.services import heuristic_judge, start_run
+from judging.services.runs.work import work_on
 from tests.analytics.reports.judging import answer, judged_study, main_items
 from tests.factories import make_study
 
@@ -243,6 +246,64 @@ def test_a_study_opens_from_a_bundle_and_says_what_is_the_same(
     ):
         tables = [name for name in first.namelist() if name.startswith("report/tables/")]
         assert [name for name in tables if first.read(name) != second.read(name)] == []
+
+
+def test_a_worker_that_is_killed_while_it_compares_leaves_nothing_in_the_way(
+    client, study, owner, sent, django_capture_on_commit_callbacks, monkeypatch, settings
+):
+    from analytics.reports.bundle import replication
+
+    client.force_login(owner)
+    written(client, study, sent, django_capture_on_commit_callbacks)
+    upload(client, download(client, study), django_capture_on_commit_callbacks, slug="again")
+    job = Job.objects.get(pk=sent[-1])
+
+    class Killed(BaseException):
+        """A process that is killed cleans nothing up."""
+
+    def killed(*given, **options):
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(replication, "build_report", killed)
+        patched.setattr(replication, "discard_import", lambda study: None)
+        with pytest.raises(Killed):
+            tasks.work_on_job(job.pk)
+    left = Study.objects.get(slug="again")
+    settings.ASSAY_JOB_LOST_SECONDS = 0
+    job.refresh_from_db()
+    assert job.state == Job.State.RUNNING
+    restart_job(job)
+    tasks.work_on_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.DONE, job.problems
+    opened = Study.objects.get(slug="again")
+    assert opened == left
+    assert opened.judgments.count() == study.judgments.count()
+    assert "0 different. Tables:" in watched(client, job)
+
+
+def test_judgments_since_a_killed_opening_are_never_deleted(
+    client, study, owner, sent, django_capture_on_commit_callbacks
+):
+    client.force_login(owner)
+    written(client, study, sent, django_capture_on_commit_callbacks)
+    upload(client, download(client, study), django_capture_on_commit_callbacks, slug="again")
+    job = Job.objects.get(pk=sent[-1])
+    tasks.work_on_job(job.pk)
+    # As a worker leaves it that is killed before it says how the study compares.
+    Job.objects.filter(pk=job.pk).update(state=Job.State.FAILED, study=None)
+    opened = Study.objects.get(slug="again")
+    longer = heuristic_judge(opened, "longer", user=owner)
+    work_on(start_run(opened, longer, user=owner).pk)
+    judged = opened.judgments.count()
+    assert judged > study.judgments.count()
+    job.refresh_from_db()
+    restart_job(job)
+    tasks.work_on_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, opened.judgments.count()) == (Job.State.FAILED, judged)
+    assert "has judgments that are not the bundle" in watched(client, job)
 
 
 def test_figures_that_differ_are_shown_first(

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from analytics import tasks
 from evaluation.models import StudyMember
+from evaluation.services.saved_views import save_view
 from tests.analytics.reports.judging import judge, judged_study
 
 
@@ -101,6 +102,12 @@ def test_files_are_of_the_same_comparison(client, study, second, owner):
         .startswith("# Comparison: Contrast and Second\n")
     )
     assert client.get(file_of(study, second, "csv"))["Content-Type"] == "text/csv; charset=utf-8"
+    page = client.get(file_of(study, second, "html")).content.decode()
+    assert "B less A" in page
+    assert "Contrast (contrast; study hash " in page
+    latex = client.get(file_of(study, second, "tex"))
+    assert latex["Content-Type"] == "application/x-tex; charset=utf-8"
+    assert "\\section{" in latex.content.decode()
     assert client.get(file_of(study, second, "pdf")).status_code == 404
     alone = reverse("analytics:study-comparison-file", args=[study.slug, "json"])
     assert client.get(alone).status_code == 404
@@ -116,6 +123,18 @@ def test_a_study_and_itself_needs_a_view(client, study, owner):
     assert "setting CtxGen-CtxEval" in page
     assert '<option value="CtxGen-CtxEval" selected>' in page
     assert "Expected win rate, %" in page
+
+
+def test_a_saved_view_is_asked_for_by_its_name(client, study, second, owner):
+    save_view(study, name="With context", filters={"arm": ["CtxGen-CtxEval"]}, by=owner)
+    client.force_login(owner)
+    assert (
+        "setting CtxGen-CtxEval" in client.get(page_of(study, second, a_view="With context")).content.decode()
+    )
+    record = json.loads(client.get(file_of(study, second, a_view="With context")).content)
+    assert record["a"]["view"] == {"arm": ["CtxGen-CtxEval"]}
+    refused = client.get(page_of(study, second, b_view="With context"))
+    assert (refused.status_code, "no saved view" in refused.content.decode()) == (400, True)
 
 
 @pytest.mark.parametrize("address", [page_of, file_of])

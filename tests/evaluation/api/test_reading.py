@@ -138,6 +138,14 @@ def test_an_item_names_its_context_and_who_wrote_it(study, as_owner):
     assert (found["context"], found["context_source"]) == (None, "")
 
 
+def test_an_item_names_what_asks_its_question(study, as_owner):
+    item, without = main_items(study)[:2]
+    Item.objects.filter(pk=item.pk).update(clarifying_source="dublin")
+    for each, source in ((item, "dublin"), (without, "")):
+        found = as_owner.get(under(study, f"items/{each.key}/")).json()
+        assert found["clarifying_source"] == source
+
+
 def test_an_item_carries_its_stimulus_as_it_was_frozen(study, as_owner):
     item = main_items(study)[0]
     found = as_owner.get(under(study, "items/{item}/")).json()

@@ -92,8 +92,8 @@ def content(study: Study) -> dict[str, Any]:
 
 def _items(study: Study) -> list[Any]:
     fields = (
-        "key", "arm__key", "role", "query__key", "context__key", "clarifying_question", "gold", "stimulus_hash",
-        "systems_key", "lengths", "start_order",
+        "key", "arm__key", "role", "query__key", "context__key", "clarifying_question", "clarifying_source", "gold",
+        "stimulus_hash", "systems_key", "lengths", "start_order",
     )  # fmt: skip
     return list(study.items.values_list(*fields))
 

@@ -162,6 +162,21 @@ def test_what_wrote_a_context_is_kept_beside_what_is_hashed(draft, read_back, fr
         assert copy.study_hash == draft.study_hash
 
 
+@pytest.mark.parametrize("frozen", [False, True])
+def test_what_asks_a_question_is_kept_beside_what_is_hashed(draft, read_back, frozen):
+    asked = draft.items.filter(role=Role.MAIN).order_by("pk")[0]
+    asked.clarifying_question, asked.clarifying_source = "For how many?", "aspen"
+    asked.save()
+    if frozen:
+        factories.launch(draft)
+        draft.refresh_from_db()
+    copy = read_back(draft)
+    assert copy.items.get(clarifying_source="aspen").key == asked.key
+    if frozen:
+        assert "clarifying_source" not in copy.items.get(key=asked.key).stimulus
+        assert copy.study_hash == draft.study_hash
+
+
 def test_frozen_study_without_judgments_stays_frozen(study, read_back):
     copy = read_back(study)
     assert copy.status == Status.CLOSED

@@ -68,6 +68,21 @@ def test_questions_come_from_where_the_run_says(options, texts):
     assert [each.about["question"] for each in STEP.plan(state)] == texts
 
 
+def test_a_question_of_the_study_keeps_what_asked_it():
+    responses = [given("forest", "Q2", "for two", answers=("how many?", "when?"))]
+    state = state_with(
+        options={"questions": "items", "plain": False},
+        responses=responses,
+        question_sources={"how many?": "human"},
+    )
+    assert [(each.about["question"], each.about["asked_by"]) for each in STEP.plan(state)] == [
+        ("how many?", "human"), ("when?", ""),
+    ]  # fmt: skip
+    made = with_answers(state, options={"questions": "items"})
+    items = PIPELINE.records(making_of(PIPELINE, options={"pairs": "given"}), [made])
+    assert [each.get("clarifying_source") for each in items] == ["human", None]
+
+
 def test_length_and_openness_are_drawn_for_each_answer_and_said_in_its_prompt():
     state = state_with(
         *(question(f"{n}?", rank=n) for n in range(1, 201)), options={"questions": "kept", "most": 200}
@@ -126,6 +141,9 @@ def test_a_model_is_compared_with_itself_by_variant():
     assert [(each["clarifying_question"], *(one["system"] for one in each["responses"])) for each in items] == [
         ("first?", "parameterised-aspen", "plain-aspen"), ("first?", "parameterised-birch", "plain-birch"),
         ("varied?", "parameterised-aspen", "plain-aspen"), ("varied?", "parameterised-birch", "plain-birch"),
+    ]  # fmt: skip
+    assert [each["clarifying_source"] for each in items] == [
+        "facet-aspen", "facet-aspen", "temperature-aspen", "temperature-aspen",
     ]  # fmt: skip
     assert items[0]["query"]["information_need"] == NEED
     assert items[0]["origin"]["products"] == [1, 3]

@@ -50,6 +50,17 @@ def test_published_example() -> None:
     assert "100 queries" in estimate.method
 
 
+def test_published_weights() -> None:
+    # Two dermatologists on 88 patients, from the documentation of SAS's PROC FREQ ("Agreement Study"): kappa .3449, and
+    # .5082 where the weights are linear.
+    one, other = labels_of([[10, 4, 1, 0], [5, 10, 12, 2], [2, 4, 12, 5], [0, 2, 6, 13]])
+    nominal, linear = (
+        cohen_kappa(one, other, n_labels=4, weights=weights, resample=spec()).value
+        for weights in ("nominal", "linear")
+    )
+    assert (nominal, linear) == (pytest.approx(0.3449, abs=5e-5), pytest.approx(0.5082, abs=5e-5))
+
+
 def test_pandalm() -> None:
     # The data's authors give 0.85, 0.88 and 0.86 (WeOpenML/PandaLM, README).
     rows = json.loads(published_data("pandalm/testset-v1.json").read_text())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.statistics.agreement.rating_rates import FEW_RATINGS, rating_rates
+from analytics.statistics.agreement.rating_rates import FEW_RATINGS, WILSON, rating_rates
 from analytics.statistics.core.estimates import LeftOut
 from analytics.statistics.core.values import OFF_POINTS
 from tests.analytics.statistics.build import quick, spec
@@ -34,12 +34,31 @@ def test_by_hand():
 @given(st.integers(0, 1000))
 def test_pair_by_pair(seed):
     rng = np.random.default_rng(seed)
-    table = [rng.choice(POINTS, rng.integers(2, 5)).tolist() for _ in range(8)]
+    table = [rng.choice(POINTS, rng.integers(2, 7)).tolist() for _ in range(8)]
     found = rates(table)
     chances = [np.mean([a == b for a, b in combinations(row, 2)]) for row in table]
     assert found.two_raters.value == pytest.approx(np.mean(chances))
+    most = [max(map(row.count, row)) / len(row) for row in table]
+    assert found.all_same.value == pytest.approx(np.mean([share == 1 for share in most]))
+    assert found.majority.value == pytest.approx(np.mean([share > 0.5 for share in most]))
     assert found.all_same.value <= found.two_raters.value + 1e-12
     assert found.all_same.value <= found.majority.value
+
+
+def test_three_ratings_that_are_nowhere_all_alike_leave_the_spread_unknown():
+    """Of ten items two raters agree with 0 or 1/3; of what a 1 among the next ones would change nothing is seen."""
+    two_alike, none_alike = [[1, 1, 2]] * 7, [[1, 2, 3]] * 3
+    found = rates(two_alike + none_alike).two_raters
+    share, z = 7 / 30, 1.959964
+    middle = (share + z**2 / 20) / (1 + z**2 / 10)
+    half = z / (1 + z**2 / 10) * np.sqrt(share * (1 - share) / 10 + z**2 / 400)
+    assert (found.low, found.high) == (pytest.approx(middle - half), pytest.approx(middle + half))
+    assert found.method == WILSON.format(queries=10, unit="items")
+    with_one = rates(two_alike + none_alike[1:] + [[1, 1, 1]]).two_raters
+    assert with_one.method.startswith("t interval")
+    more = rates([[1, 1, 2, 3]] * 7 + [[1, 1, 2, 2]] * 3).two_raters
+    assert more.method.startswith("t interval")
+    assert more.high - more.low < 0.15
 
 
 def test_nothing_to_compare_and_ratings_between_points():

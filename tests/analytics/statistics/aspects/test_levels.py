@@ -1,5 +1,6 @@
 """Means of an aspect and of a measure by the level of the overall rating."""
 
+import statistics
 from fractions import Fraction
 
 import numpy as np
@@ -57,6 +58,24 @@ def test_a_measure_by_the_nearest_level():
     assert high.mean.undefined == "No responses with this measure are at this level."
 
 
+def test_the_spread_of_a_level_by_hand():
+    low, middle, high = measured([1, 2, 3, 6, np.nan, 4], [0, 0, 0, 0, 0, 2], [0, 1, 0, 1, 2, 2])
+    # Squares of -2, -1, 0 and 3, over three.
+    assert low.standard_deviation == pytest.approx((14 / 3) ** 0.5)
+    assert low.quartiles == (1.75, 2.5, 3.75)
+    assert (middle.standard_deviation, middle.quartiles) == (None, ())
+    assert (high.standard_deviation, high.quartiles) == (None, (4, 4, 4))
+
+
+def test_a_score_that_is_missing_is_named():
+    found = measure_by_level(
+        np.array([np.nan, 1]), np.array([0.0, 1.0]), np.array([0, 1]),
+        points=POINTS, within=(0.0, 2.0), resample=spec(), unit="responses", score="rating",
+    )  # fmt: skip
+    assert [each.reason for each in found[0].mean.left_out] == ["responses without this rating"]
+    assert found[0].mean.undefined == "No responses with this rating are at this level."
+
+
 def test_intervals_stay_within_the_ends_of_a_measure():
     numbers, queries = [1, 1, 1, 0.8, 1, 1], [0, 1, 2, 3, 4, 5]
     free, bounded = (measured(numbers, [2] * 6, queries, within)[2].mean for within in (None, (0.0, 1.0)))
@@ -87,5 +106,40 @@ def test_each_unit_is_held_against_every_level(rows):
     for each in found:
         if at[each.level]:
             assert each.mean.value == pytest.approx(np.mean(at[each.level]), abs=1e-9)
+            assert each.quartiles == pytest.approx(quartiles_one_by_one(at[each.level]), abs=1e-9)
         else:
             assert each.mean.value is None
+            assert each.quartiles == ()
+        if len(at[each.level]) > 1:
+            assert each.standard_deviation == pytest.approx(statistics.stdev(at[each.level]), abs=1e-9)
+        else:
+            assert each.standard_deviation is None
+
+
+def quartiles_one_by_one(values):
+    """Between the two values around each quarter of the way from the least to the greatest."""
+    ranked, found = sorted(values), []
+    for quarter in (1, 2, 3):
+        whole, rest = divmod(quarter * (len(ranked) - 1), 4)
+        above = ranked[min(whole + 1, len(ranked) - 1)]
+        found.append(ranked[whole] + (above - ranked[whole]) * rest / 4)
+    return found
+
+
+@quick
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 1.0, 1.5, 3.0, np.nan]), st.sampled_from([*POINTS, 0.5]), st.integers(0, 5)
+        ),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_each_rating_stands_at_its_raters_level(rows):
+    """The slow twin of means of an aspect; what was given between the points is at none of them."""
+    found = by_level(*(list(each) for each in zip(*rows, strict=True)))
+    for each in found:
+        here = [aspect for aspect, overall, _ in rows if overall == each.level and not np.isnan(aspect)]
+        assert each.mean.n == len(here)
+        assert each.mean.value == (pytest.approx(sum(here) / len(here)) if here else None)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from analytics.statistics.aspects.tree import NO_LEVELS, aspect_tree, weighted_r
@@ -80,3 +82,44 @@ def test_weighted_correlation():
     rows = np.repeat(np.arange(3), [2, 1, 3])
     assert weighted_r(one, other, weight) == pytest.approx(np.corrcoef(one[rows], other[rows])[0, 1])
     assert weighted_r(one, other, np.array([1.0, 1.0, 0.0])) is None
+
+
+@st.composite
+def rated(draw):
+    """Ratings of two aspects and overall in eight queries, which are not all the same."""
+    n = draw(st.integers(8, 30))
+    rows = draw(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=n, max_size=n))
+    table = np.array(rows, dtype=float)
+    table[0, 2], table[1, 2] = 0, 3
+    return table[:, :2], table[:, 2], np.arange(n) % 8
+
+
+# Twenty trees are fitted for each.
+few = settings(max_examples=10)
+
+
+@few
+@given(rated())
+def test_every_rating_arrives_in_one_leaf(ratings):
+    given_, overall, query = ratings
+    found = aspect_tree(given_, overall, query, points=POINTS, seed=0)
+    leaves = [node for node in found.nodes if node.aspect is None]
+    assert sum(sum(leaf.counts) for leaf in leaves) == found.n == len(query)
+    assert np.sum([leaf.counts for leaf in leaves], axis=0).tolist() == list(found.nodes[0].counts)
+    assert max(node.depth for node in found.nodes) <= 3
+    assert all(0 <= each <= 1 for each in found.importances)
+    assert sum(found.importances) == pytest.approx(1 if len(found.nodes) > 1 else 0)
+
+
+@few
+@given(rated(), st.sampled_from((0.5, 2.0, 8.0)), st.integers(-8, 8), st.randoms(use_true_random=False))
+def test_a_tree_goes_by_the_order_of_ratings_and_not_by_that_of_rows(ratings, times, plus, random):
+    given_, overall, query = ratings
+    order = np.array(random.sample(range(len(query)), len(query)))
+    one = aspect_tree(given_, overall, query, points=POINTS, seed=0)
+    other = aspect_tree(times * given_[order] + plus, overall[order], 7 * query[order], points=POINTS, seed=0)
+    assert other.importances == pytest.approx(one.importances)
+    assert other.held_out == one.held_out
+    assert [(node.counts, node.aspect, node.depth) for node in other.nodes] == [
+        (node.counts, node.aspect, node.depth) for node in one.nodes
+    ]

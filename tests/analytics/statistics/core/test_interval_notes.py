@@ -1,15 +1,20 @@
 """Which intervals get a note: those of few queries on which nearly everybody gives one and the same answer."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analytics.statistics.agreement.alpha import krippendorff_alpha
 from analytics.statistics.agreement.kappa import cohen_kappa
-from analytics.statistics.core.interval_notes import NOTE, is_uneven
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.interval_notes import NOTE, is_uneven, note_of_share, noted
 from analytics.statistics.core.resampling import mean_estimate
 from analytics.statistics.judges.labels_vs_people import kappa_with_majority
 from analytics.statistics.judges.ratings_vs_people import correlations
-from tests.analytics.statistics.build import spec
+from tests.analytics.statistics.build import quick, spec
 
 
 def labels(queries: int, others: int) -> np.ndarray:
@@ -87,3 +92,42 @@ def test_a_rare_share_of_items_of_few_queries_has_a_note() -> None:
     single = mean_estimate(rare, np.arange(900), unit="items", resample=spec(), empty="", share=True)
     assert single.low is not None
     assert single.note == ""
+
+
+def slow(totals: list[int], queries: int, distances: bool) -> bool:
+    """In fractions, answer by answer: the queries that hold others than the most common one, were they apart."""
+    answers = [at for at, n in enumerate(totals) for _ in range(n)]
+    others = len(answers) - max(map(answers.count, answers))
+    far = distances and 2 * others <= len(answers)
+    return Fraction(others * queries, len(answers)) < (50 if far else 5)
+
+
+@quick
+@given(
+    st.lists(st.integers(0, 20), min_size=1, max_size=5).filter(any),
+    st.integers(1, 400),
+    st.booleans(),
+    st.randoms(),
+)
+def test_notes_in_fractions(totals, queries, distances, random) -> None:
+    found = is_uneven(np.array(totals), queries, distances=distances)
+    assert found == slow(totals, queries, distances)
+    mixed = random.sample(totals, len(totals))
+    assert is_uneven(np.array([*mixed, 0]), queries, distances=distances) == found
+    # More queries with the same shares never need a note that fewer did without.
+    assert found or not is_uneven(np.array(totals), queries + 1, distances=distances)
+    figure = Estimate(0.5, 0.4, 0.6, 9, "items")
+    assert noted(figure, np.array(totals), queries, distances=distances).note == (NOTE if found else "")
+    bare = Estimate(0.5, None, None, 9, "items")
+    assert noted(bare, np.array(totals), queries, distances=distances) == bare
+
+
+@quick
+@given(st.integers(0, 600), st.integers(1, 300), st.integers(1, 9))
+def test_notes_of_shares_in_fractions(hits, queries, items) -> None:
+    n = queries * items
+    share = Fraction(min(hits, n), n)
+    others = min(share, 1 - share)
+    rare = others < Fraction(2, 100) and items > 1 and queries * others < 5
+    assert note_of_share(float(share), n, queries) == (NOTE if rare else "")
+    assert note_of_share(1 - float(share), n, queries) == note_of_share(float(share), n, queries)

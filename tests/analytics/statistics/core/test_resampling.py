@@ -127,6 +127,15 @@ def test_everything_in_one_query_has_no_interval() -> None:
     assert (estimate.value, estimate.low, estimate.undefined) == (1.0, None, ONE_QUERY)
 
 
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),
+    # Newcombe, "Two-sided confidence intervals for the single proportion" (1998), Table I, method 3.
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_published_intervals_of_wilson(hits: int, n: int, low: float, high: float) -> None:
+    assert wilson_interval(hits / n, n) == pytest.approx((low, high), abs=5e-5)
+
+
 @given(st.floats(0.02, 0.98), st.integers(2, 400))
 def test_wilson_is_that_of_statsmodels(share: float, n: int) -> None:
     expected = proportion_confint(share * n, n, method="wilson")

@@ -69,13 +69,15 @@ def test_nothing_is_said_of_passes_without_a_common_item():
 
 
 def slow(first, second, later, query):
-    """All ways to exchange the second and the later pass, query by query."""
+    """Of labels; -1 is none."""
     used = [n for n in range(len(first)) if min(first[n], second[n], later[n]) >= 0]
-    groups = sorted({query[n] for n in used})
-    sums = [
-        sum(int(later[n] == first[n]) - int(second[n] == first[n]) for n in used if query[n] == each)
-        for each in groups
-    ]
+    return slow_test({n: int(later[n] == first[n]) - int(second[n] == first[n]) for n in used}, query)
+
+
+def slow_test(gaps, query):
+    """All ways to exchange the second and the later pass, query by query, of what changed in each row."""
+    groups = sorted({query[n] for n in gaps})
+    sums = [sum(gap for n, gap in gaps.items() if query[n] == each) for each in groups]
     observed = sum(sums)
     all_sums = [
         sum(sign * each for sign, each in zip(signs, sums, strict=True))
@@ -101,6 +103,30 @@ def test_the_test_exchanges_two_passes_query_by_query(rows):
         back = drift(first, later, second, query, resample=QUICK, tests=TESTS)
         assert back.difference.value == pytest.approx(-found.difference.value)
         assert back.test.p_value == pytest.approx(found.test.p_value)
+
+
+numbers = st.one_of(st.integers(1, 5).map(float), st.just(np.nan))
+
+
+@given(st.lists(st.tuples(numbers, numbers, numbers, st.integers(0, 6)), min_size=1, max_size=30))
+def test_of_numbers_it_exchanges_two_passes_too(rows):
+    first, second, later, query = (np.array(each) for each in zip(*rows, strict=True))
+    gaps = {
+        n: abs(row[2] - row[0]) - abs(row[1] - row[0]) for n, row in enumerate(rows) if not np.isnan(sum(row))
+    }
+    found = drift_of_numbers(first, second, later, query, resample=QUICK, tests=TESTS)
+    n_first = sum(not np.isnan(each) for each in first)
+    assert (found.difference.n, found.difference.n_left_out) == (len(gaps), n_first - len(gaps))
+    if not gaps:
+        assert (found.difference.value, found.test) == (None, None)
+        return
+    assert found.difference.value == pytest.approx(sum(gaps.values()) / len(gaps))
+    assert found.test.p_value == pytest.approx(slow_test(gaps, query))
+    # Numbers that all move alike are as far apart as before; with the passes exchanged the sign turns.
+    moved = drift_of_numbers(first + 1, second + 1, later + 1, query, resample=QUICK, tests=TESTS)
+    assert moved == found
+    back = drift_of_numbers(first, later, second, query, resample=QUICK, tests=TESTS)
+    assert back.difference.value == pytest.approx(-found.difference.value)
 
 
 def passes(rng, queries, noise, moved):

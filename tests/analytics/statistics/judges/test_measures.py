@@ -9,6 +9,7 @@ from scipy import stats
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.judges.measures import associate, preference_accuracy
 from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.rating_arrays import slow_mid_ranks
 
 NAN = float("nan")
 numbers = st.one_of(st.integers(0, 4).map(float), st.just(NAN))
@@ -23,6 +24,35 @@ def test_what_lacks_the_measure_is_left_out_and_counted():
     assert found.spearman.value == pytest.approx(stats.spearmanr(measure[there], mean[there]).statistic)
     assert found.spearman.n == 4
     assert {each.reason: each.n for each in found.spearman.left_out} == {"responses without this measure": 1}
+
+
+@quick
+@given(rows)
+def test_correlations_against_their_definitions(rows):
+    """The slow twin: by sums over units that have the measure, and by their mid-ranks."""
+    measure, mean, query = (np.array(column) for column in zip(*rows, strict=True))
+    mean = np.nan_to_num(mean)
+    there = [(a, b) for a, b in zip(measure, mean, strict=True) if not np.isnan(a)]
+    found = associate(measure, mean, query, resample=spec(0), unit="responses")
+    assert (found.pearson.n, found.pearson.n_left_out) == (len(there), len(rows) - len(there))
+    x, y = ([pair[at] for pair in there] for at in (0, 1))
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        assert (found.pearson.value, found.spearman.value) == (None, None)
+        return
+    assert found.pearson.value == pytest.approx(slow_r(x, y), abs=1e-9)
+    assert found.spearman.value == pytest.approx(slow_r(slow_mid_ranks(x), slow_mid_ranks(y)), abs=1e-9)
+    # Turned round it has the other sign; of any increasing change rho stays as it is.
+    turned = associate(-measure, mean, query, resample=spec(0), unit="responses")
+    assert turned.pearson.value == pytest.approx(-found.pearson.value)
+    stretched = associate(np.exp(measure), mean, query, resample=spec(0), unit="responses")
+    assert stretched.spearman.value == pytest.approx(found.spearman.value)
+
+
+def slow_r(x, y):
+    n = len(x)
+    middle_x, middle_y = sum(x) / n, sum(y) / n
+    both = sum((a - middle_x) * (b - middle_y) for a, b in zip(x, y, strict=True))
+    return both / (sum((a - middle_x) ** 2 for a in x) * sum((b - middle_y) ** 2 for b in y)) ** 0.5
 
 
 def test_accuracy_by_hand():

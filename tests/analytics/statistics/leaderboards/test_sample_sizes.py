@@ -1,7 +1,9 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 import scipy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.statistics.leaderboards.sample_sizes import DRAWS, p_against_n, paired_p_values
@@ -45,6 +47,32 @@ def test_more_queries_tell_more_pairs_apart():
     # Neighbours are 6 points apart, for which half a thousand queries are too few and a thousand enough.
     assert found.enough_80 <= found.enough_90
     assert (found.enough_80, found.systems, found.queries) == (1000, 6, 1500)
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 10_000), st.integers(10, 24), st.integers(3, 4), st.randoms())
+def test_p_against_n_one_sample_and_one_pair_at_a_time(seed, n, systems, random):
+    """The slow twin, of samples drawn by the same seed; the order of the systems is of no account."""
+    scores = np.random.default_rng(seed).normal(np.linspace(0, 1, systems), size=(n, systems))
+    found = p_against_n(scores, resample=spec())
+    rng = spec().rng("p against n")
+    for point, size in zip(found.points, sorted({size for size in (10, 20) if size < n} | {n}), strict=True):
+        rows = [range(n)] if size == n else [rng.choice(n, size, replace=False) for _ in range(DRAWS)]
+        p = [
+            np.mean([scipy.stats.ttest_rel(scores[each, i], scores[each, j]).pvalue for each in rows])
+            for i, j in combinations(range(systems), 2)
+        ]
+        assert (point.n, point.draws, point.pairs) == (size, len(rows), len(p))
+        assert point.mean == pytest.approx(np.mean(p))
+        # The least p that so large a share of pairs does not exceed.
+        for share, quantile in ((0.8, point.quantile_80), (0.9, point.quantile_90)):
+            least = min(each for each in p if sum(other <= each for other in p) >= share * len(p) - 1e-9)
+            assert quantile == pytest.approx(least)
+        assert point.told_apart == pytest.approx(sum(each < 0.05 for each in p) / len(p))
+    last = found.points[-1]
+    assert (found.enough_80 is not None) == (last.quantile_80 < 0.05)
+    turned = p_against_n(scores[:, random.sample(range(systems), systems)], resample=spec())
+    assert [point.mean for point in turned.points] == pytest.approx([point.mean for point in found.points])
 
 
 def test_systems_that_are_alike_are_not_told_apart():

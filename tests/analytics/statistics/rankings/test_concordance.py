@@ -18,6 +18,7 @@ from analytics.statistics.rankings.concordance import (
     kendalls_w,
     tau_b,
     tau_with,
+    tau_with_others,
     tie_terms,
 )
 from analytics.statistics.rankings.ranks import FEW_RATERS
@@ -54,6 +55,33 @@ def test_w_by_hand() -> None:
     assert kendalls_w(tied) == pytest.approx(
         12 * float(((tied.sum(axis=0) - 7.5) ** 2).sum()) / (9 * 60 - 3 * 12)
     )
+
+
+# Three people's ratings of twenty others' anxiety, an example of the R packages irr and DescTools.
+ANXIETY = [
+    [3, 3, 3, 4, 5, 5, 2, 3, 5, 2, 2, 6, 1, 5, 2, 2, 1, 2, 4, 3],
+    [3, 6, 4, 6, 2, 4, 2, 4, 3, 3, 2, 3, 3, 3, 2, 2, 1, 3, 3, 4],
+    [2, 1, 4, 4, 3, 2, 1, 6, 1, 1, 1, 2, 3, 3, 1, 1, 3, 3, 2, 2],
+]
+
+
+def test_published_w() -> None:
+    # Siegel, Nonparametric Statistics (1956), chapter 9: three executives rank six applicants; W = .16.
+    ranked = np.array([[1, 6, 3, 2, 5, 4], [1, 5, 6, 4, 2, 3], [6, 3, 2, 5, 4, 1.0]])
+    assert kendalls_w(ranked) == pytest.approx(0.16, abs=5e-3)
+    # Corrected for ties, as DescTools's KendallW prints it.
+    tied = np.array([slow_mid_ranks(each) for each in ANXIETY])
+    assert kendalls_w(tied) == pytest.approx(0.5396569, abs=5e-8)
+
+
+def test_published_tau() -> None:
+    # Hollander and Wolfe (1973), page 187, an example of R's cor.test, too: lightness and quality of nine lots of tuna.
+    lightness = [44.4, 45.9, 41.9, 53.3, 44.7, 44.1, 50.7, 45.2, 60.1]
+    quality = [2.6, 3.1, 2.5, 5.0, 3.6, 4.0, 5.2, 2.8, 3.8]
+    assert tau_b(np.array(lightness), np.array(quality)) == pytest.approx(0.4444444, abs=5e-8)
+    # With ties, from the documentation of scipy's kendalltau.
+    one, other = np.array([12.0, 2, 1, 12, 2]), np.array([1.0, 4, 7, 1, 0])
+    assert tau_b(one, other) == pytest.approx(-0.47140452079103173)
 
 
 def test_w_is_the_mean_rank_correlation_moved_to_the_unit_interval() -> None:
@@ -177,3 +205,17 @@ def test_a_judge_against_people_one_by_one(seed, levels) -> None:
     assert found.value == (pytest.approx(np.mean(defined)) if defined else None)
     swapped = tau_with(make_ranks(judge), make_ranks(people), resample=spec(0))
     assert swapped.value == (pytest.approx(found.value) if defined else None)
+
+
+@quick
+@given(st.integers(0, 2**16), st.integers(1, 6), st.integers(1, 4), st.integers(2, 4), st.integers(1, 5))
+def test_each_ranking_beside_the_others_of_its_item(seed, n_items, n_raters, k, levels) -> None:
+    rankings = random_rankings(np.random.default_rng(seed), n_items, n_raters, k, levels)
+    wanted = []
+    for of_item in rankings:
+        for at, one in enumerate(of_item):
+            taus = [slow_tau(one, other) for place, other in enumerate(of_item) if place != at]
+            defined = [tau for tau in taus if tau is not None]
+            wanted.append(np.mean(defined) if defined else np.nan)
+    found = tau_with_others(make_ranks(rankings))
+    assert found == pytest.approx(np.array(wanted, dtype=np.float64), nan_ok=True)

@@ -28,6 +28,47 @@ def test_means_by_hand() -> None:
     assert found.overall.value == 3
     assert [each.difference.value for each in found.places] == [0.5, -0.5]
     assert found.left_out == (LeftOut(UNKNOWN_RATED, 1),)
+    assert [each.test for each in found.places] == [None, None]
+
+
+def test_ratings_are_compared_with_their_rater_s_mean_on_the_item() -> None:
+    # The first item has three responses, and is liked better than the second, which has two.
+    values = make_values([(0, 0, 0, 5), (0, 1, 0, 4), (0, 2, 0, 3), (1, 0, 0, 2), (1, 1, 0, 1), (2, 0, 0, 5)])
+    found = place_means(
+        values, np.array([0, 1, 2, 0, 1, 0]), within=ENDS, resample=spec(), tests=Randomization(1)
+    )
+    assert [each.mean.value for each in found.places] == [4, 2.5, 3]
+    # A response that was shown alone is beside no other.
+    assert [each.difference.value for each in found.places] == [(1 + 0.5) / 2, (0 - 0.5) / 2, -1]
+    assert [each.difference.n for each in found.places] == [2, 2, 1]
+    # Both queries on one side are two of four outcomes; the second's middle one has one side only.
+    assert [(each.test.p_value, each.test.n) for each in found.places] == [(0.5, 2), (1, 2), (1, 1)]
+
+
+def test_larger_sets_that_are_rated_higher_are_no_effect_of_the_place() -> None:
+    """Items of two and of six responses in random orders: the test rejects about as often as it says."""
+    rejected = 0
+    for study in range(200):
+        rng = np.random.default_rng(study)
+        rows, place = [], []
+        for item in range(20):
+            size = 6 if item % 2 else 2
+            rows += [(item, part, 0, float(rng.integers(1, 4) + 2 * (item % 2))) for part in range(size)]
+            place += rng.permutation(size).tolist()
+        found = place_means(
+            make_values(rows), np.array(place), within=ENDS, resample=spec(), tests=Randomization(1)
+        )
+        rejected += found.places[0].test.p_value <= 0.05
+    assert rejected <= 20
+
+
+def test_ratings_of_what_is_shown_first_against_the_others() -> None:
+    # Six queries, in each of which one of two responses is rated higher, whichever is shown first.
+    values = make_values([(item, part, 0, 4 - part) for item in range(6) for part in range(2)])
+    first = place_means(values, np.tile([0, 1], 6), within=ENDS, resample=spec(), tests=Randomization(1))
+    assert [each.test.p_value for each in first.places] == [2 / 64] * 2
+    even = place_means(values, np.tile([0, 1, 1, 0], 3), within=ENDS, resample=spec(), tests=Randomization(1))
+    assert [each.test.p_value for each in even.places] == [1, 1]
 
 
 @quick
@@ -42,14 +83,25 @@ def test_means_against_a_loop(seed, n_items) -> None:
         at.setdefault(where, []).append(row[3])
     unknown = len(at.pop(-1, []))
     assert [(each.place, each.mean.n) for each in found.places] == [(p, len(at[p])) for p in sorted(at)]
-    everything = [value for values in at.values() for value in values]
+    mine = {}
+    for (item, _, rater, value), where in zip(rows, place.tolist(), strict=True):
+        if where >= 0:
+            mine.setdefault((item, rater), []).append((value, where))
     for each in found.places:
         assert each.mean.value == pytest.approx(np.mean(at[each.place]))
-        assert each.difference.value == pytest.approx(np.mean(at[each.place]) - np.mean(everything))
+        differences = [
+            value - np.mean([other for other, _ in given])
+            for given in mine.values()
+            for value, where in given
+            if where == each.place and len({other for _, other in given}) > 1
+        ]
+        assert each.difference.n == len(differences)
+        if not differences:
+            assert each.difference.value is None
+            continue
+        assert each.difference.value == pytest.approx(np.mean(differences), abs=1e-9)
         if each.difference.low is not None:
             assert each.difference.low <= each.difference.value <= each.difference.high
-    # The differences, weighted by how many ratings have a place, make up for each other.
-    assert sum(each.difference.value * each.mean.n for each in found.places) == pytest.approx(0, abs=1e-9)
     assert sum(part.n for part in found.left_out) == unknown
 
 

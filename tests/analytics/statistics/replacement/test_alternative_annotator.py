@@ -123,6 +123,17 @@ def test_answers_that_have_nothing_beside_them():
     assert [each.n for each in result.annotators] == [31, 31, 31]
 
 
+def test_published_p_values():
+    # Benjamini and Hochberg (1995), section 4: fifteen p-values of a trial. Theirs as scipy's documentation prints them
+    # are Benjamini and Yekutieli's (2001), but for a factor of 1 + 1/2 + ... + 1/15.
+    p_values = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459]
+    p_values += [0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0]
+    independent = [0.0015, 0.003, 0.0095, 0.035625, 0.0603, 0.06385714, 0.06385714, 0.0645, 0.0765, 0.486]
+    independent += [0.58118182, 0.714875, 0.75323077, 0.81321429, 1.0]
+    factor = sum(1 / k for k in range(1, 16))
+    assert benjamini_yekutieli(p_values) == pytest.approx([min(1, factor * p) for p in independent], abs=5e-8)
+
+
 @quick
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_p_values_are_adjusted_as_scipy_does(p_values):

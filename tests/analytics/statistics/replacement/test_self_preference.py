@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.replacement.difference import SharedScores
 from analytics.statistics.replacement.self_preference import own_contrasts, own_scores
+from tests.analytics.statistics.build import quick
 
 NONE = np.nan
 
@@ -45,3 +48,50 @@ def test_the_own_one_of_two_responses():
 def test_a_mark_for_each_unit():
     with pytest.raises(TidyDataError, match="own systems"):
         own_contrasts(scores([1], [1], [0]), np.array([True, False]))
+
+
+@st.composite
+def judged(draw):
+    """Scores of 0 to 4 in four queries, some of them missing, and which of them are of the judge's own."""
+    n = draw(st.integers(1, 25))
+    points = st.one_of(st.just(NONE), st.integers(0, 4).map(float))
+    people, judge = (draw(st.lists(points, min_size=n, max_size=n)) for _ in range(2))
+    query = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    return scores(people, judge, query), np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+
+
+@quick
+@given(judged(), st.integers(-3, 3))
+def test_leniency_towards_all_changes_nothing(given_, by):
+    both, own = given_
+    people, judge, _ = own_contrasts(both, own)
+    lenient = scores(both.people, both.judge + by, both.query)
+    again, raised, _ = own_contrasts(lenient, own)
+    np.testing.assert_allclose(again, people)
+    np.testing.assert_allclose(raised, judge)
+    assert np.array_equal(np.isnan(people), np.isnan(judge))
+    assert all(-4 <= each <= 4 for column in (people, judge) for each in column[np.isfinite(column)])
+
+
+@quick
+@given(judged(), st.randoms(use_true_random=False))
+def test_the_others_favour_is_the_opposite_in_any_order(given_, random):
+    both, own = given_
+    order = np.array(random.sample(range(len(own)), len(own)))
+    mixed = scores(both.people[order], both.judge[order], both.query[order])
+    people, judge, queries = own_contrasts(both, own)
+    of_others = own_contrasts(mixed, ~own[order])
+    np.testing.assert_allclose(of_others[0], -people)
+    np.testing.assert_allclose(of_others[1], -judge)
+    assert of_others[2].tolist() == queries.tolist()
+
+
+@quick
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.booleans()), min_size=1, max_size=20))
+def test_the_own_one_has_the_same_score_on_either_side(rows):
+    first, own_first, own_second = (np.array(column) for column in zip(*rows, strict=True))
+    found = own_scores(first, own_first, own_second)
+    np.testing.assert_allclose(own_scores(1 - first, own_second, own_first), found, atol=1e-12)
+    assert np.array_equal(np.isnan(found), own_first == own_second)
+    # What one system gains the other loses.
+    np.testing.assert_allclose(own_scores(first, own_second, own_first), 1 - found, atol=1e-12)

@@ -1,3 +1,6 @@
+from fractions import Fraction
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -39,6 +42,32 @@ def test_a_shift_of_the_judge_changes_nothing(seed, shift):
     assert other.bias.value == pytest.approx(found.bias.value)
     assert other.bias.high - other.bias.low == pytest.approx(found.bias.high - found.bias.low)
     assert biased(-gap, by_model, query).test.p_value == pytest.approx(found.test.p_value)
+
+
+@quick
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 6)), min_size=2, max_size=24).filter(
+        lambda rows: any({True, False} <= {row[1] for row in rows if row[2] == each} for each in range(7))
+    )
+)
+def test_the_test_turns_the_differences_of_queries(rows):
+    """The slow twin, in fractions: of queries with both kinds of text the difference of means, each turned or not."""
+    means = [
+        [
+            Fraction(sum(here), len(here))
+            for kind in (True, False)
+            if (here := [gap for gap, by_model, query in rows if (by_model, query) == (kind, each)])
+        ]
+        for each in range(7)
+    ]
+    gaps = [each[0] - each[1] for each in means if len(each) == 2]
+    turned = [
+        abs(sum(sign * gap for sign, gap in zip(signs, gaps, strict=True)))
+        for signs in product((1, -1), repeat=len(gaps))
+    ]
+    found = biased(*zip(*rows, strict=True))
+    assert found.test.n == len(gaps)
+    assert found.test.p_value == pytest.approx(sum(each >= abs(sum(gaps)) for each in turned) / len(turned))
 
 
 def test_queries_with_one_kind_of_text_are_compared_with_each_other():

@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
 import scipy
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.variance.studentized_range import range_quantile, range_sf
+from tests.analytics.statistics.build import quick
 
 
 @pytest.mark.parametrize(
@@ -27,6 +30,16 @@ def test_against_scipy(k, degrees):
 def test_two_means_are_a_t_test():
     t = np.array([0.7, 1.9, 3.1])
     assert range_sf(t * np.sqrt(2), 2, 17) == pytest.approx(2 * scipy.stats.t.sf(t, 17))
+
+
+@quick
+@given(st.integers(2, 12), st.integers(3, 200), st.floats(0.5, 0.999))
+def test_the_quantile_is_where_the_tail_is_what_is_left(k, degrees, level):
+    at = range_quantile(level, k, degrees)
+    assert range_sf(np.array([at]), k, degrees) == pytest.approx(1 - level, abs=1e-7)
+    # Of one more mean, or of a smaller sample, the range is wider.
+    assert range_quantile(level, k + 1, degrees) > at
+    assert range_quantile(level, k, degrees - 1) > at
 
 
 def test_bad_input_is_refused():

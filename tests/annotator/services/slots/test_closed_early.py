@@ -4,8 +4,9 @@ import pytest
 
 from analytics.reports.common import facts_of
 from annotator.models import Slot, SlotState
-from evaluation.models import Status
-from evaluation.services import PAPER_ARMS
+from annotator.services.slots.redundancy import change_redundancy
+from evaluation.models import Item, Status
+from evaluation.services import PAPER_ARMS, withdraw_item
 from tests.crowd import come, hand_in, make_crowd_study
 
 pytestmark = pytest.mark.django_db
@@ -39,11 +40,27 @@ def test_with_a_rule(study):
     assert "It had a stopping rule, registered at launch" in told(study)[0]
 
 
-def test_not_where_every_place_is_filled_or_none(study):
+def test_where_fewer_judgments_per_item_were_asked_for_meanwhile(study):
+    n = Slot.objects.filter(study=study).count()
+    per_item = study.redundancy
+    change_redundancy(study, 1)
     study.status = Status.CLOSED
-    Slot.objects.filter(study=study).exclude(state=SlotState.FILLED).update(
-        state=SlotState.RETIRED, holder=None, leased_until=None
-    )
+    called_off = n - n // per_item
+    assert told(study) == [
+        f"The study was closed early, with 1 of {n} planned judgments, {called_off} of them called off by asking for "
+        "fewer per item. It had no stopping rule."
+    ]
+
+
+def test_not_where_every_place_is_filled_or_withdrawn_or_none_is_filled(study):
+    filled = Slot.objects.get(study=study, state=SlotState.FILLED)
+    for item in Item.objects.filter(study=study).exclude(pk=filled.item_id):
+        withdraw_item(item)
+    others = Slot.objects.filter(study=study).exclude(pk=filled.pk)
+    others.filter(item=filled.item_id).delete()
+    others.update(state=SlotState.RETIRED, holder=None, leased_until=None)
+    study.refresh_from_db()
+    study.status = Status.CLOSED
     assert told(study) == []
     Slot.objects.filter(study=study).update(state=SlotState.OPEN, holder=None)
     assert told(study) == []

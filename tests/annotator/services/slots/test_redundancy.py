@@ -170,6 +170,17 @@ def test_every_item_needs_a_judgment(live, redundancy):
     assert live.redundancy == 3
 
 
+def test_a_launched_study_with_a_stopping_rule_keeps_its_number(live):
+    live.stopping = {"figure": "win_rate"}
+    live.save()
+    before = Slot.objects.filter(study=live).count()
+    with pytest.raises(Refused, match="stopping rule, registered with 3 judgments per item"):
+        change_redundancy(live, 2)
+    live.refresh_from_db()
+    assert live.redundancy == 3
+    assert Slot.objects.filter(study=live).exclude(state=SlotState.RETIRED).count() == before
+
+
 def test_a_draft_only_notes_the_number():
     draft = make_study("draft", training=False, checks=0)
     change_redundancy(draft, 5)

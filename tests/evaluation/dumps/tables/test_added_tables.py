@@ -67,6 +67,21 @@ def test_other_responses_of_the_same_systems_are_refused(study: Study, tmp_path:
     assert study.items.count() == 3
 
 
+def test_a_question_of_another_asker_is_added_with_its_answers(tmp_path: Path) -> None:
+    header = (*HEADER, "information_need", "clarifying_question", "clarifying_source")
+    asked = [(*ROWS[0], "A soup.", "For how many?", "human"), (*ROWS[1], "A soup.", "With fish?", "human")]
+    path = write(tmp_path / "asked.csv", delimited(asked, header))
+    call_command("import_study", str(path), slug="soups", protocol="answer_pairs", stdout=StringIO())
+    study = Study.objects.get()
+    launch_study(study)
+    other = (ROWS[0][0], "No leek.", "No pea.", "food", "A soup.", "With meat?", "oak")
+    said = run(write(tmp_path / "other.csv", delimited([other], header)))
+    assert "Items: 1, on 1 queries, of which 0 are new." in said
+    item = study.items.get(clarifying_source="oak")
+    assert item.query.key == "1"
+    assert sorted(item.responses.values_list("key", "text")) == [("A?2", "No leek."), ("B?2", "No pea.")]
+
+
 def test_the_page_says_what_each_column_is_and_takes_a_map(
     study: Study, tmp_path: Path, settings: Any
 ) -> None:

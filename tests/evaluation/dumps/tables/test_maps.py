@@ -76,6 +76,39 @@ def test_contexts_of_two_sources_are_two(tmp_path: Any) -> None:
     ]  # fmt: skip
 
 
+def test_a_column_names_what_asks_the_question(tmp_path: Any) -> None:
+    header = (*HEADER[:3], "information_need", "clarifying_question", "clarifying_source")
+    before = ("Which soup?", "For two.", "For six.", "A soup for two.")
+    rows = [(*before, "For how many?", "aspen"), (*before, "For whom?", ""), (*before, "", "birch")]
+    path = write(tmp_path / "c.csv", delimited(rows, header))
+    found = read(path, protocol="pairwise").items
+    asked = [(each.get("clarifying_question"), each.get("clarifying_source")) for each in found]
+    assert asked == [("For how many?", "aspen"), ("For whom?", None), (None, None)]
+
+
+def test_answers_to_each_question_on_a_query_are_responses_of_their_own(tmp_path: Any) -> None:
+    header = (
+        "id",
+        "prompt",
+        "information_need",
+        "clarifying_question",
+        "clarifying_source",
+        "ant answer",
+        "bee answer",
+    )
+    asked = [("t1", "human", "For how many?"), ("t1", "oak", "With meat?"), ("t1", "elm", "For how many?"),
+             ("t1", "human", "For how many?")]  # fmt: skip
+    rows = [
+        (key, "Which soup?", "A soup for two.", question, source, f"{source} yes.", f"{source} no.")
+        for key, source, question in asked
+    ]
+    found = read(write(tmp_path / "c.csv", delimited(rows, header))).items
+    assert {each["query"]["key"] for each in found} == {"t1"}
+    assert [[one.get("key", one["system"]) for one in each["responses"]] for each in found] == [
+        ["ant", "bee"], ["ant?2", "bee?2"], ["ant?3", "bee?3"], ["ant", "bee"],
+    ]  # fmt: skip
+
+
 def test_a_map_corrects_the_guess_and_is_written_down(tmp_path: Any) -> None:
     rows = [(row[1], row[0], row[2]) for row in ROWS]
     path = write(tmp_path / "odd.csv", delimited(rows, ("prompt", "answer", "output")))

@@ -1,0 +1,93 @@
+"""Print the scores of single entries, from a judge's replies, and the bands that they lie in (docs/scores.md)."""
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from analytics.display.blocks import Block, Section
+from analytics.display.tables import Table
+from analytics.reports.markdown import section_markdown
+from analytics.reports.paper.latex_table import latex_table
+from analytics.reports.paper.table_csv import table_csv
+from evaluation.refusals import Refused
+from judging.management.entry_tables import (
+    band_rows,
+    band_table,
+    item_tables,
+    plain_bands,
+    rows_csv,
+    rows_of,
+    system_labels,
+)
+from judging.management.studies import study_of
+from judging.services.scored_entries import ScoredEntries, scored_entries
+
+FORMATS = ("csv", "json", "latex", "md")
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("--judge", required=True, metavar="NAME", help="a judge by entry_scores")
+        parser.add_argument("--format", choices=FORMATS, default="md")
+        parser.add_argument(
+            "--query", action="append", default=[], metavar="KEY", help="of this query alone; may be repeated"
+        )
+        parser.add_argument(
+            "--bands", action="store_true", help="the bands of all these entries by system, not each entry"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_of(options["slug"])
+        try:
+            found = scored_entries(study, options["judge"], queries=options["query"])
+        except Refused as refused:
+            raise CommandError(str(refused)) from None
+        left_out = _left_out(found)
+        rows = rows_of(found)
+        if not rows:
+            raise CommandError(f"{found.judge} scored no entry. {left_out}".strip())
+        bands, labels = band_rows(found, study), system_labels(study)
+        if options["format"] == "json":
+            said = {
+                "judge": found.judge,
+                "entries": rows,
+                "bands": plain_bands(bands),
+                "left_out": dict(found.left_out),
+                "failures": list(found.failures),
+            }
+            self.stdout.write(json.dumps(said, indent=2, ensure_ascii=False))
+        elif options["format"] == "csv":
+            text = table_csv(band_table(found, bands, labels)) if options["bands"] else rows_csv(rows)
+            self.stdout.write(text, ending="")
+        else:
+            tables = [band_table(found, bands, labels)] if options["bands"] else item_tables(found, labels)
+            write = _latex if options["format"] == "latex" else _markdown
+            self.stdout.write(write(tables))
+        # Not among the rows, which may go into a file.
+        if left_out:
+            self.stderr.write(left_out)
+
+
+def _left_out(found: ScoredEntries) -> str:
+    """A sentence on judgments that are not among the scores, and on responses without any entry."""
+    said = []
+    if found.left_out:
+        counts = ", ".join(f"{n:,} {reason}" for reason, n in sorted(found.left_out.items()))
+        said.append(f"Judgments not included: {counts}.")
+    said += found.failures
+    if empty := sum(len(item.empty) for item in found.items):
+        said.append(f"Responses without any entry: {empty:,}.")
+    return " ".join(said)
+
+
+def _latex(tables: list[Table]) -> str:
+    return "\n".join(latex_table(table) for table in tables).rstrip()
+
+
+def _markdown(tables: list[Table]) -> str:
+    section = Section("entry-scores", "Scores of entries", "Entries", (Block(tables=tuple(tables)),))
+    return "\n\n".join(section_markdown(section))
