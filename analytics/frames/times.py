@@ -15,7 +15,7 @@ TIMED = (Rater.Kind.PERSON, Rater.Kind.SIMULATED)
 
 @dataclass(frozen=True, eq=False)
 class RecordedTimes:
-    """One row per judgment of one kind of raters with a recorded time, in the order of the work; arrays (n,).
+    """One row per timed judgment of one kind of raters, rater by rater in the order of their work; arrays (n,).
 
     `rater` codes `raters` (pseudonyms), who have such a judgment or skipped an item. `active` are seconds between
     opening and submitting, `visible` those with the page in view, nan where they are not recorded. `skipped` is the
@@ -50,7 +50,8 @@ def read_times(rows: StudyRows) -> list[RecordedTimes]:
         skipped = dict(left.values_list("rater").annotate(n=Count("pk")))
         members = [pk for pk, rater in rows.raters.items() if rater.kind == kind]
         judgments = rows.judgments[rows.judgments["rater"].isin(members) & rows.judgments["active"].notna()]
-        judgments = judgments.sort_values("moment", kind="stable")
+        # By rater first: a bundle keeps the order of a rater's day alone, and sums go by order in their last digit.
+        judgments = judgments.iloc[np.lexsort((judgments["moment"], judgments["rater"]))]
         item, rater = judgments["item"].to_numpy(), judgments["rater"].to_numpy()
         pks = np.union1d(rater, np.array(list(skipped), dtype=np.int64))
         if not len(pks):

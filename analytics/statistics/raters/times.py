@@ -35,7 +35,8 @@ class Times:
 
 
 def judging_times(seconds: Floats, item: Ints, rater: Ints, query: Ints, *, resample: ResampleSpec) -> Times:
-    """Times of judgments (n,), nan where none is recorded, which are left out; rows are in the order of the work.
+    """Times of judgments (n,), nan where none is recorded, which are left out; a rater's rows are in the
+    order of the work.
 
     The interval of the mean is taken of its logarithm: few long times make it too narrow where it is too low.
 
@@ -76,9 +77,10 @@ def medians_by(codes: Ints, values: Floats) -> Floats:
 
 
 def thirds_of_work(rater: Ints) -> Ints:
-    """The third of its rater's work, from 0, in which each judgment (n,) stands; rows are in the order of the work.
+    """The third of its rater's work, from 0, in which each judgment (n,) stands.
 
-    The remainder goes to the first ones; -2 of a rater with fewer than three.
+    A rater's rows are in the order of the work. The remainder goes to the first ones; -2 of a rater with fewer than
+    three.
     """
     rows = pd.Series(rater).groupby(rater)
     place, size = rows.cumcount().to_numpy(), rows.transform("size").to_numpy()

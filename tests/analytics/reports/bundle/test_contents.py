@@ -150,6 +150,20 @@ def test_what_was_blacked_out_changes_no_figure_and_nothing_is_asked_of_a_networ
     assert [key for key, same in done.tables if not same] == []
 
 
+def test_times_of_people_who_worked_one_after_the_other_are_the_same_to_the_last_digit(study, tmp_path):
+    # Moments are left out and the order of each person's day is kept, so that who came between whom is lost; of these
+    # seconds the standard deviation has another last digit in another order.
+    judgments = Judgment.objects.filter(study=study, outcome=Outcome.OK).order_by("rater", "pk")
+    for second, judgment, duration in zip(
+        range(6), judgments, (1100, 2300, 4700, 9100, 17_300, 33_900), strict=True
+    ):
+        judgment.duration_ms, judgment.judged_at = duration, datetime(2026, 3, 4, 11, 0, second, tzinfo=UTC)
+        judgment.save()
+    export_bundle(study, tmp_path / "bundle.zip")
+    done = replicate(tmp_path / "bundle.zip")
+    assert {each.name: each.sameness for each in done.figures}["times"] == Sameness.EXACT
+
+
 def test_only_whole_words_of_some_length_are_blacked_out():
     words = PrivateWords(["5f3c7d9e1a2b", "12345", "ada@example.org", "http://10.0.0.7:8000/v1", "", " "])
     for text, black in {
