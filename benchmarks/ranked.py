@@ -15,16 +15,18 @@ from analytics.statistics.core.resampling import ResampleSpec, divide, mean_esti
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.preferences.bradley_terry import bradley_terry
 from analytics.statistics.preferences.strengths import Strength
-from analytics.statistics.rankings.concordance import concordance, tau_with
+from analytics.statistics.rankings.concordance import concordance, shared_ranks, tau_with
 from analytics.statistics.rankings.ndcg import mean_ndcg
 from analytics.statistics.rankings.ranked_strengths import ranked_strengths
 from analytics.statistics.rankings.rankings import place_bias
 from analytics.statistics.rankings.ranks import Ranks
 from analytics.statistics.rankings.scores_vs_ranks import scores_vs_ranks
+from analytics.statistics.replacement.difference import judge_minus_people
 from analytics.statistics.variance.between_groups import BetweenGroups, between_groups
 from analytics.statistics.variance.repeated_measures import repeated_measures
 from benchmarks.simulated import (
     MANY_QUERIES,
+    NO_TESTS,
     RATERS,
     Design,
     Figures,
@@ -106,6 +108,30 @@ def judged_rankings(rng: np.random.Generator, queries: int, items: int, noise: f
         "Kendall's W, four responses": four,
         "tau-b with a judge": tau_with(ranks, judge, resample=spec),
         "kappa of places, linear": linear_kappa(own, ranks, query),
+        **favoured_ranks(rng, own, ranks, query),
+    }
+
+
+def favoured_ranks(rng: np.random.Generator, own: Floats, ranks: Ranks, query: Ints) -> Figures:
+    """Mean ranks of the first system's responses by people and by a judge that favours them, in some queries more."""
+    of_query = 0.5 + 0.4 * rng.standard_normal(int(query.max()) + 1)
+    seen = own + of_query[query][:, None] * (np.arange(own.shape[1]) == 0)
+    both = shared_ranks(ranks, ranks_of(seen[:, None], query))
+    first = both.where(both.system == 0)
+    last = float(own.shape[1])
+    found = judge_minus_people(
+        first.one,
+        first.other,
+        first.query,
+        within=(1.0, last),
+        unit="items",
+        resample=no_replicates(),
+        tests=NO_TESTS,
+    )
+    return {
+        "people's mean rank beside a judge": found.people,
+        "judge's mean rank beside people": found.judge,
+        "judge less people, mean rank": found.difference,
     }
 
 

@@ -72,8 +72,8 @@ def agreement_set(folder):
     return path
 
 
-def judges(folder):
-    for judge, said in JUDGED.items():
+def judges(folder, said_of=JUDGED):
+    for judge, said in said_of.items():
         for category in ("Open QA", "Generation"):
             found = [
                 annotation(instruction, model, preference, dataset=f"href_{category}")

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analytics.reproduce.href_results import POOL
 from analytics.reproduce.releases.href import draw_agreement
 from evaluation.models import Judgment, Rater, Study
 from evaluation.services import verify_study
@@ -22,6 +23,7 @@ CORRELATION = "Correlation of both sets' leaderboards"
 TOLD_APART = "Pairs told apart on the development set"
 TOLD_APART_PRIVATE = "Pairs told apart on the evaluation set"
 LENGTH_BIAS = "Length bias"
+DIFFERENCES = "Differences in agreement"
 RATES, RANKS = "Expected win rates on the development set", "Ranks on the development set"
 
 
@@ -96,7 +98,7 @@ def test_win_rates_and_ranks_beside_the_leaderboard(folder, capsys):
     assert figures[RANKS, "aspen: all"]["published"] == "1"
     assert values(figures, RANKS)["aspen: all"] == 1
     assert [each["title"].split(" (")[0] for each in found["tables"]] == [
-        "Human agreement set", LOO, RATES, RANKS, CORRELATION, TOLD_APART, LENGTH_BIAS,
+        "Human agreement set", LOO, DIFFERENCES, RATES, RANKS, CORRELATION, TOLD_APART, LENGTH_BIAS,
     ]  # fmt: skip
     assert not Study.objects.exists()
 
@@ -190,6 +192,26 @@ def test_figure_6_beside_scipy(tmp_path, capsys):
     assert figures[TOLD_APART_PRIVATE, "Instructions"]["published"] == "4258"
 
 
+def test_figure_6_is_of_the_papers_models_where_all_have_results(tmp_path, capsys):
+    """Beside the paper's 13, which win and lose alike, one more that always wins."""
+    said = {name.lower(): {"the only": [2.0, 1.0] * 6} for name in POOL}
+    small.results(tmp_path, ["Open QA"], said | {"another": {"the only": [2.0] * 12}}, "results_dev")
+    figures, _ = reproduced(capsys, "href", tmp_path)
+    found = values(figures, TOLD_APART)
+    assert found["Models"] == 13
+    assert found["Pairs told apart by all instructions, %"] == 0
+
+
+def test_figure_6_is_of_all_models_where_one_of_the_papers_lacks(tmp_path, capsys):
+    said = {name: {"the only": [2.0, 1.0] * 6} for name in POOL[1:]}
+    small.results(tmp_path, ["Open QA"], said | {"another": {"the only": [2.0] * 12}}, "results_dev")
+    figures, _ = reproduced(capsys, "href", tmp_path)
+    found = values(figures, TOLD_APART)
+    assert found["Models"] == 13
+    # Each of the twelve is told from the one that always wins.
+    assert found["Pairs told apart by all instructions, %"] == pytest.approx(100 * 12 / 78, abs=1e-3)
+
+
 def test_pairs_that_are_not_told_apart(tmp_path, capsys):
     small.results(tmp_path, ["Multi-Document Synthesis"], of_twelve(10))
     figures, _ = reproduced(capsys, "href", tmp_path)
@@ -219,6 +241,50 @@ def test_length_bias_by_hand(folder, capsys):
     assert figures[LENGTH_BIAS, judge]["published"] == "1.4"
     assert figures[LENGTH_BIAS, judge]["difference"] == 23.6
     assert figures[LENGTH_BIAS, "longer"]["published"] == ""
+
+
+def test_differences_of_judges_by_hand(folder, capsys):
+    small.judges(
+        folder,
+        {
+            "llama3.1-70b_basic_no_reference": [1.0, 1.0, 1.0, 1.0, 1.0],
+            "llama3.1-70b_basic_w_reference": [2.0, 2.0, 1.0, 1.0, 1.0],
+            "gpt-4_basic_no_reference": [1.0, 1.0, 1.0, 2.0, 1.0],
+            "gpt-4-turbo_basic_w_reference": [2.0, 2.0, 1.0, 1.0, 0.0],
+            "href": [2.0, 2.0, 1.0, 1.0, 0.0],
+        },
+    )
+    figures, _ = reproduced(capsys, "href", folder, "--as-published")
+    # By pair, how often the label is the mode of three others' of (1, 1, 1, 1), (1, 1, 2, 2), (0, 1, 2, 2),
+    # (2, 2, 2, 1) and (1, 0, 0, 0); a 2 of a judge is a 1 of people's.
+    people = [1, 0, 2 * (1 / 3) / 4, 3 / 4, 3 / 4]
+    baseline = (1 + 1 + 1 / 3 + 1 / 3) / 4
+    without = [0, 1 / 2, baseline, 1, 0]
+    shown = [1, 1 / 2, baseline, 1, 0]
+    composite = [1, 1 / 2, baseline, 1, 1]
+    gpt_4 = [0, 1 / 2, baseline, 0, 0]
+
+    def gap(one, other):
+        return pytest.approx(100 * (sum(one) - sum(other)) / 5, abs=1e-3)
+
+    llama = "Llama-3.1-70B-Instruct"
+    assert values(figures, DIFFERENCES) == {
+        f"{llama} less GPT-4, without the reference": gap(without, gpt_4),
+        f"{llama} less GPT-4-Turbo, with the reference": gap(shown, composite),
+        f"{llama} with the reference less people": gap(shown, people),
+        f"Composite less {llama} with the reference": gap(composite, shown),
+        "Composite less people": gap(composite, people),
+        # Of Generation alone, where it changes nothing; Open QA is none of the seven categories.
+        f"{llama} with less without the reference, where it helps": 0,
+    }
+    assert figures[DIFFERENCES, "Composite less people"]["published"] == "2.4"
+    assert figures[DIFFERENCES, f"{llama} less GPT-4, with the reference"]["note"].startswith(
+        "One of the judges"
+    )
+    drawn = values(figures, LOO, "as_published")
+    assert values(figures, DIFFERENCES, "as_published")["Composite less people"] == pytest.approx(
+        drawn["href: all"] - drawn["People: all"], abs=1e-3
+    )
 
 
 def test_table_2_beside_what_the_scripts_wrote(folder, capsys):
