@@ -19,6 +19,8 @@ from analytics.reports.paper.archive import plot_paths, plots_of, tables_of
 from analytics.reports.paper.latex import report_latex
 from analytics.reports.paper.latex_table import PACKAGES, latex_table
 from evaluation.models import Study
+from judging.management.entry_tables import band_rows, band_table, item_tables
+from judging.services.scored_entries import ScoredEntries, ScoredEntry, ScoredItem
 from tests.analytics.reports import goldens
 from tests.analytics.reports.test_latex import HOSTILE
 from tests.published import published_data
@@ -90,6 +92,47 @@ def test_every_table_is_read_in_by_a_paper_of_another_look(tmp_path):
         ]
     )
     compile_tex("tables", text, files=tables)
+
+
+def scored_entries():
+    """Ten queries with a condition of each hostile text, which is long enough to be broken into lines."""
+    return ScoredEntries(
+        "llm",
+        tuple(
+            ScoredItem(
+                f"i{at}",
+                f"q{at}",
+                f"What is {text}?",
+                "main",
+                "Main",
+                (f"For readers of {text}", "As a drink for adults who live in the south"),
+                tuple(
+                    ScoredEntry(
+                        f"s_{place}", f"r{place}", 1, f"Late in the day, {text}", place, 0.3, 0.8, 0.5, 1
+                    )
+                    for place in (1, 2)
+                ),
+                ("s_3",),
+            )
+            for at, text in enumerate(HOSTILE)
+        ),
+        {},
+        (),
+    )
+
+
+def test_scores_of_single_entries_compile(study):
+    found, labels = scored_entries(), {"s_1": "The first & best", "s_2": "The second_one"}
+    tables = [*item_tables(found, labels), band_table(found, band_rows(found, study), labels)]
+    body = "\n".join(map(latex_table, tables))
+    text = "\n".join(
+        [
+            r"\documentclass[11pt]{article}",
+            rf"\usepackage{{{','.join(PACKAGES)}}}",
+            rf"\begin{{document}}{body}\end{{document}}",
+        ]
+    )
+    assert too_wide(compile_tex("entry-scores", text, "lualatex")) == []
 
 
 @pytest.mark.parametrize("engine", ["pdflatex", "lualatex"])

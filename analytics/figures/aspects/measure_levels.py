@@ -68,8 +68,8 @@ class MeasureLevelsFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "For means of a measure by overall level, a response is at the level that is nearest to people's mean "
-            "rating of it, the higher one halfway between two."
+            "For means by overall level, of measures and of judges' own ratings, a response is at the level that is "
+            "nearest to people's mean rating of it, the higher one halfway between two."
         )
 
 

@@ -10,7 +10,15 @@ from analytics.display.numbers import NBSP, percent, points
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, head, interval, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
-from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, PassInput, level_of
+from analytics.figures.figure_input import (
+    PAIRS,
+    UNITS,
+    AnswerInput,
+    FigureInput,
+    PairInput,
+    PassInput,
+    level_of,
+)
 from analytics.figures.judges.labels_vs_people import label_tables
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.agreement.leave_one_out import outer_agreement
@@ -18,7 +26,7 @@ from analytics.statistics.core.counts import unique_mode
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import MISSING, Ints
 from analytics.statistics.judges.drift import drift, self_agreement
-from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols import Kind, Over, QuestionSpec
 
 TITLE = "Judge drift"
 CAPTION = (
@@ -44,6 +52,7 @@ class DriftFigure(Figure):
             return None
         labels, query = _aligned([each.given for each in given.passes])
         first, second = labels[0], labels[1]
+        unit = given.unit if isinstance(given, AnswerInput) else UNITS[Over.ITEM]
         records = []
         for place, (each, label) in enumerate(zip(given.passes, labels, strict=True)):
             record: Record = {
@@ -56,7 +65,7 @@ class DriftFigure(Figure):
             }
             if place:
                 record["self"] = plain(
-                    self_agreement(first, label, query, resample=given.resample(f"self {place}"))
+                    self_agreement(first, label, query, resample=given.resample(f"self {place}"), unit=unit)
                 )
             if place > 1:
                 purpose = f"drift {place}"
@@ -67,6 +76,7 @@ class DriftFigure(Figure):
                     query,
                     resample=given.resample(purpose),
                     tests=given.tests(purpose, len(labels) - 2),
+                    unit=unit,
                 )
                 record["drift"] = plain(found)
             records.append(record)

@@ -15,8 +15,8 @@ from analytics.statistics.core.randomization import Randomization, Tested, sign_
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
 from analytics.statistics.core.tidy import Bools, Floats, Ints
 
-NOT_IN_BOTH = "items without an answer in one of the passes"
-NOTHING_SHARED = "No item has an answer in all of these passes."
+NOT_IN_BOTH = "{unit} without an answer in one of the passes"
+NOTHING_SHARED = "None of the {unit} have an answer in all of these passes."
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,10 @@ class Drift:
     test: Tested | None
 
 
-def self_agreement(first: Ints, later: Ints, query: Ints, *, resample: ResampleSpec) -> Estimate:
-    """Share of items (n,) to which both passes give the same label; a negative label is none.
+def self_agreement(
+    first: Ints, later: Ints, query: Ints, *, resample: ResampleSpec, unit: str = "items"
+) -> Estimate:
+    """Share of units (n,) to which both passes give the same label; a negative label is none.
 
     Raises TidyDataError where the shapes differ.
     """
@@ -41,18 +43,27 @@ def self_agreement(first: Ints, later: Ints, query: Ints, *, resample: ResampleS
     return mean_estimate(
         (first == later)[used].astype(np.float64),
         query[used],
-        unit="items",
+        unit=unit,
         resample=resample,
-        left_out=present({NOT_IN_BOTH: int(np.count_nonzero((first >= 0) != (later >= 0)))}),
-        empty=NOTHING_SHARED,
+        left_out=present(
+            {NOT_IN_BOTH.format(unit=unit): int(np.count_nonzero((first >= 0) != (later >= 0)))}
+        ),
+        empty=NOTHING_SHARED.format(unit=unit),
         share=True,
     )
 
 
 def drift(
-    first: Ints, second: Ints, later: Ints, query: Ints, *, resample: ResampleSpec, tests: Randomization
+    first: Ints,
+    second: Ints,
+    later: Ints,
+    query: Ints,
+    *,
+    resample: ResampleSpec,
+    tests: Randomization,
+    unit: str = "items",
 ) -> Drift:
-    """Hold a later pass's agreement with the first against the second's; labels (n,), negative for none.
+    """Hold a later pass's agreement with the first against the second's; labels (n,) of units, negative for none.
 
     Where nothing has changed, the second and the later pass are two draws of the same judge: exchanging them in any
     query changes no chance, and a sign-flip test over queries is exact, however dependent the items of a query are and
@@ -61,9 +72,8 @@ def drift(
     _check(first, second, later, query)
     used = (first >= 0) & (second >= 0) & (later >= 0)
     gap = (later == first).astype(np.float64) - (second == first)
-    return _mean_gap(
-        gap, used, query, n_first=int(np.count_nonzero(first >= 0)), resample=resample, tests=tests
-    )
+    n_first = int(np.count_nonzero(first >= 0))
+    return _mean_gap(gap, used, query, n_first=n_first, resample=resample, tests=tests, unit=unit)
 
 
 def drift_of_numbers(
@@ -96,15 +106,15 @@ def _mean_gap(
     n_first: int,
     resample: ResampleSpec,
     tests: Randomization,
-    unit: str = "items",
+    unit: str,
 ) -> Drift:
     difference = mean_estimate(
         gap[used],
         query[used],
         unit=unit,
         resample=resample,
-        left_out=present({NOT_IN_BOTH: n_first - int(np.count_nonzero(used))}),
-        empty=NOTHING_SHARED,
+        left_out=present({NOT_IN_BOTH.format(unit=unit): n_first - int(np.count_nonzero(used))}),
+        empty=NOTHING_SHARED.format(unit=unit),
     )
     return Drift(difference, sign_flip(gap[used], query[used], tests).two_sided if used.any() else None)
 

@@ -37,7 +37,9 @@ class Command(BaseCommand):
             "--query", action="append", default=[], metavar="KEY", help="of this query alone; may be repeated"
         )
         parser.add_argument(
-            "--bands", action="store_true", help="the bands of all these entries by system, not each entry"
+            "--bands",
+            action="store_true",
+            help="the bands of all these entries by system, not each entry; JSON has both",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -56,8 +56,10 @@ def test_only_who_may_read_both_studies(client, study, second, outsider, colleag
 def test_only_reading(client, study, second, owner, address):
     client.force_login(owner)
     assert client.post(address(study, second)).status_code == 405
-    missing = reverse("analytics:study-comparison", args=["no-such-study"])
-    assert client.get(missing).status_code == 404
+    missing = client.get(reverse("analytics:study-comparison", args=["no-such-study"]))
+    assert missing.status_code == 404
+    assert "your account may not read it" in missing.text
+    assert "panel" not in missing.text
     assert client.get(f"{page_of(study)}&other=no-such-study").status_code == 404
 
 
