@@ -25,6 +25,13 @@ from evaluation.dumps.tables.table_map import PER_ITEM, PER_RESPONSE, TableMap
 from evaluation.protocols import Protocol
 
 MAX_KEY = 120
+# In characters, of names that are stored as they are.
+LENGTHS = {
+    ColumnRole.CATEGORY: 120,
+    ColumnRole.SOURCE: 200,
+    ColumnRole.CONTEXT_SOURCE: 200,
+    ColumnRole.CLARIFYING_SOURCE: 200,
+}
 NUMBERED = "response"
 
 
@@ -213,6 +220,7 @@ class RecordMaker:
             )
         role = self._role(row, mapped.problems)
         gold = self._gold(row, responses, mapped.problems)
+        mapped.problems += self._too_long(row)
         if mapped.problems:
             return
         self._made += 1
@@ -229,7 +237,7 @@ class RecordMaker:
             **({"gold": gold} if gold else {}),
         }
         if asked := self._text(row, ColumnRole.CLARIFYING):
-            source = self._text(row, ColumnRole.CLARIFYING_SOURCE)[:200]
+            source = self._text(row, ColumnRole.CLARIFYING_SOURCE)
             record |= {"clarifying_question": asked, **({"clarifying_source": source} if source else {})}
             numbers = self._questions.setdefault(query["key"], {})
             _tell_apart(responses, numbers.setdefault((asked, source), len(numbers) + 1))
@@ -241,6 +249,13 @@ class RecordMaker:
             ]
         mapped.problems += dict.fromkeys(find_unstorable(record))
         mapped.problems += dict.fromkeys(find_unstorable(responses))
+
+    def _too_long(self, row: SheetRow) -> Iterator[str]:
+        """Names that the database can't hold; cut off, two of them might become one."""
+        for role, most in LENGTHS.items():
+            if (found := len(self._text(row, role))) > most:
+                [use, *_] = self.map.named(role)
+                yield f"the cell in column {use.column!r} has {found:,} characters; {most} are the most"
 
     def _role(self, row: SheetRow, problems: list[str]) -> str:
         """The item's role; empty where it is a main item."""
@@ -302,9 +317,9 @@ class RecordMaker:
         """The query; the same content is the same query, whose key is that of its first item."""
         turns = self._turns(row)
         content: dict[str, Any] = {"turns": turns} if turns else {"text": prompt}
-        for name, role, most in (("category", ColumnRole.CATEGORY, 120), ("source", ColumnRole.SOURCE, 200)):
+        for name, role in (("category", ColumnRole.CATEGORY), ("source", ColumnRole.SOURCE)):
             if text := self._text(row, role):
-                content[name] = text[:most]
+                content[name] = text
         if need := self._text(row, ColumnRole.NEED):
             content["information_need"] = need
         references = [
@@ -326,7 +341,7 @@ class RecordMaker:
         follow_ups = [each for column, cell in cells for each in read_follow_ups(cell, column)]
         if not follow_ups:
             return None
-        source = self._text(row, ColumnRole.CONTEXT_SOURCE)[:200]
+        source = self._text(row, ColumnRole.CONTEXT_SOURCE)
         content = {"follow_ups": follow_ups, **({"source": source} if source else {})}
         keys = self._contexts.setdefault(query, {})
         return {"key": keys.setdefault(canonical_hash(content), f"c{len(keys) + 1}"), **content}

@@ -156,6 +156,21 @@ def test_empty_responses_count_where_the_map_says_so(tmp_path: Any) -> None:
     assert [each["text"] for each in read(path, table_map=kept).items[0]["responses"]][1] == ""
 
 
+@pytest.mark.parametrize(("column", "most"), [("category", 120), ("source", 200), ("context_source", 200)])
+def test_names_are_refused_rather_than_cut_off(tmp_path: Any, column: str, most: int) -> None:
+    header = (*HEADER[:3], "context", column)
+    rows = [(*row[:3], "Q: For how many?\nA: For two.", "x" * (most + at)) for at, row in enumerate(ROWS[:2])]
+    with pytest.raises(Refused) as refused:
+        read(write(tmp_path / "p.csv", delimited(rows, header)))
+    said = f"the cell in column '{column}' has {most + 1} characters; {most} are the most"
+    assert said in str(refused.value)
+    # The first row has two cells of two lines.
+    assert str(refused.value).startswith("line 5: ")
+    kept = read(write(tmp_path / "q.csv", delimited([rows[0]] * 2, header))).items[0]
+    of = kept["context"] if column == "context_source" else kept["query"]
+    assert of[column.removeprefix("context_")] == "x" * most
+
+
 def test_three_systems_in_a_study_of_pairs_are_three_items(tmp_path: Any) -> None:
     rows = [(p, a, b, f"Tomato soup number {n}") for n, (p, a, b, _) in enumerate(ROWS[:2])]
     path = write(
