@@ -184,7 +184,7 @@ class Board:
 
 
 def correlation(given: ReleaseInput, files: HrefFiles, annotator: str) -> Iterator[PublishedFigure]:
-    record = _of_annotator(given, "leaderboards/correlations", annotator) or {"splits": []}
+    record = record_of(given, "leaderboards/correlations", annotator) or {"splits": []}
     wanted = (RESULTS, PRIVATE, DEVELOPMENT)
     found: Record = next(
         (each for each in record["splits"] if (each["arm"], each["one"], each["other"]) == wanted), {}
@@ -204,7 +204,7 @@ def correlation(given: ReleaseInput, files: HrefFiles, annotator: str) -> Iterat
 def told_apart(
     given: ReleaseInput, files: HrefFiles, annotator: str, split: str
 ) -> Iterator[PublishedFigure]:
-    record = _of_annotator(given, "leaderboards/sample_sizes", annotator) or {"curves": []}
+    record = record_of(given, "leaderboards/sample_sizes", annotator) or {"curves": []}
     # An arm of one set has a curve of its own, and another of the same split where the study has several.
     arm, splits = (RESULTS, (split,)) if len(files.results_splits) > 1 else (split, (split, None))
     curves = [each for each in record["curves"] if each["arm"] == arm and each["split"] in splits]
@@ -234,8 +234,8 @@ def told_apart(
     )
 
 
-def _of_annotator(given: ReleaseInput, figure: str, annotator: str) -> Record | None:
-    """The report's record; None where the report leaves the figure out, as it does with fewer than three models."""
+def record_of(given: ReleaseInput, figure: str, annotator: str) -> Record | None:
+    """The report's record of an annotator; None where the report leaves the figure out."""
     try:
         return given.record(figure, PREFERENCE, given.group(annotator[:MAX_LABEL]))
     except LookupError:

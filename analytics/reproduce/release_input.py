@@ -42,9 +42,12 @@ class ReleaseInput:
         return build_report(self.study)
 
     def group(self, label: str) -> str:
-        """The key of the group of raters with this label."""
-        found: str = next(each["key"] for each in self.report["groups"] if each["label"] == label)
-        return found
+        """The key of the group of raters with this label; LookupError where the report has none."""
+        for each in self.report["groups"]:
+            if each["label"] == label:
+                found: str = each["key"]
+                return found
+        raise LookupError(f"The report has no raters named {label!r}.")
 
     def record(self, figure: str, question: str = "", group: str = PEOPLE) -> Record:
         """A figure's record of a question and group; LookupError names what the report lacks."""

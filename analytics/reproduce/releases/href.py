@@ -11,7 +11,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from analytics.reproduce.href_results import (
     correlation,
     letters_of,
     percent,
+    record_of,
     told_apart,
 )
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
@@ -117,6 +118,9 @@ class HREFReproduction(Reproduction):
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
         _ = given.study  # which refuses, in a sentence, files that are none of HREF's
         files = read_files(given.path)
+        # An annotator without any annotation that could be read in is no group of raters.
+        known = {each["label"] for each in given.report["groups"]}
+        files = replace(files, judged=[each for each in files.judged if each.annotator[:MAX_LABEL] in known])
         if files.agreement:
             yield table("Human agreement set (section 2.1)", _agreement_set(given, files))
             rates = _agreement_rates(given, files)
@@ -178,7 +182,9 @@ def _agreement_rates(given: ReleaseInput, files: HrefFiles) -> dict[str, _Rates]
     rates = {PEOPLE_ROW: _Rates(_by_category(people["inner"], people["inner_by_category"], "inner"), drawn)}
     of_people = [each for each in files.judged if not each.model]
     for annotator in dict.fromkeys(each.annotator for each in of_people):
-        found = given.record("judges/labels_vs_people", PREFERENCE, given.group(annotator[:MAX_LABEL]))
+        found = record_of(given, "judges/labels_vs_people", annotator)
+        if found is None or not found["outer"]["n"]:
+            continue
         said = said_of_pairs(each for each in of_people if each.annotator == annotator)
         drawn = draw_agreement(files.agreement, said).outer if given.as_published else {}
         ours = _by_category(found["outer"], found["outer_by_category"], "outer")
@@ -259,6 +265,8 @@ def _length_bias(given: ReleaseInput, files: HrefFiles) -> Iterator[PublishedFig
         found = length_bias(
             items, judgments.where(in_set[judgments.item]), resample=ResampleSpec(given.study.seed)
         )
+        if not found.bias.n:
+            continue
         yield PublishedFigure(
             annotator,
             "1.4" if annotator == WITH_REFERENCE else "",

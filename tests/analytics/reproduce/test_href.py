@@ -243,6 +243,22 @@ def test_length_bias_by_hand(folder, capsys):
     assert figures[LENGTH_BIAS, "longer"]["published"] == ""
 
 
+def test_an_annotator_of_other_pairs_alone_has_no_rows(folder, capsys):
+    of_people = folder / "results" / "human_agreement_analysis"
+    of_another_pair = [small.annotation("Who?", "aspen", 1.0)]
+    small.write(of_people / "open_qa" / "asked-another" / "annotations.json", of_another_pair)
+    # One with results and nothing of the agreement set.
+    small.write(of_people / "open_qa" / "href" / "annotations.json", of_another_pair)
+    figures, _ = reproduced(capsys, "href", folder)
+    assert {name.split(":")[0] for table, name in figures if table == LOO} == {
+        "People",
+        "judge-70b",
+        "longer",
+    }
+    assert {name for table, name in figures if table == LENGTH_BIAS} == {"judge-70b", "longer"}
+    assert values(figures, RATES)["aspen: Open QA"] == 87.5
+
+
 def test_differences_of_judges_by_hand(folder, capsys):
     small.judges(
         folder,
