@@ -88,10 +88,10 @@ TOLD_APART = (
     "samples drawn without replacement."
 )
 DIFFERENCES = (
-    "Differences of the rates of Table 2, of which each side has its own: a reply that could not be read is left out "
-    "of one judge's alone. What the reference adds is averaged over the categories, each with the same weight; the "
-    "paper does not say over what. Judges are found by their configurations' names: MODEL_basic_w_reference and "
-    "MODEL_basic_no_reference, the composite by href."
+    "Differences of the rates of Table 2; ours leave a reply that could not be read out of its judge's rate alone. By "
+    "the reference is meant the human-written response. The mean of seven categories gives each the same weight; "
+    "the paper does not say how it averages. Judges are found by their configurations' names: "
+    "MODEL_basic_w_reference, MODEL_basic_no_reference, and href for the composite."
 )
 
 
@@ -233,7 +233,9 @@ def _differences(rates: Mapping[str, _Rates]) -> Iterator[PublishedFigure]:
     ):
         yield _gap(name, printed, one, other, (ALL,))
     parts = [part for part in HELPED if shown and part in shown.ours]
-    yield _gap(f"{llama} with less without the reference, where it helps", "4.8", shown, without, parts)
+    yield _gap(
+        f"{llama} with less without the reference, mean of seven categories", "4.8", shown, without, parts
+    )
 
 
 def _gap(

@@ -291,7 +291,7 @@ def test_differences_of_judges_by_hand(folder, capsys):
         f"Composite less {llama} with the reference": gap(composite, shown),
         "Composite less people": gap(composite, people),
         # Of Generation alone, where it changes nothing; Open QA is none of the seven categories.
-        f"{llama} with less without the reference, where it helps": 0,
+        f"{llama} with less without the reference, mean of seven categories": 0,
     }
     assert figures[DIFFERENCES, "Composite less people"]["published"] == "2.4"
     assert figures[DIFFERENCES, f"{llama} less GPT-4, with the reference"]["note"].startswith(
