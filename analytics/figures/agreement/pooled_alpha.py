@@ -24,6 +24,7 @@ CAUTION = (
 class PooledAlphaFigure(Figure):
     heading = "agreement"
     place = 21
+    deferred_as = "agreement over all scales at once"
     definition = (
         "Krippendorff's alpha of an overall rating and its aspects all at once, pooled as they are, at the interval "
         "and the ordinal level; labelled as pooled, since scales that differ raise it."

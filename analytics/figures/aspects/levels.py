@@ -23,6 +23,7 @@ KEY = "aspects/levels"
 
 class LevelsFigure(AspectFigure):
     place = 30
+    deferred_as = "aspects by level"
     definition = "The mean of each aspect among the ratings that gave each level of the overall rating."
 
     def record(self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings) -> Record:
