@@ -76,9 +76,9 @@ def load_json_list(path: Path) -> list[Any]:
     except OSError as error:
         raise Refused(f"{path} can't be read: {error.strerror}.") from None
     except orjson.JSONDecodeError as error:
-        raise Refused(f"{path.name} is not JSON in UTF-8: {error.msg} (line {error.lineno}).") from None
+        raise Refused(f"{path} is not JSON in UTF-8: {error.msg} (line {error.lineno}).") from None
     if not isinstance(value, list) or not value:
-        raise Refused(f"{path.name} is not a list of judgments in JSON.")
+        raise Refused(f"{path} is not a list of judgments in JSON.")
     return value
 
 
@@ -124,13 +124,16 @@ def wrong_types(record: Record, **types: type | tuple[type, ...]) -> str:
     return ""
 
 
-def check_entries(entries: Sequence[Any], describe: Callable[[Any], str]) -> None:
-    """Refuse the file if `describe` finds something wrong with any entry; places are indices from 0."""
+def check_entries(entries: Sequence[Any], describe: Callable[[Any], str], *, of: str = "") -> None:
+    """Refuse the file if `describe` finds something wrong with any entry; places are indices from 0.
+
+    `of` names the file, in a release of several.
+    """
     problems = Problems()
     for index, entry in enumerate(entries):
         wrong = describe(entry) if isinstance(entry, dict) else "not an object"
         if wrong:
-            problems.add(f"entry {index}", [wrong])
+            problems.add(f"{of}, entry {index}" if of else f"entry {index}", [wrong])
     problems.raise_if_any()
 
 

@@ -49,7 +49,7 @@ def read_outputs(path: Path) -> dict[str, list[Record]]:
         for model, questions in _load_outputs(file).items():
             if not isinstance(questions, list):
                 raise Refused(f"{file.name} has no list of questions for {model!r}.")
-            check_entries(questions, _describe_output)
+            check_entries(questions, _describe_output, of=f"{file}, {model}")
             found.setdefault(model, []).extend(questions)
     return found
 

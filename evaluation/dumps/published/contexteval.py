@@ -140,7 +140,7 @@ def _describe(row: Record) -> str:
 def _lists(folder: Path) -> Iterator[Record]:
     for file in sorted(folder.glob("*.json*")):
         entries = load_json_list(file)
-        check_entries(entries, _describe_judgment)
+        check_entries(entries, _describe_judgment, of=str(file))
         yield from entries
 
 

@@ -97,7 +97,7 @@ def read_files(path: Path) -> HrefFiles:
     for table in tables:
         rows = _rows(table)
         by_people = bool(rows) and "annotations" in rows[0]
-        check_entries(rows, _describe_pair if by_people else _describe_baseline)
+        check_entries(rows, _describe_pair if by_people else _describe_baseline, of=str(table))
         sets[AGREEMENT if by_people else DEVELOPMENT] += rows
     left_out: Counter[str] = Counter()
     files = sorted(path.rglob(JUDGED_FILE)) if path.is_dir() else []
@@ -150,7 +150,7 @@ def _results_folder(file: Path) -> Path:
 def _judge_file(file: Path, of_evaluation: Container[Path], left_out: Counter[str]) -> JudgeFile:
     """A file that a script filled with several categories at once is read for its own."""
     entries = load_json_list(file)
-    check_entries(entries, _describe_judged)
+    check_entries(entries, _describe_judged, of=str(file))
     category = _category(file)
     own = [each for each in entries if each.get("dataset") in (None, f"href_{category}")]
     if len(own) < len(entries):

@@ -390,7 +390,18 @@ def test_pairs_of_another_form_are_refused(changed, said, tmp_path):
 def test_annotations_of_another_form_are_refused(changed, said, tmp_path):
     entry = small.annotation("Why?", "aspen", 1.0) | changed
     small.write(tmp_path / "aspen" / "open_qa" / "href" / "annotations.json", [entry])
-    with pytest.raises(CommandError, match=said):
+    with pytest.raises(CommandError, match=said) as refused:
+        call_command("import_published", "href", str(tmp_path), slug="href")
+    # Every file of the scripts has the same name.
+    assert "aspen/open_qa/href/annotations.json, entry 0: " in str(refused.value)
+
+
+@pytest.mark.parametrize("content", ["[]", "{", "{}"])
+def test_a_file_that_is_no_list_is_named_with_its_folders(content, tmp_path):
+    path = tmp_path / "aspen" / "open_qa" / "href" / "annotations.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    with pytest.raises(CommandError, match=r"aspen/open_qa/href/annotations\.json is not"):
         call_command("import_published", "href", str(tmp_path), slug="href")
 
 

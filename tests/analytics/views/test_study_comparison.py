@@ -59,6 +59,7 @@ def test_only_reading(client, study, second, owner, address):
     missing = client.get(reverse("analytics:study-comparison", args=["no-such-study"]))
     assert missing.status_code == 404
     assert "your account may not read it" in missing.text
+    assert f'href="{reverse("evaluation:study-list")}"' in missing.text
     assert "panel" not in missing.text
     assert client.get(f"{page_of(study)}&other=no-such-study").status_code == 404
 
