@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -115,23 +116,25 @@ def _scored(run: Run, counting: QuerySet[Judgment]) -> Iterator[ScoredItem]:
     samples: dict[int, set[int]] = defaultdict(set)
     for item, replicate in counting.values_list("item", "replicate"):
         samples[item].add(replicate)
-    plan = CallPlan.of(run.judging.judge, run.judging.revision.spec)
+    judge = run.judging.judge
+    plan, able = CallPlan.of(judge, run.judging.revision.spec), capabilities_of(judge, targets_of(judge))
     keys = Item.objects.filter(pk__in=counting.values("item")).order_by("query", "arm", "pk")
     pks = list(keys.values_list("pk", flat=True))
     for start in range(0, len(pks), ITEMS_AT_ONCE):
         chunk = pks[start : start + ITEMS_AT_ONCE]
         items = Item.objects.select_related("query", "arm").in_bulk(chunk)
-        stimuli = referenced(run.judging.judge, {pk: items[pk].stimulus or {} for pk in chunk})
+        stimuli = referenced(judge, {pk: items[pk].stimulus or {} for pk in chunk})
         calls: dict[int, list[Call]] = defaultdict(list)
         for call in Call.objects.filter(run=run, item__in=chunk).order_by("replicate", "pk"):
             if call.item_id is not None and call.replicate in samples[call.item_id]:
                 calls[call.item_id].append(call)
         for pk in chunk:
-            yield _item(plan, run.judging.judge, items[pk], stimuli[pk], calls[pk])
+            yield _item(plan, able, items[pk], stimuli[pk], calls[pk])
 
 
-def _item(plan: CallPlan, judge: Judge, item: Item, stimulus: Stimulus, calls: Sequence[Call]) -> ScoredItem:
-    able = capabilities_of(judge, targets_of(judge))
+def _item(
+    plan: CallPlan, able: Mapping[str, Any], item: Item, stimulus: Stimulus, calls: Sequence[Call]
+) -> ScoredItem:
     found: dict[str, list[list[EntryScore]]] = defaultdict(list)
     for call in calls:
         asked = plan.item_call(stimulus, order=call.order, step=call.step, capabilities=able)

@@ -7,10 +7,13 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from evaluation.models import Answer, Item
 from evaluation.services import exclude
 from judging.services import heuristic_judge
+from judging.services.scored_entries import scored_entries
 from tests.analytics.reports.test_latex import is_balanced, is_nested
 from tests.judging import endpoint
 from tests.judging.asking.test_entry_scores import NAME, entry, replied
@@ -118,6 +121,16 @@ def test_each_entry_has_the_scores_of_its_match_by_hand(run, called):
     assert found == {(query, part): each for query, of in wanted.items() for part, each in of.items()}
     assert "1 failed" in said
     assert "The query has no reference that is a set of entries." in said
+
+
+def test_more_items_take_no_more_queries(run, study):
+    judge = run.judging.judge
+    with CaptureQueriesContext(connection) as one:
+        scored_entries(study, judge.name, queries=["q0"])
+    with CaptureQueriesContext(connection) as several:
+        found = scored_entries(study, judge.name, queries=["q0", "q1", "q2"])
+    assert len(found.items) == 3
+    assert len(several) == len(one)
 
 
 def test_texts_stand_beside_the_scores(run, called):
