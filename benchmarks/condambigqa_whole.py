@@ -166,7 +166,9 @@ def score(study: Any, served: Any, whole: Whole) -> None:
         rows = Answer.objects.filter(judgment__rater=run.judging.rater).order_by("pk")
         for answer in rows.select_related("judgment__item"):
             parts = {each["part"]: each["system"] for each in answer.judgment.item.stimulus["responses"]}
-            values[parts[answer.part], answer.question.removeprefix("measure:")].append(float(answer.number))
+            # Of an entry, "e2.r1", the response that has it.
+            system = parts[answer.part.rpartition(".")[2]]
+            values[system, answer.question.removeprefix("measure:")].append(float(answer.number))
     whole.scores = dict(values)
 
 

@@ -57,7 +57,7 @@ INSERT INTO evaluation_answer (judgment_id, question, part, kind, number)
 SELECT judgment.id, aspect.key, 'r' || r, 'scale',
        aspect.lowest + {DRAWN.format(salt="r * 7 + aspect.lowest")} %% (aspect.highest - aspect.lowest + 1)
 FROM evaluation_judgment judgment, generate_series(1, %(responses)s) r,
-     (VALUES ('acceptability', 0, 3), ('factuality', 0, 3), ('amount_of_information', -1, 1), ('formality', -1, 1))
+     (VALUES ('acceptability', 0, 3), ('factuality', 0, 3), ('amount_info', -1, 1), ('formality', -1, 1))
      AS aspect (key, lowest, highest)
 WHERE study_id = %(study)s
 """

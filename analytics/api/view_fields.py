@@ -11,7 +11,9 @@ from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
 
 ABOUT = {
+    "query": "Only items of one of these queries, by key.",
     "category": "Only items of one of these categories.",
+    "source": "Only items whose query is from one of these sources.",
     "split": "Only items of one of these splits; none: of no split.",
     "arm": "Only items of one of these settings.",
     "system": "Only items with a response of one of these systems.",

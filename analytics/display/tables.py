@@ -25,6 +25,10 @@ SHORT_REASONS = {
 }
 
 
+# Characters beyond which the text of a cell is a sentence rather than a name.
+LONG = 24
+
+
 @dataclass(frozen=True)
 class Column:
     label: str
@@ -43,6 +47,11 @@ class TableCell:
     numeric: bool = True
     # Rows that the head of a group spans; 0 where an earlier one spans this row.
     span: int = 1
+
+    @property
+    def is_long(self) -> bool:
+        """True of a text that needs room, so as not to break at every word."""
+        return not self.numeric and len(self.text) > LONG
 
     @property
     def limits(self) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from analytics.figures.families import ALPHA
 from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame, StudyItems
-from analytics.frames.entries import SIZE, decision_question, name_of
+from analytics.frames.entries import SIZE, MeasuredSets, decision_question, name_of
 from analytics.frames.measures import MeasureValues
 from analytics.frames.pairs import PairFrame, PairGroup
 from analytics.frames.passes import Pass, StudyPasses, with_parts
@@ -131,6 +131,8 @@ class FigureInput(ABC):
     texts: StudyTexts | None = field(default=None, kw_only=True)
     # The order in which people judged, of the whole study.
     work_order: WorkOrder | None = field(default=None, kw_only=True)
+    # The sets whose entries are measured, of the whole study.
+    measured_sets: MeasuredSets | None = field(default=None, kw_only=True)
     # What asks each item's clarifying question.
     question_source: CodedColumn = field(kw_only=True)
 
@@ -344,6 +346,7 @@ def _pair_inputs(frame: StudyFrame, given: Terms, at: int, question: QuestionSpe
             group,
             counts,
             measures=frame.measures,
+            measured_sets=frame.measured_sets,
             by_group=by_group,
             kinds=kinds,
             work_order=frame.work_order,
@@ -366,6 +369,7 @@ def _measures_input(frame: StudyFrame, given: Terms) -> tuple[QuestionSpec, str,
         items=frame.study_items,
         rater=frame.groups[0].key,
         measures=frame.measures,
+        measured_sets=frame.measured_sets,
         question_source=frame.study_items.question_source,
     )
     return question, MEASURES, [made]
@@ -394,6 +398,7 @@ def _answer_inputs(
             answers,
             kinds,
             measures=frame.measures,
+            measured_sets=frame.measured_sets,
             by_group=by_group,
             work_order=frame.work_order,
             question_source=frame.study_items.question_source,

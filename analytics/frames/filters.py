@@ -18,7 +18,9 @@ NO_SPLIT = "none"
 VIEW_LETTERS = 12
 # The name of each filter, as commands, pages, the API and reports have it, and the field that holds it.
 NAMES = {
+    "query": "queries",
     "category": "categories",
+    "source": "sources",
     "split": "splits",
     "arm": "arms",
     "system": "systems",
@@ -31,16 +33,20 @@ NAMES = {
 }
 # The name of a saved view, which stands for its filters and beside no other.
 SAVED = "view"
-SEVERAL = ("category", "split", "arm", "system", "group", "rater", "without_rater")
+SEVERAL = ("query", "category", "source", "split", "arm", "system", "group", "rater", "without_rater")
+# More queries than this are not offered as a list to choose from; their keys can be named all the same.
+MOST_OFFERED = 1_000
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Items of these categories, splits and arms, with a response of one of these systems; judgments of people of these
-    groups beside those of all judges, of these raters (pseudonyms) and not of those, of one revision, made from the
-    first day to the last (UTC). What is empty filters nothing."""
+    """Items of these queries (keys), categories, sources, splits and arms, with a response of one of these systems;
+    judgments of people of these groups beside those of all judges, of these raters (pseudonyms) and not of those, of
+    one revision, made from the first day to the last (UTC). What is empty filters nothing."""
 
+    queries: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
     arms: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
@@ -92,7 +98,9 @@ class Filters:
             raise FieldsRefused({name: found for name, found in problems.items() if found})
         splits = ["" if each == NO_SPLIT else each for each in wanted.get("split", ())]
         return cls(
+            queries=tuple(wanted.get("query", ())),
             categories=tuple(wanted.get("category", ())),
+            sources=tuple(wanted.get("source", ())),
             splits=tuple(splits),
             arms=tuple(wanted.get("arm", ())),
             systems=tuple(wanted.get("system", ())),
@@ -153,7 +161,8 @@ class Filters:
 
     @property
     def choose_items(self) -> bool:
-        return bool(self.categories or self.splits or self.arms or self.systems)
+        of_query = self.queries or self.categories or self.sources or self.splits
+        return bool(of_query or self.arms or self.systems)
 
     @property
     def choose_judgments(self) -> bool:
@@ -164,7 +173,13 @@ class Filters:
     def items(self, study: Study) -> QuerySet[Item]:
         """The study's items that are in the view, whoever judged them."""
         found = Item.objects.filter(study=study)
-        chosen = {"query__category": self.categories, "query__split": self.splits, "arm__key": self.arms}
+        chosen = {
+            "query__key": self.queries,
+            "query__category": self.categories,
+            "query__source": self.sources,
+            "query__split": self.splits,
+            "arm__key": self.arms,
+        }
         found = found.filter(**{f"{path}__in": values for path, values in chosen.items() if values})
         if self.systems:
             shown = ItemResponse.objects.filter(
@@ -225,7 +240,9 @@ def view_in_words(view: Mapping[str, Any]) -> str:
     found = [
         f"{_plural(one, view[name])} {', '.join(map(str, view[name]))}"
         for name, one in (
+            ("query", "query"),
             ("category", "category"),
+            ("source", "source"),
             ("split", "split"),
             ("arm", "setting"),
             ("system", "system"),
@@ -250,18 +267,30 @@ def view_in_words(view: Mapping[str, Any]) -> str:
 
 def choices_of(study: Study) -> dict[str, list[str]]:
     """The values of each filter in a study, of those filters that leave something to choose."""
-    queries = Query.objects.filter(study=study).order_by().distinct().values_list("category", "split")
-    both = list(queries)
+    keys, facts = _queries_of(study)
     raters = list(study.raters.order_by("pseudonym").values_list("pseudonym", "kind", "group"))
     found = {
-        "category": sorted({category for category, _ in both if category}),
-        "split": sorted({split or NO_SPLIT for _, split in both}),
+        "query": keys,
+        "category": sorted({category for category, _, _ in facts if category}),
+        "source": sorted({source for _, source, _ in facts if source}),
+        "split": sorted({split or NO_SPLIT for _, _, split in facts}),
         **{name: _known(study, name) for name in ("arm", "system")},
         "group": sorted({group for _, kind, group in raters if group and kind != Rater.Kind.JUDGE}),
         "rater": [pseudonym for pseudonym, _, _ in raters],
     }
     found["without_rater"] = found["rater"]
     return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def _queries_of(study: Study) -> tuple[list[str], list[tuple[str, str, str]]]:
+    """The keys of the study's queries, none where they are too many to be offered; and the category, source and split
+    that each has."""
+    queries = Query.objects.filter(study=study)
+    rows = queries.order_by("pk").values_list("key", "category", "source", "split")[: MOST_OFFERED + 1]
+    found = list(rows)
+    if len(found) > MOST_OFFERED:
+        return [], list(queries.order_by().distinct().values_list("category", "source", "split"))
+    return [key for key, *_ in found], [(category, source, split) for _, category, source, split in found]
 
 
 def _plural(noun: str, named: Sequence[Any]) -> str:
@@ -281,8 +310,10 @@ def _known(study: Study, name: str) -> list[str]:
         return list(grouped.order_by("group").values_list("group", flat=True).distinct())
     if name in ("rater", "without_rater"):
         return list(study.raters.order_by("pseudonym").values_list("pseudonym", flat=True))
-    queries = Query.objects.filter(study=study).order_by().distinct()
-    values = queries.values_list(name, flat=True)
+    queries = Query.objects.filter(study=study)
+    if name == "query":
+        return list(queries.order_by("pk").values_list("key", flat=True))
+    values = queries.order_by().distinct().values_list(name, flat=True)
     if name == "split":
         return sorted(each or NO_SPLIT for each in values)
     return sorted(each for each in values if each)

@@ -67,6 +67,18 @@ class MeasureValues:
         total = sum_by(place, self.value, n_items * most)
         return divide(total, times).reshape(n_items, most)
 
+    def of_responses(self, n_items: int, most: int) -> tuple[Ints, Ints, Floats]:
+        """Every number that says something of one response: arrays (n,) of its item, the place of the response, below
+        `most`, and the number.
+
+        Of a measure of entries, the number of each entry; of others, one of each response.
+        """
+        if self.measure.subject == Subject.ENTRY:
+            return self.item, response_places(self.parts)[self.part], self.value
+        numbers = self.by_response(n_items, most)
+        item, response = np.nonzero(np.isfinite(numbers))
+        return item, response, numbers[item, response]
+
     def differences(self, n_items: int) -> Floats:
         """The second response's number less the first's by item, (n_items,); nan where one is missing."""
         if self.measure.subject == Subject.PAIR:

@@ -78,6 +78,8 @@ class KnownRater:
     # The jury that it is a member of, and the rule by which that becomes one rater.
     jury: str = ""
     combination: str = DEFAULT_RULE
+    # The system whose responses it compares with, in place of the human-written references.
+    reference_from: str = ""
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,7 @@ def _raters(study: Study) -> dict[int, KnownRater]:
             bool(about.get("derived")),
             group,
             *_jury_of(about),
+            reference_from=about.get("reference_from") or "",
         )
         for pk, pseudonym, label, kind, group, about in rows
     }

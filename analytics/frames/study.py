@@ -7,6 +7,7 @@ import numpy as np
 
 from analytics.frames.answers import answers_frame, countable_questions
 from analytics.frames.arrays import AnswersFrame, StudyItems
+from analytics.frames.entries import MeasuredSets
 from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.measures import MeasureValues, read_measure_values
 from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns, pair_frames
@@ -54,6 +55,7 @@ class StudyFrame:
     texts: StudyTexts
     study_items: StudyItems
     work_order: WorkOrder
+    measured_sets: MeasuredSets
     rows: StudyRows
 
     @property
@@ -113,6 +115,7 @@ def study_frame(study: Study, filters: Filters = EVERYTHING) -> StudyFrame:
         passes=read_passes(study, paired if compares else [], others, filters),
         study_items=rows.items,
         work_order=WorkOrder(rows),
+        measured_sets=MeasuredSets(rows),
         rows=rows,
     )
 

@@ -7,7 +7,9 @@ from evaluation.models import Study
 
 # What each filter is called on the page.
 LABELS = {
+    "query": "Query",
     "category": "Category",
+    "source": "Source",
     "split": "Split",
     "arm": "Setting",
     "system": "System",

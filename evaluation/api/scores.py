@@ -34,7 +34,7 @@ class ScoreSerializer(StrictSerializer):
     item = BodyTextField(help_text="The item's key.")
     system = BodyTextField(required=False, help_text="Of the response that is scored.")
     response = BodyTextField(required=False, help_text="Its key, instead of the system.")
-    part = BodyTextField(required=False, help_text="Anything else: f1, f2.r1.")
+    part = BodyTextField(required=False, help_text="Anything else: f1, f2.r1; e2 of the named response.")
     name = BodyTextField(help_text="The measure's.")
     score = BodyNumberField()
 

@@ -19,7 +19,7 @@ from analytics.reports.paper.archive import plot_paths, plots_of, tables_of
 from analytics.reports.paper.latex import report_latex
 from analytics.reports.paper.latex_table import PACKAGES, latex_table
 from evaluation.models import Study
-from judging.management.entry_tables import band_rows, band_table, item_tables
+from judging.management.entry_tables import item_tables
 from judging.services.scored_entries import ScoredEntries, ScoredEntry, ScoredItem
 from tests.analytics.reports import goldens
 from tests.analytics.reports.test_latex import HOSTILE
@@ -121,10 +121,9 @@ def scored_entries():
     )
 
 
-def test_scores_of_single_entries_compile(study):
+def test_scores_of_single_entries_compile():
     found, labels = scored_entries(), {"s_1": "The first & best", "s_2": "The second_one"}
-    tables = [*item_tables(found, labels), band_table(found, band_rows(found, study), labels)]
-    body = "\n".join(map(latex_table, tables))
+    body = "\n".join(map(latex_table, item_tables(found, labels)))
     text = "\n".join(
         [
             r"\documentclass[11pt]{article}",

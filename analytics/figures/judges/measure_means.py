@@ -17,16 +17,18 @@ from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import mean_estimate
 from analytics.statistics.core.tidy import Ints, Items
 from evaluation.protocols import QuestionSpec
+from evaluation.protocols.answers.measures import Subject
 
 UNIT = "responses of items"
+ENTRIES = "entries of responses"
 
 
 class MeasureMeansFigure(Figure):
     heading = "measures"
     place = 20
     definition = (
-        "Every measure of responses by system: mean with its interval over queries, standard deviation, and "
-        "number of values; shown once with people, or with each judge where there are no people."
+        "Every measure of responses or their entries by system: mean with its interval over queries, standard "
+        "deviation, and number of values; shown once with people, or with each judge where there are no people."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -47,17 +49,17 @@ class MeasureMeansFigure(Figure):
             return
         systems, keys, query, *_ = systems_of(given)
         for measured in given.measures:
-            numbers = measured.by_response(*systems.shape)
+            item, response, numbers = measured.of_responses(*systems.shape)
             for code, key in enumerate(keys):
-                item, response = np.nonzero((systems == code) & np.isfinite(numbers))
-                if len(item):
-                    sums = mean_sums(numbers[item, response], query[item], unit=UNIT)
+                own = systems[item, response] == code
+                if own.any():
+                    sums = mean_sums(numbers[own], query[item[own]], unit=unit_of(measured))
                     yield Quantity(f"{measured.measure.title}, by {measured.label}", sums, systems=(key,))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(
-            "Mean of each measure over a system's responses, in every item that shows one; intervals are "
-            "computed over queries.",
+            "Mean of each measure over a system's responses (of measures of entries, over their entries), in every "
+            "item that shows one; intervals are computed over queries.",
             columns(["Measure", "By", "System", "Mean", "Standard deviation", "n"], names=3),
         )
         seen = set()
@@ -88,6 +90,11 @@ def is_first(given: FigureInput) -> bool:
     return not isinstance(given, AnswerInput) or given.frame.questions[0].key == given.question.key
 
 
+def unit_of(measured: MeasureValues) -> str:
+    """The things that its numbers of a system are of, in the plural."""
+    return ENTRIES if measured.measure.subject == Subject.ENTRY else UNIT
+
+
 def systems_of(given: FigureInput) -> tuple[Ints, tuple[str, ...], Ints, Ints, tuple[str, ...]]:
     """The system of each response of an item (n_items, m), negative for none, the systems' keys, and the items' queries
     and arms with the arms' keys."""
@@ -100,17 +107,17 @@ def systems_of(given: FigureInput) -> tuple[Ints, tuple[str, ...], Ints, Ints, t
 def _record(
     given: FigureInput, measured: MeasureValues, systems: Ints, keys: tuple[str, ...], query: Ints
 ) -> Record:
-    numbers = measured.by_response(*systems.shape)
+    item, response, numbers = measured.of_responses(*systems.shape)
     rows = []
     for code, key in enumerate(keys):
-        item, response = np.nonzero((systems == code) & np.isfinite(numbers))
-        values = numbers[item, response]
+        own = systems[item, response] == code
+        values = numbers[own]
         if not len(values):
             continue
         mean = mean_estimate(
             values,
-            query[item],
-            unit=UNIT,
+            query[item[own]],
+            unit=unit_of(measured),
             resample=given.resample(f"mean {measured.measure.name} of {measured.rater}, {key}"),
             empty="The system has no value of this measure.",
         )

@@ -14,12 +14,12 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import FigureInput
-from analytics.figures.judges.measure_means import UNIT, is_first, systems_of
+from analytics.figures.judges.measure_means import ENTRIES, is_first, systems_of, unit_of
 from analytics.figures.report_view import ReportView
 from analytics.frames.measures import MeasureValues
 from analytics.statistics.core.bins import binned, in_bins
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.judges.score_spread import score_spread
+from analytics.statistics.judges.score_spread import SAME_SCORE, score_spread
 from evaluation.protocols import QuestionSpec
 
 # CondAmbigQA, section 5.4.
@@ -35,9 +35,9 @@ class MeasureSpreadFigure(Figure):
     heading = "measures"
     place = 30
     definition = (
-        "Every measure of responses (of follow-up questions of responses, their mean) by system and setting: mean, "
-        "standard deviation, quartiles and a histogram; of measures from 0 to 1 also the shares below 0.20, to 0.35, "
-        "to 0.50, and above."
+        "Every measure of responses (of follow-up questions of responses, their mean) or of their entries by system "
+        "and setting: mean, standard deviation, quartiles and a histogram; of measures from 0 to 1 also the shares "
+        "below 0.20, to 0.35, to 0.50, and above."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -74,29 +74,34 @@ class MeasureSpreadFigure(Figure):
 FIGURE = MeasureSpreadFigure()
 
 
+def band_of(score: float) -> str:
+    """The band that a score lies in; one on a border belongs to the higher band."""
+    return BANDS[int(np.searchsorted(np.asarray(BORDERS) - SAME_SCORE, score, side="right"))]
+
+
 def _record(given: FigureInput, measured: MeasureValues) -> Record:
     systems, keys, query, arm, arms = systems_of(given)
-    measure, numbers = measured.measure, measured.by_response(*systems.shape)
+    measure, (item, response, numbers) = measured.measure, measured.of_responses(*systems.shape)
+    system = systems[item, response]
     within = None if measure.low is None or measure.high is None else (measure.low, measure.high)
     # What differs by rounding only lies in the same bin.
     rounded = np.round(numbers, 9)
-    known = rounded[np.isfinite(numbers) & (systems >= 0)]
+    known = rounded[system >= 0]
     whole = 1.0 if (known % 1 == 0).all() else 0.0
     edges = binned(known, least=whole, most=MOST_BINS).edges if len(known) else ()
     cells = []
     for at, arm_key in enumerate(arms):
         for code, key in enumerate(keys):
-            here = (systems == code) & (arm == at)[:, None] & np.isfinite(numbers)
-            item, response = np.nonzero(here)
-            if len(item):
-                counts = in_bins(rounded[item, response], edges).counts
+            here = (system == code) & (arm[item] == at)
+            if here.any():
+                counts = in_bins(rounded[here], edges).counts
                 spread = score_spread(
-                    numbers[item, response],
-                    query[item],
+                    numbers[here],
+                    query[item[here]],
                     borders=BORDERS if within == (0, 1) else (),
                     within=within,
                     resample=given.resample(f"spread {measure.name} of {measured.rater}, {arm_key} {key}"),
-                    unit=UNIT,
+                    unit=unit_of(measured),
                 )
                 cells.append({"arm": arm_key, "system": key, **plain(spread), "counts": list(counts)})
     return {
@@ -133,13 +138,22 @@ def _label(measure: Record, *, several: bool) -> str:
     return f"{measure['label']} ({measure['judge']})" if several else str(measure["label"])
 
 
+def _of_entries(measures: Sequence[Record]) -> str:
+    """A remark for a table that holds measures of entries."""
+    return " (of measures of entries, of their entries)" if any(map(_is_of_entries, measures)) else ""
+
+
+def _is_of_entries(measure: Record) -> bool:
+    return bool(measure["cells"][0]["mean"]["unit"] == ENTRIES)
+
+
 def _means(view: ReportView, measures: Sequence[Record]) -> Table:
     """A row per setting and system, a column per measure: its mean over its standard deviation."""
     several = _are_of_several(measures)
     labels = [_label(each, several=several) for each in measures]
     names = _names(view)
     build = Builder(
-        "Mean of each measure over a system's responses, with the standard deviation of the responses below it.",
+        f"Mean of each measure over a system's responses{_of_entries(measures)}, with the standard deviation below it.",
         columns([*names, *labels], names=len(names)),
     )
     cells = [{(cell["arm"], cell["system"]): cell for cell in each["cells"]} for each in measures]
@@ -158,7 +172,8 @@ def _mean_cell(cell: Record | None) -> TableCell:
 def _quartiles(view: ReportView, measures: Sequence[Record]) -> Table:
     names = _names(view)
     build = Builder(
-        "Mean with its interval over queries, standard deviation, and quartiles of the responses.",
+        "Mean with its interval over queries, standard deviation, and quartiles of the responses"
+        f"{_of_entries(measures)}.",
         columns(
             ["Measure", "By", *names, "Mean", "SD", "Lower", "Median", "Upper", "n"], names=2 + len(names)
         ),
@@ -181,7 +196,7 @@ def _quartiles(view: ReportView, measures: Sequence[Record]) -> Table:
 def _banded(view: ReportView, measures: Sequence[Record]) -> Table:
     names = _names(view)
     build = Builder(
-        "Share of responses by the band that their score lies in, in percent.",
+        f"Share of responses{_of_entries(measures)} by the band that their score lies in, in percent.",
         columns(["Measure", "By", *names, *BANDS, "n"], names=2 + len(names)),
         foot="A score on a border belongs to the higher band.",
     )
@@ -223,7 +238,8 @@ def _distributions(view: ReportView, measure: Record, *, several: bool) -> Itera
         if len(cells) > MOST_HISTOGRAMS:
             found = [(ALL, np.sum([counts for _, counts in found], axis=0).tolist())]
         setting = f", {view.arm(arm)}" if len(view.all_arms) > 1 else ""
-        caption = f"Number of responses by {label}{setting}"
+        counted = ("entry", "entries") if _is_of_entries(measure) else ("response", "responses")
+        caption = f"Number of {counted[1]} by {label}{setting}"
         bars = [
             (name, [Bar(*each) for each in zip(edges[:-1], edges[1:], counts, strict=True)])
             for name, counts in found
@@ -232,7 +248,7 @@ def _distributions(view: ReportView, measure: Record, *, several: bool) -> Itera
             bars,
             what=f"Distribution of {label}{setting}",
             axis=measure["label"],
-            counted=("response", "responses"),
+            counted=counted,
             caption=f"{caption}. The outermost bars include all values beyond them.",
             form=form,
         )

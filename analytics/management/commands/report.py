@@ -88,7 +88,9 @@ class Command(BaseCommand):
 def add_filters(parser: CommandParser) -> None:
     """The options that make a report one of a view."""
     about = {
+        "query": "only items of this query",
         "category": "only items of this category",
+        "source": "only items whose query is from this source",
         "split": "only items of this split (none: of no split)",
         "arm": "only items of this setting",
         "system": "only items with a response of this system",

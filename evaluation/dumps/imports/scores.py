@@ -27,6 +27,7 @@ SUBJECTS = {
     "r": Subject.RESPONSE,
     "f": Subject.FOLLOW_UP,
     "f.r": Subject.FOLLOW_UP_RESPONSE,
+    "e.r": Subject.ENTRY,
 }
 
 
@@ -36,7 +37,8 @@ Records = Iterator[tuple[str, Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """One score; of `system`, `response` and `part` at most one is there."""
+    """One score. `system` or `response`, not both, names the response; `part` is then a part of that ("e2"), and of the
+    item otherwise ("f1", "e2.r1")."""
 
     where: str
     item: str
@@ -198,9 +200,8 @@ def _require_columns(file_name: str, names: Sequence[str]) -> None:
 def _row(where: str, record: Mapping[str, Any], name: str, problems: Problems) -> ScoreRow | None:
     texts = {key: str(record.get(key) or "").strip() for key in COLUMNS if key != SCORE}
     wrong = [f"{key} is missing" for key in (ITEM,) if not texts[key]]
-    named = [key for key in (SYSTEM, RESPONSE, PART) if texts[key]]
-    if len(named) > 1:
-        wrong.append(f"names {' and '.join(named)}; one is enough")
+    if texts[SYSTEM] and texts[RESPONSE]:
+        wrong.append(f"names {SYSTEM} and {RESPONSE}; one is enough")
     if not (texts[NAME] or name):
         wrong.append("name is missing")
     given = record.get(SCORE)
@@ -295,14 +296,12 @@ def _undeclared(row: ScoreRow, part: str, blank: Measure, problems: Problems) ->
 
 def _part(row: ScoreRow, stimulus: Stimulus) -> tuple[str, str]:
     """The part that a row is about, or what is wrong with how it names it."""
-    if row.part:
-        return row.part, ""
     field, wanted = ("system", row.system) if row.system else ("key", row.response)
     if not wanted:
-        return "", ""
+        return row.part, ""
     found = [each["part"] for each in stimulus["responses"] if each[field] == wanted]
     if len(found) == 1:
-        return found[0], ""
+        return f"{row.part}.{found[0]}" if row.part else found[0], ""
     named = f"of system {wanted!r}" if row.system else wanted
     number = "no response" if not found else f"{len(found)} responses"
     there = ", ".join(str(each[field]) for each in stimulus["responses"]) or "none"

@@ -13,6 +13,7 @@ from typing import Any
 
 from evaluation.protocols.answers.parts import parts_over
 from evaluation.protocols.base import DIRECTIONS, AnswersInvalid, AnswerValue, Over, Problem, Source, Stimulus
+from evaluation.protocols.entries.references import entry_parts
 from evaluation.protocols.protocol import Protocol
 
 PREFIX = "measure:"
@@ -23,7 +24,7 @@ MAX_LABEL = 80
 
 
 class Subject(StrEnum):
-    """The thing that a measure gives a number to; all but a pair are what questions are asked over, too."""
+    """The thing that a measure gives a number to. Questions are asked over all of them but a pair and an entry."""
 
     ITEM = str(Over.ITEM)
     RESPONSE = str(Over.RESPONSE)
@@ -31,6 +32,8 @@ class Subject(StrEnum):
     PAIR = "pair"
     FOLLOW_UP = str(Over.FOLLOW_UP)
     FOLLOW_UP_RESPONSE = str(Over.FOLLOW_UP_RESPONSE)
+    # Of a response that is a set of condition-answer-citation entries.
+    ENTRY = "entry"
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,8 @@ class Measure:
         """The parts of a stimulus that it can give a number to."""
         if self.subject == Subject.PAIR:
             return [""] if len(stimulus["responses"]) == 2 else []
+        if self.subject == Subject.ENTRY:
+            return entry_parts(stimulus)
         return parts_over(Over(self.subject), stimulus)
 
 

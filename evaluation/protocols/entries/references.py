@@ -33,6 +33,15 @@ def response_set(stimulus: Stimulus, part: str) -> list[Entry] | None:
     return clean_entries(read_json(text), None, "")[0]
 
 
+def entry_parts(stimulus: Stimulus) -> list[str]:
+    """The entries of each response that is a set, one response after the other: "e2.r1" is the second of the first."""
+    return [
+        f"e{number}.{response['part']}"
+        for response in stimulus["responses"]
+        for number in range(1, len(response_set(stimulus, response["part"]) or ()) + 1)
+    ]
+
+
 def _given(reference: Any) -> Any:
     if isinstance(reference, Mapping):
         return reference["entries"] if "entries" in reference else read_json(str(reference.get("text") or ""))

@@ -14,7 +14,7 @@ import numpy as np
 from analytics.statistics.core.tidy import Floats
 from analytics.statistics.entries.matching import citation_recall, greedy_matching, optimal_matching
 from evaluation.protocols import Protocol
-from evaluation.protocols.answers.measures import Measure
+from evaluation.protocols.answers.measures import Measure, Subject
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries.references import reference_set, response_set
 from evaluation.protocols.entries.sets import Entry
@@ -60,7 +60,24 @@ CONDITION = Measure("condition_score", "Condition score, optimal matching", low=
 ANSWER = Measure("answer_score", "Answer score, optimal matching", low=0, high=1)
 GREEDY_CONDITION = Measure("condition_score_greedy", "Condition score, greedy matching", low=0, high=1)
 GREEDY_ANSWER = Measure("answer_score_greedy", "Answer score, greedy matching", low=0, high=1)
-MEASURES = (CONDITION, ANSWER, GREEDY_CONDITION, GREEDY_ANSWER)
+# Of each entry, in the optimal matching.
+ENTRY_CONDITION, ENTRY_ANSWER, ENTRY_CITATION = (
+    Measure(name, label, Subject.ENTRY, low=0, high=1)
+    for name, label in (
+        ("entry_condition_score", "Condition score of an entry"),
+        ("entry_answer_score", "Answer score of an entry"),
+        ("entry_citation_recall", "Citation recall of an entry"),
+    )
+)
+MEASURES = (
+    CONDITION,
+    ANSWER,
+    GREEDY_CONDITION,
+    GREEDY_ANSWER,
+    ENTRY_CONDITION,
+    ENTRY_ANSWER,
+    ENTRY_CITATION,
+)
 
 
 @dataclass(frozen=True)
@@ -146,7 +163,13 @@ class EntryAsking(ResponseAsking):
         }
         parts = [response["part"] for response in call.stimulus["responses"]]
         empty = {part: 0.0 for part in parts if response_set(call.stimulus, part) == []}
-        return {measure.key: {**empty, call.step: min(score, 1.0)} for measure, score in scores.items()}
+        found = {measure.key: {**empty, call.step: min(score, 1.0)} for measure, score in scores.items()}
+        entries = {f"e{number}.{call.step}": each for number, each in enumerate(_entry_scores(pairs), 1)}
+        return found | {
+            ENTRY_CONDITION.key: {part: each.condition for part, each in entries.items()},
+            ENTRY_ANSWER.key: {part: each.answer for part, each in entries.items()},
+            ENTRY_CITATION.key: {part: each.citation for part, each in entries.items()},
+        }
 
     def entries(self, call: ItemCall, reply: Reply) -> list[EntryScore]:
         """The scores of each entry of the call's response, from the reply that `read` makes the measures of.
@@ -156,16 +179,7 @@ class EntryAsking(ResponseAsking):
         require_answer(reply)
         cells = self.task(call).cells
         values, _ = read_cells(cells, view_of(call.stimulus, call.order), call.settings, reply)
-        pairs = _pair_scores(call, values)
-        optimal = optimal_matching(pairs.fit)
-        matched = dict(zip(optimal.given.tolist(), optimal.reference.tolist(), strict=True))
-        scores = (pairs.conditions, pairs.answers, pairs.citations)
-        return [
-            EntryScore(matched[row] + 1, *(float(each[row, matched[row]]) for each in scores))
-            if row in matched
-            else EntryScore(0, 0.0, 0.0, 0.0)
-            for row in range(len(pairs.conditions))
-        ]
+        return _entry_scores(_pair_scores(call, values))
 
     def measures(self, settings: Settings) -> tuple[Measure, ...]:
         return MEASURES
@@ -209,6 +223,19 @@ def _pair_scores(call: ItemCall, values: Values) -> _PairScores:
         _matrix(values, "answer", shape),
         np.array([[_recall(entry, wanted) for wanted in reference] for entry in given]),
     )
+
+
+def _entry_scores(pairs: _PairScores) -> list[EntryScore]:
+    """Of each entry, in the optimal matching."""
+    optimal = optimal_matching(pairs.fit)
+    matched = dict(zip(optimal.given.tolist(), optimal.reference.tolist(), strict=True))
+    scores = (pairs.conditions, pairs.answers, pairs.citations)
+    return [
+        EntryScore(matched[row] + 1, *(float(each[row, matched[row]]) for each in scores))
+        if row in matched
+        else EntryScore(0, 0.0, 0.0, 0.0)
+        for row in range(len(pairs.conditions))
+    ]
 
 
 def _matrix(values: Values, score: str, shape: tuple[int, int]) -> Floats:

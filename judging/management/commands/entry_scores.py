@@ -1,4 +1,4 @@
-"""Print the scores of single entries, from a judge's replies, and the bands that they lie in (docs/scores.md)."""
+"""Print the scores of single entries with the reference entries that they are matched with (docs/scores.md)."""
 
 import json
 from typing import Any
@@ -9,17 +9,8 @@ from analytics.display.blocks import Block, Section
 from analytics.display.tables import Table
 from analytics.reports.markdown import section_markdown
 from analytics.reports.paper.latex_table import latex_table
-from analytics.reports.paper.table_csv import table_csv
 from evaluation.refusals import Refused
-from judging.management.entry_tables import (
-    band_rows,
-    band_table,
-    item_tables,
-    plain_bands,
-    rows_csv,
-    rows_of,
-    system_labels,
-)
+from judging.management.entry_tables import item_tables, rows_csv, rows_of, system_labels
 from judging.management.studies import study_of
 from judging.services.scored_entries import ScoredEntries, scored_entries
 
@@ -36,11 +27,6 @@ class Command(BaseCommand):
         parser.add_argument(
             "--query", action="append", default=[], metavar="KEY", help="of this query alone; may be repeated"
         )
-        parser.add_argument(
-            "--bands",
-            action="store_true",
-            help="the bands of all these entries by system, not each entry; JSON has both",
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_of(options["slug"])
@@ -52,23 +38,19 @@ class Command(BaseCommand):
         rows = rows_of(found)
         if not rows:
             raise CommandError(f"{found.judge} scored no entry. {left_out}".strip())
-        bands, labels = band_rows(found, study), system_labels(study)
         if options["format"] == "json":
             said = {
                 "judge": found.judge,
                 "entries": rows,
-                "bands": plain_bands(bands),
                 "left_out": dict(found.left_out),
                 "failures": list(found.failures),
             }
             self.stdout.write(json.dumps(said, indent=2, ensure_ascii=False))
         elif options["format"] == "csv":
-            text = table_csv(band_table(found, bands, labels)) if options["bands"] else rows_csv(rows)
-            self.stdout.write(text, ending="")
+            self.stdout.write(rows_csv(rows), ending="")
         else:
-            tables = [band_table(found, bands, labels)] if options["bands"] else item_tables(found, labels)
             write = _latex if options["format"] == "latex" else _markdown
-            self.stdout.write(write(tables))
+            self.stdout.write(write(item_tables(found, system_labels(study))))
         # Not among the rows, which may go into a file.
         if left_out:
             self.stderr.write(left_out)

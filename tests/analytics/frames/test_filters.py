@@ -26,7 +26,7 @@ def study(db):
     study.raters.filter(pseudonym__in=["person-0", "person-1"]).update(group="crowd")
     study.raters.filter(pseudonym="person-2").update(group="experts")
     odd = study.queries.filter(key__in=["q1", "q3", "q5", "q7", "q9", "q11"])
-    odd.update(category="odd", split="dev")
+    odd.update(category="odd", split="dev", source="clinic")
     return study
 
 
@@ -51,6 +51,12 @@ def systems(row):
     [
         ({"category": ["odd"]}, lambda row: row.item.query.category == "odd"),
         ({"category": ["odd", "even"]}, lambda row: True),
+        ({"query": ["q1", "q4"]}, lambda row: row.item.query.key in ("q1", "q4")),
+        ({"source": ["clinic"]}, lambda row: row.item.query.source == "clinic"),
+        (
+            {"query": ["q1", "q2"], "source": ["clinic"]},
+            lambda row: row.item.query.key == "q1",
+        ),
         ({"split": ["dev"]}, lambda row: row.item.query.split == "dev"),
         ({"split": ["none"]}, lambda row: row.item.query.split == ""),
         ({"system": ["cedar"]}, lambda row: "cedar" in systems(row)),

@@ -23,6 +23,7 @@ from tests.judging.services.runs.test_protocol_runs import make_study
 SCORES = asking_of("entry_scores")
 NAME = "condition_calibration"
 SUFFIXES = ("condition_score", "answer_score", "condition_score_greedy", "answer_score_greedy")
+OF_ENTRIES = ("entry_condition_score", "entry_answer_score", "entry_citation_recall")
 
 
 def entry(condition, answer="Yes", citations=()):
@@ -149,12 +150,17 @@ def test_optimal_matching_beside_the_greedy_one_by_hand():
         # The first entry takes the first reference, the second what is left.
         "condition_score_greedy": {"r1": pytest.approx(0.45)},
         "answer_score_greedy": {"r1": pytest.approx(0.45)},
+        "entry_condition_score": {"e1.r1": 0.8, "e2.r1": 0.8, "e3.r1": 0},
+        "entry_answer_score": {"e1.r1": 0.8, "e2.r1": 0.8, "e3.r1": 0},
+        # {1, 2} beside {7, 9}, and {5} beside {2, 5}.
+        "entry_citation_recall": {"e1.r1": 0, "e2.r1": 0.5, "e3.r1": 0},
     }
 
 
 def test_a_perfect_set_scores_one_whatever_its_order():
     found = scored(call_of(sets=(REFERENCE[::-1],)), [[0, 10], [10, 0]], [[0, 10], [10, 0]])
-    assert found == {name: {"r1": 1.0} for name in SUFFIXES}
+    assert {name: found[name] for name in SUFFIXES} == {name: {"r1": 1.0} for name in SUFFIXES}
+    assert found["entry_condition_score"] == {"e1.r1": 1, "e2.r1": 1}
 
 
 def test_conditions_and_answers_are_those_of_the_same_pairs():
@@ -194,7 +200,7 @@ def test_there_is_room_for_all_pairs():
 def test_the_expected_reply_is_one_that_is_read(able, rationale):
     call = call_of(able=able, settings=Settings(model="m", rationale=rationale))
     data = SCORES.read(call, Reply(text=SCORES.expected(call).text)).data
-    assert {name.removeprefix("measure:") for name in data} == set(SUFFIXES)
+    assert {name.removeprefix("measure:") for name in data} == {*SUFFIXES, *OF_ENTRIES}
 
 
 @pytest.mark.parametrize(
@@ -238,7 +244,7 @@ def numbers(run):
     )}  # fmt: skip
 
 
-def test_a_run_gives_every_set_its_four_scores(study, served):
+def test_a_run_gives_every_set_its_four_scores_and_every_entry_three(study, served):
     judge = make_judge(study, served, "coin", backend="entry_scores")
     told = estimate(study, judge)
     served.reset()
@@ -246,8 +252,9 @@ def test_a_run_gives_every_set_its_four_scores(study, served):
     items = Item.objects.filter(study=study)
     assert told.calls == served.total == 2 * len(items)
     found = numbers(run)
+    parts = dict.fromkeys(SUFFIXES, ("r1", "r2")) | dict.fromkeys(OF_ENTRIES, ("e1.r1", "e2.r1", "e1.r2"))
     assert set(found) == {
-        (item.pk, f"measure:{name}", part) for item in items for name in SUFFIXES for part in ("r1", "r2")
+        (item.pk, f"measure:{name}", part) for item in items for name, of in parts.items() for part in of
     }
     assert all(0 <= number <= 1 for number in found.values())
     # Two entries against one: half of what the matched one has, at most.

@@ -1,4 +1,4 @@
-"""The scores of single entries and their bands, from the replies of a judge whose scores are known."""
+"""The scores of single entries, from the replies of a judge whose scores are known."""
 
 import csv
 import io
@@ -179,37 +179,13 @@ def test_several_samples_are_their_mean(study, served, called):
     assert_sums_are_the_measures(study, found)
 
 
-def test_bands_are_of_single_conditions(study, run, called):
-    first, second = study.systems.order_by("pk").values_list("key", flat=True)
-    data = json.loads(called("--format", "json")[0])
-    counts = {(each["system"], each["band"]): each["n"] for each in data["bands"]}
-    assert {key: n for key, n in counts.items() if n} == {
-        (first, "Below 0.20"): 3,
-        (first, "0.50 and above"): 3,
-        (second, "Below 0.20"): 1,
-        (second, "0.35 to 0.50"): 2,
-    }
-    assert len(counts) == 8
-    shares = {(each["system"], each["band"]): each["share"] for each in data["bands"]}
-    assert shares[second, "0.35 to 0.50"]["value"] == pytest.approx(2 / 3)
-    assert shares[second, "0.35 to 0.50"]["n"] == 3
-    table = rows(called("--format", "csv", "--bands")[0])
-    assert [(each["System"], each["Band"], each["Conditions"], each["Share"]) for each in table][3] == (
-        first,
-        "0.50 and above",
-        "3",
-        "50.0",
-    )
-
-
-@pytest.mark.parametrize("more", [(), ("--bands",), ("--query", "q2")])
+@pytest.mark.parametrize("more", [(), ("--query", "q2")])
 def test_latex_is_escaped_and_balanced(run, called, more):
     text, _ = called("--format", "latex", *more)
     assert is_balanced(text)
     assert is_nested(text)
     assert text.count(r"\caption") == (1 if more else 3)
-    if "--bands" not in more:
-        assert r"As a 100\% \textbraceleft{}drink\textbraceright{} \& food\_1" in " ".join(text.split())
+    assert r"As a 100\% \textbraceleft{}drink\textbraceright{} \& food\_1" in " ".join(text.split())
 
 
 def test_the_reference_comes_first_in_a_query_s_table(run, called):

@@ -96,6 +96,9 @@ def test_items_follow_ups_and_pairs_have_scores_too(study, file):
     assert scores(study) == [
         ("i3", "measure:clarity", "", 3), ("i3", "measure:use", "f1", 1), ("i3", "measure:met", "f2.r1", 0),
     ]  # fmt: skip
+    by_system = "item,system,part,name,score\ni3,aspen,f2,kept,1\n"
+    import_scores(study, file(by_system), judge="follow-ups of a system's response")
+    assert scores(study)[-1] == ("i3", "measure:kept", "f2.r1", 1)
     pair = [{"name": "margin", "subject": "pair", "direction": ""}]
     import_scores(study, file("item,score\ni1,-0.5\n"), judge="pairs", name="margin", declared=pair)
     assert scores(study)[-1] == ("i1", "measure:margin", "", -0.5)
@@ -121,6 +124,14 @@ def test_items_follow_ups_and_pairs_have_scores_too(study, file):
             ["line 3: the measure 'm' is of each response, and the line names none"],
         ),
         (HEAD + "i1,aspen,m\n", ["line 2: has not as many cells"]),
+        (
+            "item,system,response,name,score\ni1,aspen,a1,m,1\n",
+            ["line 2: names system and response; one is enough"],
+        ),
+        (
+            "item,system,part,name,score\ni1,aspen,e1,m,1\n",
+            ["line 2: measure:m.e1.r1: no such part: 'e1.r1'"],
+        ),
         (HEAD + "i1,aspen,a measure,1\n", ["line 2: the measure 'a measure': a name is letters"]),
     ],
 )

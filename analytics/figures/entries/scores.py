@@ -1,0 +1,154 @@
+"""Scores of single entries of responses, beside the conditions of the reference: cases to look at, query by query."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import decimal
+from analytics.display.tables import DASH, Builder, Column, Table, TableCell, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import FigureInput
+from analytics.figures.judges.measure_means import is_first, systems_of
+from analytics.figures.judges.measure_spread import band_of
+from analytics.figures.report_view import ReportView
+from analytics.frames.measures import MeasureValues
+from evaluation.protocols import QuestionSpec
+from evaluation.protocols.answers.measures import Subject
+
+# Of more queries, the first of the study are shown; a view chooses others.
+MOST_QUERIES = 5
+# A heading holds no more of a query.
+LONGEST_HEADING = 80
+
+
+class EntryScoresFigure(Figure):
+    heading = "measures"
+    place = 40
+    definition = (
+        "Every entry of a response's set with its condition and its scores, system by system, below the conditions of "
+        f"the reference; of the first {MOST_QUERIES} queries of the study, or of those of a view."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return True
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """CondAmbigQA Table 3."""
+        if given.people is not None or not is_first(given):
+            return None
+        by_rater: dict[str, list[MeasureValues]] = {}
+        for each in given.measures:
+            if each.measure.subject == Subject.ENTRY:
+                by_rater.setdefault(each.rater, []).append(each)
+        judges = [_record(given, rater, measures) for rater, measures in by_rater.items()]
+        return {"judges": judges} if judges else None
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        seen = set()
+        for record in view.records_of(self.key):
+            for judge in record["judges"]:
+                if judge["rater"] not in seen:
+                    seen.add(judge["rater"])
+                    yield from _judge_blocks(view, judge)
+
+
+FIGURE = EntryScoresFigure()
+
+
+def _record(given: FigureInput, rater: str, measures: Sequence[MeasureValues]) -> Record:
+    assert given.measured_sets is not None
+    systems, keys, query, arm, arms = systems_of(given)
+    judged = np.unique(np.concatenate([each.item for each in measures]))
+    # In the order of the study's items.
+    queries = list(dict.fromkeys(query[judged].tolist()))
+    shown = judged[np.isin(query[judged], queries[:MOST_QUERIES])].tolist()
+    scores: dict[int, dict[str, list[float | None]]] = {item: {} for item in shown}
+    for place, each in enumerate(measures):
+        here = np.isin(each.item, shown)
+        for item, part, value in zip(each.item[here], each.part[here], each.value[here], strict=True):
+            row = scores[int(item)].setdefault(each.parts[part], [None] * len(measures))
+            row[place] = float(value)
+    cases: dict[tuple[int, int], Record] = {}
+    for item, sets in zip(shown, given.measured_sets.of(shown, rater), strict=True):
+        case = cases.setdefault(
+            (query[item], arm[item]),
+            {
+                "query": sets.query,
+                "text": sets.text,
+                "arm": arms[arm[item]],
+                "reference": list(sets.reference),
+                "entries": [],
+            },
+        )
+        # As the sets have them, response by response.
+        for part, condition in sets.conditions.items():
+            if part in scores[item]:
+                number, _, response = part.partition(".")
+                code = systems[item, int(response.removeprefix("r")) - 1]
+                case["entries"].append(
+                    {
+                        "system": keys[code],
+                        "entry": int(number.removeprefix("e")),
+                        "condition": condition,
+                        "scores": scores[item][part],
+                    }
+                )
+    return {
+        "rater": rater,
+        "judge": measures[0].label,
+        "measures": [
+            {
+                "measure": each.measure.name,
+                "label": each.measure.title,
+                "banded": (each.measure.low, each.measure.high) == (0, 1),
+            }
+            for each in measures
+        ],
+        "queries": len(queries),
+        "cases": list(cases.values()),
+    }
+
+
+def _judge_blocks(view: ReportView, judge: Record) -> Iterator[Block]:
+    """A block for each query and setting; all but the first are folded."""
+    shown = len({case["query"] for case in judge["cases"]})
+    foot = (
+        f"Of {judge['queries']:,} queries, the first {shown} are shown; a view of other queries shows theirs."
+        if judge["queries"] > shown
+        else ""
+    )
+    for at, case in enumerate(judge["cases"]):
+        setting = f", {view.arm(case['arm'])}" if len(view.all_arms) > 1 else ""
+        name = case["text"] if len(case["text"]) <= LONGEST_HEADING else case["query"]
+        yield Block(
+            f"Scores of entries: {name}{setting}",
+            tables=(_table(view, judge, case, setting, foot if not at else ""),),
+            folded=at > 0,
+        )
+
+
+def _table(view: ReportView, judge: Record, case: Record, setting: str, foot: str) -> Table:
+    measures = judge["measures"]
+    banded = next((at for at, each in enumerate(measures) if each["banded"]), None)
+    if banded is not None and len(measures) > 1:
+        foot = f"The band is that of “{measures[banded]['label']}”. {foot}".strip()
+    build = Builder(
+        f"Entries of responses to “{case['text']}”{setting}, scored by {judge['judge']}, below the conditions of "
+        "the reference.",
+        [
+            *columns(["System", "Condition", *(each["label"] for each in measures)], names=2),
+            *([] if banded is None else [Column("Band", numeric=False)]),
+        ],
+        foot=foot,
+    )
+    for text in case["reference"]:
+        blank = [words("")] if banded is not None else []
+        build.add(head("Reference"), words(text), *([TableCell(DASH)] * len(measures)), *blank)
+    for entry in case["entries"]:
+        scores = entry["scores"]
+        cells = [TableCell(DASH if score is None else decimal(score)) for score in scores]
+        if banded is not None:
+            cells.append(words("" if scores[banded] is None else band_of(scores[banded])))
+        build.add(head(view.system(entry["system"])), words(entry["condition"]), *cells)
+    return build.build()
