@@ -1,4 +1,4 @@
-"""Large studies of five forms, written by PostgreSQL itself: what people and a judge said is drawn by hashing ids.
+"""Large studies of six forms, written by PostgreSQL itself: what people and a judge said is drawn by hashing ids.
 
 Two judgments of three follow what most would say of the item, the others are anybody's guess.
 """
@@ -81,6 +81,7 @@ FORMS = {
     "large-pairs": LargeForm("pairwise", 250_000, 60_000, 2, (PAIR,), arms=True),
     "large-contexts": LargeForm("pairwise", 25_000, 6_000, 2, (PAIR, CHECKS), follow_ups=10, arms=True),
     "large-ratings": LargeForm("aspects", 62_500, 62_500, 4, (RATINGS, PICK)),
+    "large-answers": LargeForm("aspects", 250_000, 250_000, 4, (RATINGS, PICK)),
     "large-rankings": LargeForm("ranking", 250_000, 250_000, 4, (RANKS,)),
     "large-whole": LargeForm("pairwise", 250_000, 60_000, 2, (PAIR, MEASURES), arms=True, whole=True),
 }

@@ -114,11 +114,12 @@ def by_factors(given: AnswerInput) -> Record:
         "arm": (items.arm[values.item], items.arms),
         "category": (items.category[values.item], items.categories),
     }
-    return {
-        f"by_{factor}": [{factor: name, **mean_record(means[code])} for code, name in several(codes, names)]
-        for factor, (codes, names) in factors.items()
-        for means in [means_of(given, codes, len(names), f"by {factor}")]
-    }
+    found: Record = {}
+    for factor, (codes, names) in factors.items():
+        compared = several(codes, names)
+        means = means_of(given, codes, len(names), f"by {factor}") if compared else ()
+        found[f"by_{factor}"] = [{factor: name, **mean_record(means[code])} for code, name in compared]
+    return found
 
 
 def means_of(given: AnswerInput, codes: Ints, n: int, purpose: str) -> Sequence[MeanValue]:

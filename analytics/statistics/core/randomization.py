@@ -18,8 +18,8 @@ import scipy
 
 from analytics.statistics.core.estimates import ParameterError, TidyDataError
 from analytics.statistics.core.jackknife import CHUNK_BYTES
-from analytics.statistics.core.resampling import divide, sum_by
-from analytics.statistics.core.tidy import Bools, Floats, Ints, distinct
+from analytics.statistics.core.resampling import divide, sums_by_query
+from analytics.statistics.core.tidy import Bools, Floats, Ints, countable
 from evaluation.design import derived_seed
 
 # All outcomes are counted up to so many queries, and of more queries up to so many outcomes: counting them takes about
@@ -108,9 +108,8 @@ def sign_flip(values: Floats, query: Ints, spec: Randomization) -> SignFlip:
     """
     if values.shape != query.shape or values.ndim != 1:
         raise TidyDataError("A sign-flip test needs a query for each value.")
-    codes = distinct(query).code
-    n = int(codes.max(initial=-1)) + 1
-    sums = np.round(sum_by(codes, values, n), DECIMALS)
+    sums = np.round(sums_by_query(values, countable(query)), DECIMALS)
+    n = len(sums)
     size, times = np.unique(np.abs(sums[sums != 0]), return_counts=True)
     room = ROUNDING * max(float(size @ times), 1e-300)
     observed = float(np.abs(sums.sum()))

@@ -70,11 +70,9 @@ def sum_by(codes: Ints, values: Floats, n: int) -> Floats:
 
 
 def sums_by_query(columns: Floats, query: Ints) -> Floats:
-    """Sums of `columns` (m, d) over the rows of each query that occurs in `query` (m,), shape (q, d)."""
-    if not len(query):
-        return np.zeros((0, columns.shape[1]))
+    """Sums of `columns` (m,) or (m, d) over the rows of each query that occurs in `query` (m,), (q,) or (q, d)."""
     used = np.bincount(query) > 0
-    return sum_by((np.cumsum(used) - 1)[query], columns, int(used.sum()))
+    return np.asarray(sum_by(query, columns, len(used))[used])
 
 
 def draw_queries(n: int, *, rng: np.random.Generator, replicates: int) -> Iterator[Floats]:
@@ -210,14 +208,13 @@ def mean_estimate(
 
     `share` says that the values lie between 0 and 1; of others `scale` is the interval's.
     """
-    columns = np.stack([values, np.ones(len(values))], axis=1)
-    (estimate,) = query_estimates(
-        columns,
-        query,
-        shares_of_last,
+    sizes = np.bincount(query)
+    sums = np.stack([sums_by_query(values, query), sizes[sizes > 0]], axis=1)
+    (estimate,) = estimates_from(
+        leave_out(sums, shares_of_last),
         n=len(values),
         unit=unit,
-        resample=resample,
+        level=resample.level,
         left_out=left_out,
         empty=empty,
         scales=["share" if share else scale],

@@ -193,6 +193,11 @@ def _are_dense(codes: Ints) -> bool:
     return bool(len(codes)) and int(codes.min()) >= 0 and int(codes.max()) <= 4 * len(codes) + 1024
 
 
+def countable(codes: Ints) -> Ints:
+    """The `codes` (n,) themselves where they can be counted in a table, others anew as `distinct` has them."""
+    return codes if _are_dense(codes) else distinct(codes).code
+
+
 def check_items(items: Items, judgments: Judgments) -> None:
     """Raises TidyDataError where a judgment points at an item that does not exist."""
     if len(judgments) and int(judgments.item.max()) >= len(items):
@@ -201,6 +206,8 @@ def check_items(items: Items, judgments: Judgments) -> None:
 
 def split(codes: Ints, n: int) -> list[Ints]:
     """Row indices by code: a list of `n` arrays, each ascending; negative codes belong to none."""
+    if int(np.abs(codes).max(initial=0)) <= np.iinfo(np.int16).max:
+        codes = codes.astype(np.int16)  # which are sorted by counting
     order = np.argsort(codes, kind="stable")
     bounds = np.searchsorted(codes[order], np.arange(n + 1))
     return [order[start:stop] for start, stop in pairwise(bounds)]

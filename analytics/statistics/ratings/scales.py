@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
+from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import (
     Estimate,
     LeftOut,
@@ -20,15 +21,16 @@ from analytics.statistics.core.estimates import (
     TidyDataError,
     present,
 )
+from analytics.statistics.core.jackknife import leave_out
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import (
     Range,
     ResampleSpec,
+    estimates_from,
     mean_estimate,
     mean_within,
-    query_estimates,
     shares_of_last,
-    sum_by,
+    sums_by_query,
 )
 from analytics.statistics.core.tidy import Floats, Ints, split
 from analytics.statistics.core.values import OFF_POINTS, Values, point_codes
@@ -93,21 +95,19 @@ def distribution(
 ) -> Distribution:
     """Counts and shares of each of `points`; values between them are left out, and counted."""
     code = point_codes(values.value, points)
-    on_points = code >= 0
-    given = np.eye(len(points))[code[on_points]]
-    left_out = present({OFF_POINTS: int(np.count_nonzero(~on_points))})
-    shares = query_estimates(
-        np.column_stack([given, np.ones(len(given))]),
-        values.query[on_points],
-        shares_of_last,
-        n=len(given),
+    by_query = count_matrix(values.query, code, int(values.query.max(initial=-1)) + 1, len(points))
+    given = by_query.sum(axis=1)
+    left_out = present({OFF_POINTS: int(np.count_nonzero(code < 0))})
+    shares = estimates_from(
+        leave_out(np.column_stack([by_query, given])[given > 0], shares_of_last),
+        n=int(given.sum()),
         unit=unit,
-        resample=resample,
+        level=resample.level,
         left_out=left_out,
         empty=f"There are no {unit}.",
         scales=["share"] * len(points),
     )
-    counts = tuple(int(n) for n in given.sum(axis=0))
+    counts = tuple(int(n) for n in by_query.sum(axis=0))
     named = tuple(float(point) for point in points)
     return Distribution(named, counts, shares, values.n_units, values.n_queries, left_out)
 
@@ -173,5 +173,7 @@ def _check_groups(values: Values, groups: Ints) -> None:
 
 
 def _query_means(values: Values, used: np.ndarray) -> tuple[Ints, Floats]:
-    queries, code, sizes = np.unique(values.query[used], return_inverse=True, return_counts=True)
-    return queries, sum_by(code, values.value[used], len(queries)) / np.maximum(sizes, 1)
+    query = values.query[used]
+    sizes = np.bincount(query)
+    queries = np.flatnonzero(sizes)
+    return queries, sums_by_query(values.value[used], query) / sizes[queries]
