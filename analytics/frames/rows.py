@@ -14,9 +14,9 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from analytics.frames.arrays import RESPONSE, StudyItems
 from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.items import read_items
-from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints
+from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints, ascending_order
 from analytics.statistics.preferences.best_picks import NO_PICK
-from evaluation.database.columns import Columns, ColumnType, read_columns
+from evaluation.database.columns import Columns, ColumnType, read_columns, read_unordered
 from evaluation.forms import SCREEN_TRACE
 from evaluation.models import Answer, Judgment, Rater, Role, Study
 from evaluation.protocols import Kind, QuestionSpec
@@ -298,8 +298,9 @@ def read_answers(
             "part": ColumnType.CODED,
             "number": ColumnType.NUMBER,
         }
-        table = read_columns(answers, types | ({"label": ColumnType.CODED} if storage == "label" else {}))
-        row, known = places(rows.judgment_pks, table.array("judgment_id"))
+        table = read_unordered(answers, types | ({"label": ColumnType.CODED} if storage == "label" else {}))
+        place, known = places(rows.judgment_pks, table.array("judgment_id"))
+        row = place.astype(np.int32)
         for question in wanted:
             found[question.key] = _asked(question, table, row, known, storage, pairs=pairs)
     return found
@@ -309,14 +310,16 @@ def _asked(
     question: QuestionSpec, table: Columns, row: Ints, known: Bools, field: str, *, pairs: bool
 ) -> Asked:
     asked, part = table.coded("question"), table.coded("part")
-    mine = known.copy()
+    mine = np.zeros(0, dtype=np.int64)
     if question.key in asked.values:
-        mine &= asked.codes == asked.values.index(question.key)
-    else:
-        mine[:] = False
-    used = sorted({part.values[code] for code in np.unique(part.codes[mine])}, key=_part_order(question))
+        mine = np.flatnonzero(known & (asked.codes == asked.values.index(question.key)))
+    occurring = np.flatnonzero(np.bincount(part.codes[mine])).tolist()
+    used = sorted((part.values[code] for code in occurring), key=_part_order(question))
     place = {key: at for at, key in enumerate(used)}
-    parts = np.array([place.get(key, 0) for key in part.values], dtype=np.int64)
+    parts = np.array([place.get(key, 0) for key in part.values], dtype=np.int32)
+    # The database gives them in any order, on which sums would depend in their last digit.
+    order = ascending_order(row[mine].astype(np.int64) * max(len(used), 1) + parts[part.codes[mine]])
+    mine = mine[order]
     number = table.array("number")[mine]
     if field == "number":
         return Asked(question, tuple(used), row[mine], parts[part.codes[mine]], number)

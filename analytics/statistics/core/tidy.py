@@ -198,6 +198,15 @@ def countable(codes: Ints) -> Ints:
     return codes if _are_dense(codes) else distinct(codes).code
 
 
+def ascending_order(codes: Ints) -> Ints:
+    """The order (n,) in which `codes` (n,), all of them different, ascend."""
+    if not _are_dense(codes):
+        return np.argsort(codes)
+    row = np.full(int(codes.max()) + 1, -1)
+    row[codes] = np.arange(len(codes))
+    return row[row >= 0]
+
+
 def check_items(items: Items, judgments: Judgments) -> None:
     """Raises TidyDataError where a judgment points at an item that does not exist."""
     if len(judgments) and int(judgments.item.max()) >= len(items):

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import ParameterError, TidyDataError, UnknownNameError
-from analytics.statistics.core.tidy import Checks, ItemCell, check_items, distinct, split
+from analytics.statistics.core.tidy import (
+    Checks,
+    ItemCell,
+    ascending_order,
+    check_items,
+    distinct,
+    split,
+)
 from analytics.statistics.core.values import n_distinct
 from tests.analytics.statistics.build import make_items, make_judgments
 
@@ -107,6 +114,17 @@ def test_checklists_are_checked() -> None:
 def test_split_by_code() -> None:
     parts = split(np.array([1, -1, 0, 1]), 3)
     assert [part.tolist() for part in parts] == [[2], [0, 3], []]
+
+
+def test_split_by_codes_of_more_than_16_bits() -> None:
+    parts = split(np.array([65_537, -1, 1, 40_000]), 40_001)
+    assert {code: part.tolist() for code, part in enumerate(parts) if len(part)} == {1: [2], 40_000: [3]}
+
+
+@pytest.mark.parametrize("codes", [[], [3, 0, 7, 1], [3, 10**12, 0, 5]])
+def test_order_of_codes(codes) -> None:
+    codes = np.array(codes, dtype=np.int64)
+    np.testing.assert_array_equal(ascending_order(codes), np.argsort(codes))
 
 
 @pytest.mark.parametrize(("least", "most"), [(0, 4), (0, 10_000), (-3, 3)])

@@ -67,6 +67,14 @@ def test_unit_means_against_a_loop(rows) -> None:
     assert values.n_units == len(by_unit)
 
 
+def test_units_of_a_part_are_its_own() -> None:
+    values = make_values([(0, 0, 0, 1.0), (0, 1, 0, 2.0), (1, 0, 0, 3.0), (1, 0, 1, 5.0)])
+    assert (values.n_units, len(values.units.values)) == (3, 3)
+    part = values.where(values.item == 1)
+    assert isinstance(part, Values)
+    assert (len(part), part.n_units, unit_means(part).mean.tolist()) == (2, 1, [4.0])
+
+
 def test_units_are_pairs_of_item_and_part() -> None:
     assert unit_codes(np.array([0, 0, 1, 0]), np.array([0, 1, 0, 0])).tolist() == [0, 1, 2, 0]
 
