@@ -1,6 +1,6 @@
 """From rows to arrays for every kind of question: what each group of raters answered, question by question."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -103,8 +103,7 @@ def _first_members(raters: Ints, combined: Mapping[int, int]) -> Ints:
 def _readings(asked: Asked, mine: Bools, rows: StudyRows) -> OrderReadings:
     """A judge's answers as they came; see ORDERS_PER_SAMPLE for how its replicates are numbered."""
     kept = np.flatnonzero(mine[asked.judgment])
-    judged = rows.judgments.iloc[asked.judgment[kept]]
-    item, replicate = judged["item"].to_numpy(), judged["replicate"].to_numpy()
+    item, replicate = _of_judgments(rows, asked.judgment[kept], "item", "replicate")
     return OrderReadings(
         item=item,
         query=rows.items.query[item],
@@ -124,9 +123,8 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
         kept = kept[np.lexsort((asked.part[kept], asked.judgment[kept]))]
     judgment: Ints = asked.judgment[kept]
     part, value = asked.part[kept], asked.value[kept]
-    items, judged = rows.items, rows.judgments.iloc[judgment]
-    item, replicate, order = (judged[name].to_numpy() for name in ("item", "replicate", "shown"))
-    rater: Ints = judged["rater"].to_numpy()
+    items = rows.items
+    item, replicate, order, rater = _of_judgments(rows, judgment, "item", "replicate", "shown", "rater")
     once = np.ones(len(value), dtype=bool)
     # What a rater said several times is one answer, and then what the members of a jury said.
     again: list[Mapping[int, int]] = [{}] if several and replicate.any() else []
@@ -143,8 +141,8 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
         part, item, rater, order = (each[row] for each in (part, item, rater, order))
         # What is left of several readings of an item is one judgment, whichever of them it began with.
         judgment = np.unique(rater.astype(np.int64) * len(items) + item, return_inverse=True)[1]
-    rater = np.searchsorted(raters, rater)
-    shown: Ints = np.full(len(value), UNKNOWN_PLACE)
+    rater = np.searchsorted(raters, rater).astype(np.int32)
+    shown: Ints = np.full(len(value), UNKNOWN_PLACE, dtype=np.int32)
     if asked.question.kind == Kind.RANKING and len(value):
         value = mid_ranks(np.round(value, 9), judgment)
     if len(value):
@@ -156,9 +154,14 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
     return Answers(asked.question, items, asked.parts, judgment, item, rater, part, value, shown)
 
 
+def _of_judgments(rows: StudyRows, judgment: Ints, *names: str) -> Iterator[Ints]:
+    """These columns of the judgments (n,) of answers. There may be many times as many answers as judgments."""
+    return (rows.judgments[name].to_numpy(dtype=np.int32)[judgment] for name in names)
+
+
 def _shown_places(shown: Sequence[str], n_responses: int) -> Ints:
     """At which place each response (columns) stands in each order that was shown (rows)."""
-    table = np.full((len(shown), max(n_responses, 1)), UNKNOWN_PLACE)
+    table = np.full((len(shown), max(n_responses, 1)), UNKNOWN_PLACE, dtype=np.int32)
     for row, order in enumerate(shown):
         for place, response in enumerate(response_places(order.split(","))):
             if 0 <= response < n_responses:

@@ -24,7 +24,7 @@ VALUE = re.compile(r"^f(\d+)\.v(\d+)$")
 def response_places(parts: Sequence[str]) -> Ints:
     """The place from 0 of the response in each part's key ("r2", "f3.r2"), -1 without one."""
     found = [RESPONSE.search(part) for part in parts]
-    return np.array([int(match[1]) - 1 if match else -1 for match in found], dtype=np.int64)
+    return np.array([int(match[1]) - 1 if match else -1 for match in found], dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)

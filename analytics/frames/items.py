@@ -89,7 +89,7 @@ def _systems(table: Columns) -> tuple[Ints, tuple[str, ...]]:
     used = sorted({system for systems in occurring.values() for system in systems})
     place = {system: at for at, system in enumerate(used)}
     widest = max(map(len, occurring.values()), default=0)
-    of = np.full((max(len(named), 1), widest), NO_SYSTEM, dtype=np.int64)
+    of = np.full((max(len(named), 1), widest), NO_SYSTEM, dtype=np.int32)
     for code, systems in occurring.items():
         of[code, : len(systems)] = [place[system] for system in systems]
     return of[codes], tuple(used)
