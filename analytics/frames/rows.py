@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from django.db.models import Expression, Q, Value
+from django.db.models import Expression, Q, QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from analytics.frames.arrays import RESPONSE, StudyItems
@@ -35,6 +35,8 @@ JURY = "jury"
 DEFAULT_RULE = "majority"
 # A judge that is asked in both orders has the two of a sample in replicates 2k and 2k + 1.
 ORDERS_PER_SAMPLE = 2
+# So many primary keys for each judgment of a study: at most half of them are other studies'.
+CLOSE_TOGETHER = 2
 DIGITS = re.compile(r"(\d+)")
 
 
@@ -137,6 +139,14 @@ class StudyRows:
     def counting(self, path: str = "") -> Q:
         """The judgments that are read; `path` leads from the rows that are filtered to their judgment."""
         return _counting(self.study, self.only, self.filters, path)
+
+    def answers(self) -> QuerySet[Answer]:
+        """All answers in the judgments that are read, and in others where these stand close together: for the database
+        to look up the judgments of millions of answers takes a third of the time that it takes to read them."""
+        pks = self.judgment_pks
+        if len(pks) and int(pks[-1]) - int(pks[0]) < CLOSE_TOGETHER * len(pks):
+            return Answer.objects.filter(judgment__gte=int(pks[0]), judgment__lte=int(pks[-1]))
+        return Answer.objects.filter(self.counting("judgment__"))
 
 
 def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters = EVERYTHING) -> StudyRows:
@@ -291,7 +301,7 @@ def read_answers(
         if not wanted:
             continue
         keys, kinds = [question.key for question in wanted], {question.kind for question in wanted}
-        answers = Answer.objects.filter(rows.counting("judgment__"), kind__in=kinds, question__in=keys)
+        answers = rows.answers().filter(kind__in=kinds, question__in=keys)
         types = {
             "judgment_id": ColumnType.WHOLE,
             "question": ColumnType.CODED,

@@ -1,0 +1,36 @@
+"""Answers are those of the study's own judgments, wherever these stand among other studies'."""
+
+import numpy as np
+import pytest
+
+from analytics.frames import rows
+from analytics.frames.answers import countable_questions
+from analytics.frames.rows import read_answers, read_rows
+from evaluation.models import Exclusion
+from tests.analytics.reports.judging import judge, judged_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    """Its judgments stand around another study's, and one of its raters is left out."""
+    mine, other = judged_study("mine", queries=4), judged_study("other", queries=4)
+    judge(mine, raters=2)
+    judge(other, raters=3)
+    left_out, *_ = judge(mine, raters=2, kind="simulated")
+    Exclusion.objects.create(study=mine, rater=left_out, reason="x")
+    return mine
+
+
+@pytest.mark.parametrize("close_together", [0, 10])
+def test_answers_are_of_the_judgments_that_are_read(study, monkeypatch, close_together):
+    monkeypatch.setattr(rows, "CLOSE_TOGETHER", close_together)
+    read = read_rows(study)
+    questions = [each.question for each in countable_questions(study)]
+    asked = read_answers(read, questions)["preference"]
+    own = list(study.judgments.filter(pk__in=read.judgment_pks).values_list("pk", "answers__label"))
+    expected = [{"r1": 0, "r2": 1, "tie": -1}[label] for _, label in sorted(own)]
+    assert len(own) == 3 * len(read.items)
+    np.testing.assert_array_equal(read.judgment_pks[asked.judgment], sorted(pk for pk, _ in own))
+    np.testing.assert_array_equal(asked.value, expected)
