@@ -21,6 +21,8 @@ from evaluation.protocols.answers.measures import Subject
 
 UNIT = "responses of items"
 ENTRIES = "entries of responses"
+# A remark for a table that holds measures of entries.
+OF_ENTRIES = " (of measures of entries, over their entries)"
 
 
 class MeasureMeansFigure(Figure):
@@ -57,9 +59,16 @@ class MeasureMeansFigure(Figure):
                     yield Quantity(f"{measured.measure.title}, by {measured.label}", sums, systems=(key,))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
+        rows = [
+            row
+            for record in view.records_of(self.key)
+            for each in record["measures"]
+            for row in each["by_system"]
+        ]
+        of_entries = any(row["mean"]["unit"] == ENTRIES for row in rows)
         build = Builder(
-            "Mean of each measure over a system's responses (of measures of entries, over their entries), in every "
-            "item that shows one; intervals are computed over queries.",
+            f"Mean of each measure over a system's responses{OF_ENTRIES if of_entries else ''}, in every item that "
+            "shows one; intervals are computed over queries.",
             columns(["Measure", "By", "System", "Mean", "Standard deviation", "n"], names=3),
         )
         seen = set()

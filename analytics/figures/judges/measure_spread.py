@@ -14,7 +14,7 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import FigureInput
-from analytics.figures.judges.measure_means import ENTRIES, is_first, systems_of, unit_of
+from analytics.figures.judges.measure_means import ENTRIES, OF_ENTRIES, is_first, systems_of, unit_of
 from analytics.figures.report_view import ReportView
 from analytics.frames.measures import MeasureValues
 from analytics.statistics.core.bins import binned, in_bins
@@ -139,8 +139,7 @@ def _label(measure: Record, *, several: bool) -> str:
 
 
 def _of_entries(measures: Sequence[Record]) -> str:
-    """A remark for a table that holds measures of entries."""
-    return " (of measures of entries, of their entries)" if any(map(_is_of_entries, measures)) else ""
+    return OF_ENTRIES if any(map(_is_of_entries, measures)) else ""
 
 
 def _is_of_entries(measure: Record) -> bool:
@@ -151,9 +150,10 @@ def _means(view: ReportView, measures: Sequence[Record]) -> Table:
     """A row per setting and system, a column per measure: its mean over its standard deviation."""
     several = _are_of_several(measures)
     labels = [_label(each, several=several) for each in measures]
-    names = _names(view)
+    names, remark = _names(view), _of_entries(measures)
     build = Builder(
-        f"Mean of each measure over a system's responses{_of_entries(measures)}, with the standard deviation below it.",
+        f"Mean of each measure over a system's responses{remark}, with the standard deviation of the responses"
+        f"{' or entries' if remark else ''} below it.",
         columns([*names, *labels], names=len(names)),
     )
     cells = [{(cell["arm"], cell["system"]): cell for cell in each["cells"]} for each in measures]

@@ -53,6 +53,21 @@ def measured_study(tmp_path):
     return seeded(study)
 
 
+def entries_study(tmp_path):
+    """Sets whose entries are scored one by one, as the response as a whole is."""
+    study = answered_study("condition_calibration", queries=6, slug="entries")
+    drawn, lines = np.random.default_rng(7), ["item,system,part,name,score"]
+    for item in items_of(study):
+        for response in item.stimulus["responses"]:
+            where = f"{item.key},{response['system']}"
+            lines.append(f"{where},,score,{drawn.random()!r}")
+            lines += [f"{where},e{number},entry_score,{drawn.random()!r}" for number in (1, 2)]
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(lines))
+    import_scores(study, path, judge="script", low=0.0, high=1.0)
+    return seeded(study)
+
+
 def ordered_study():
     """Two people at work in orders of their own, a judge that is one of the systems, and a share of the study's own."""
     study = answered_study("custom", queries=9, shares=[SOUND], slug="ordered")
@@ -152,6 +167,7 @@ def stopping_study():
 
 MAKERS = {
     "measured": measured_study,
+    "entries": entries_study,
     "ordered": lambda tmp_path: ordered_study(),
     "judges": lambda tmp_path: judges_study(),
     "ranked": lambda tmp_path: ranked_study(),

@@ -415,7 +415,7 @@ def test_large_studies_wait_for_the_worker(first, second, settings, django_captu
         (("first", "nowhere"), {}, "There is no study 'nowhere'"),
         (("first", "first"), {}, "with another view of itself"),
         (("first", "second"), {"view_b": ["arm"]}, "'arm' is no view: write NAME=VALUE"),
-        (("first", "second"), {"view_a": ["length=3"]}, "with a name of category"),
+        (("first", "second"), {"view_a": ["length=3"]}, "with a name of query, category"),
         (("first", "second"), {"view_a": ["arm=none"]}, "first: The study has no setting 'none'"),
         (("first", "second"), {"view_b": ["view=old"]}, "second: The study has no saved view 'old'"),
         (("first", "draft"), {}, "draft has not been launched"),
