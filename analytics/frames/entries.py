@@ -17,7 +17,7 @@ from analytics.statistics.entries.entry_sets import ADDED, DRAFTED, REVISED, com
 from evaluation.models import Answer, Item, Role
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.entries.comparison import shared_words, words_of
-from evaluation.protocols.entries.references import reference_set, response_set
+from evaluation.protocols.entries.references import entry_parts, reference_set, response_set
 from evaluation.protocols.entries.sets import Decision, Entry, decisions, drafted_entries, read_entry
 
 LABELS = {
@@ -244,11 +244,6 @@ def _set_by(system: str, items: Iterable[Item]) -> Sequence[Entry]:
 
 
 def _set_of(item: Item, reference: Sequence[Entry]) -> MeasuredSet:
-    stimulus = item.stimulus or {}
-    conditions = {
-        f"e{number}.{response['part']}": entry["condition"]
-        for response in stimulus["responses"]
-        for number, entry in enumerate(response_set(stimulus, response["part"]) or (), 1)
-    }
+    conditions = {part: entry["condition"] for part, entry in entry_parts(item.stimulus or {}).items()}
     texts = tuple(entry["condition"] for entry in reference)
     return MeasuredSet(item.query.key, item.query.text, texts, conditions)

@@ -51,6 +51,7 @@ PACKED: dict[ColumnType, tuple[str, np.dtype[Any]]] = {
     ColumnType.WHOLE: ("int8send(coalesce({}, 0))", np.dtype(">i8")),
     ColumnType.NUMBER: ("float8send(coalesce({}, 'NaN'))", np.dtype(">f8")),
 }
+# Numbers that are packed as one value: half a megabyte, where rows differ in the first of them.
 RUN = 2**16
 # One join of everything: a hash table that spills, and compiling the query, cost more than they give.
 SETTINGS = "SET LOCAL work_mem = '256MB'; SET LOCAL jit = off"

@@ -12,6 +12,7 @@ from analytics.figures.figure_input import FigureInput
 from analytics.figures.judges.measure_means import is_first, systems_of
 from analytics.figures.judges.measure_spread import band_of
 from analytics.figures.report_view import ReportView
+from analytics.frames.arrays import response_places
 from analytics.frames.measures import MeasureValues
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.answers.measures import Subject
@@ -82,14 +83,13 @@ def _record(given: FigureInput, rater: str, measures: Sequence[MeasureValues]) -
             },
         )
         # As the sets have them, response by response.
-        for part, condition in sets.conditions.items():
+        responses = response_places(list(sets.conditions))
+        for (part, condition), response in zip(sets.conditions.items(), responses, strict=True):
             if part in scores[item]:
-                number, _, response = part.partition(".")
-                code = systems[item, int(response.removeprefix("r")) - 1]
                 case["entries"].append(
                     {
-                        "system": keys[code],
-                        "entry": int(number.removeprefix("e")),
+                        "system": keys[systems[item, response]],
+                        "entry": int(part.partition(".")[0].removeprefix("e")),
                         "condition": condition,
                         "scores": scores[item][part],
                     }

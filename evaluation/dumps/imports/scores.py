@@ -29,6 +29,7 @@ SUBJECTS = {
     "f.r": Subject.FOLLOW_UP_RESPONSE,
     "e.r": Subject.ENTRY,
 }
+PARTS = "f1 is a follow-up, f2.r1 that of a response and e2.r1 an entry of one; beside a response, f2 and e2 are enough"
 
 
 # Where a score stands ("line 3"), and what it holds by column.
@@ -259,12 +260,16 @@ def _item_scores(
         if wrong:
             problems.add(row.where, [wrong])
             continue
-        measure = measures.get(row.name) or _undeclared(row, part, blank, problems)
+        subject = SUBJECTS.get(".".join(each[:1] for each in part.split(".")))
+        if subject is None:
+            problems.add(row.where, [f"no part is named like {part!r}: {PARTS}"])
+            continue
+        measure = measures.get(row.name) or _undeclared(row, subject, blank, problems)
         if measure is None:
             continue
         measures[row.name] = measure
-        if bool(part) == measure.is_of_whole:
-            problems.add(row.where, [_mismatch(row, measure)])
+        if subject != (Subject.ITEM if measure.is_of_whole else measure.subject):
+            problems.add(row.where, [_mismatch(row, measure, subject)])
             continue
         given = {part: row.score} if part else row.score
         try:
@@ -278,16 +283,16 @@ def _item_scores(
     return list(found.values())
 
 
-def _mismatch(row: ScoreRow, measure: Measure) -> str:
+def _mismatch(row: ScoreRow, measure: Measure, subject: Subject) -> str:
     if measure.is_of_whole:
         return f"the measure {row.name!r} is of an item as a whole, and the line names a part of it"
-    return f"the measure {row.name!r} is of each {measure.subject}, and the line names none"
+    named = "none" if subject == Subject.ITEM else f"a {subject}"
+    return f"the measure {row.name!r} is of each {measure.subject}, and the line names {named}"
 
 
-def _undeclared(row: ScoreRow, part: str, blank: Measure, problems: Problems) -> Measure | None:
-    shape = ".".join(each[:1] for each in part.split("."))
+def _undeclared(row: ScoreRow, subject: Subject, blank: Measure, problems: Problems) -> Measure | None:
     try:
-        [measure] = read_measures([{**blank.as_json(), "name": row.name, "subject": SUBJECTS.get(shape)}])
+        [measure] = read_measures([{**blank.as_json(), "name": row.name, "subject": subject}])
     except ValueError as wrong:
         problems.add(row.where, [str(wrong)])
         return None

@@ -86,7 +86,7 @@ class Measure:
         if self.subject == Subject.PAIR:
             return [""] if len(stimulus["responses"]) == 2 else []
         if self.subject == Subject.ENTRY:
-            return entry_parts(stimulus)
+            return list(entry_parts(stimulus))
         return parts_over(Over(self.subject), stimulus)
 
 

@@ -33,13 +33,18 @@ def response_set(stimulus: Stimulus, part: str) -> list[Entry] | None:
     return clean_entries(read_json(text), None, "")[0]
 
 
-def entry_parts(stimulus: Stimulus) -> list[str]:
-    """The entries of each response that is a set, one response after the other: "e2.r1" is the second of the first."""
-    return [
-        f"e{number}.{response['part']}"
+def entry_part(number: int, part: str) -> str:
+    """The key of an entry of a response: "e2.r1" is the second of the first response."""
+    return f"e{number}.{part}"
+
+
+def entry_parts(stimulus: Stimulus) -> dict[str, Entry]:
+    """The entries of each response that is a set by their keys, one response after the other."""
+    return {
+        entry_part(number, response["part"]): entry
         for response in stimulus["responses"]
-        for number in range(1, len(response_set(stimulus, response["part"]) or ()) + 1)
-    ]
+        for number, entry in enumerate(response_set(stimulus, response["part"]) or (), 1)
+    }
 
 
 def _given(reference: Any) -> Any:

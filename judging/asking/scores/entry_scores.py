@@ -16,7 +16,7 @@ from analytics.statistics.entries.matching import citation_recall, greedy_matchi
 from evaluation.protocols import Protocol
 from evaluation.protocols.answers.measures import Measure, Subject
 from evaluation.protocols.base import Spec, Stimulus
-from evaluation.protocols.entries.references import reference_set, response_set
+from evaluation.protocols.entries.references import entry_part, reference_set, response_set
 from evaluation.protocols.entries.sets import Entry
 from judging.asking.base import ItemCall
 from judging.asking.scores.response_asking import ResponseAsking, ScoreTask, Values, alone
@@ -164,7 +164,7 @@ class EntryAsking(ResponseAsking):
         parts = [response["part"] for response in call.stimulus["responses"]]
         empty = {part: 0.0 for part in parts if response_set(call.stimulus, part) == []}
         found = {measure.key: {**empty, call.step: min(score, 1.0)} for measure, score in scores.items()}
-        entries = {f"e{number}.{call.step}": each for number, each in enumerate(_entry_scores(pairs), 1)}
+        entries = {entry_part(at, call.step): each for at, each in enumerate(_entry_scores(pairs), 1)}
         return found | {
             ENTRY_CONDITION.key: {part: each.condition for part, each in entries.items()},
             ENTRY_ANSWER.key: {part: each.answer for part, each in entries.items()},

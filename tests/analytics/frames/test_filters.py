@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.frames.filters import EVERYTHING, NAMES, Filters, view_in_words
+from analytics.frames import filters as filter_module
+from analytics.frames.filters import EVERYTHING, NAMES, Filters, choices_of, view_in_words
 from analytics.frames.study import study_frame
 from evaluation.models import Judgment
 from evaluation.refusals import FieldsRefused
@@ -116,6 +117,8 @@ def test_no_rater_of_another_group_is_left(study):
     ("given", "sentence"),
     [
         ({"category": ["prime"]}, "The study has no category 'prime' (its categories: even, odd)."),
+        ({"query": ["q99"]}, "The study has no query 'q99' (its queries: q0, q1, "),
+        ({"source": ["x"]}, "The study has no source 'x' (its sources: clinic)."),
         ({"system": ["fir"]}, "The study has no system 'fir' (its systems: aspen, birch, cedar)."),
         ({"rater": ["x"]}, "(its raters: judge-0, person-0, person-1, person-2)"),
         ({"without_rater": ["x"]}, "The study has no rater 'x'"),
@@ -137,6 +140,15 @@ def test_what_there_is_not_is_refused_with_what_there_is(study, given, sentence)
     with pytest.raises(FieldsRefused) as refused:
         Filters.parse(study, given)
     assert sentence in str(refused.value)
+
+
+def test_many_queries_are_not_offered_and_can_be_named_all_the_same(study, monkeypatch):
+    offered = choices_of(study)
+    assert offered["query"] == [f"q{number}" for number in range(12)]
+    monkeypatch.setattr(filter_module, "MOST_OFFERED", 11)
+    del offered["query"]
+    assert choices_of(study) == offered
+    assert Filters.parse(study, {"query": ["q11"]}).queries == ("q11",)
 
 
 def test_nothing_given_is_everything(study):
