@@ -1,5 +1,5 @@
-"""Reports of large studies from PostgreSQL: a million judgments of pairs, of rankings and of four rated responses each,
-a million rated responses, and 100,000 judgments of the context-aware form.
+"""Reports of large studies from PostgreSQL: a million judgments of pairs, with and without contexts, of rankings and of
+four rated responses each, and a million rated responses.
 
 Per form, each in a process of its own with its peak memory and its CPU, which PostgreSQL's is no part of: the report as
 its page has it, then the figures that wait until their section is opened; then each figure by itself, as a multiple of

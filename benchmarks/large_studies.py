@@ -79,7 +79,7 @@ FROM measured, generate_series(1, %(responses)s) r
 """
 FORMS = {
     "large-pairs": LargeForm("pairwise", 250_000, 60_000, 2, (PAIR,), arms=True),
-    "large-contexts": LargeForm("pairwise", 25_000, 6_000, 2, (PAIR, CHECKS), follow_ups=10, arms=True),
+    "large-contexts": LargeForm("pairwise", 250_000, 60_000, 2, (PAIR, CHECKS), follow_ups=10, arms=True),
     "large-ratings": LargeForm("aspects", 62_500, 62_500, 4, (RATINGS, PICK)),
     "large-answers": LargeForm("aspects", 250_000, 250_000, 4, (RATINGS, PICK)),
     "large-rankings": LargeForm("ranking", 250_000, 250_000, 4, (RANKS,)),

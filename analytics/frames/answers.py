@@ -90,7 +90,7 @@ def _group(
         answers={name: _answers(asked, mine, used, rows, group) for name, asked in answers.items()},
         distances=cache(lambda key: _answers(distances(key), mine, used, rows, group)),
         readings={name: _readings(asked, mine, rows) for name, asked in answers.items()}
-        if group.kind == Rater.Kind.JUDGE and not group.combined
+        if group.kind == Rater.Kind.JUDGE and not group.combined and judgments["replicate"].any()
         else {},
     )
 
@@ -118,9 +118,6 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
     """The group's answers, one per rater and part of an item: of a jury that counts as one, of all its members."""
     several = group.kind != Rater.Kind.PERSON
     kept = np.flatnonzero(mine[asked.judgment])
-    if several:
-        # In an order that the database can't change, so that sums are the same to their last bit.
-        kept = kept[np.lexsort((asked.part[kept], asked.judgment[kept]))]
     judgment: Ints = asked.judgment[kept]
     part, value = asked.part[kept], asked.value[kept]
     items = rows.items

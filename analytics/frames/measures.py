@@ -124,12 +124,14 @@ def picked_beside_others(answers: Answers, numbers: Floats) -> tuple[Floats, Flo
 
 def read_measure_values(rows: StudyRows) -> tuple[MeasureValues, ...]:
     """Every measure that counts, rater by rater in the order of their rows."""
-    raters = [rater for rater in rows.raters.items() if rater[1].measures]
+    raters = {pk: rater for pk, rater in rows.raters.items() if rater.measures}
     if not raters:
         return ()
-    answers = Answer.objects.filter(rows.counting("judgment__"), kind=MEASURE_KIND)
+    answers = Answer.objects.filter(
+        rows.counting("judgment__"), kind=MEASURE_KIND, judgment__rater__in=list(raters)
+    )
     table = read_columns(answers, TYPES)
-    return tuple(_of_raters(rows, raters, table))
+    return tuple(_of_raters(rows, raters.items(), table))
 
 
 def _of_raters(

@@ -1,7 +1,7 @@
 """A study's raters, counting judgments and their answers, as they stand in the database."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,8 @@ from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.items import read_items
 from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints, ascending_order
 from analytics.statistics.preferences.best_picks import NO_PICK
-from evaluation.database.columns import Columns, ColumnType, read_columns, read_unordered
+from evaluation.database.columns import ColumnType, read_columns
+from evaluation.database.packed import PackedRows, read_packed
 from evaluation.forms import SCREEN_TRACE
 from evaluation.models import Answer, Judgment, Rater, Role, Study
 from evaluation.protocols import Kind, QuestionSpec
@@ -286,57 +287,57 @@ def places(
     """The place of each wanted value, and a mask of those that are there."""
     if not len(ascending):
         return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
-    place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
-    return place, ascending[place] == wanted
+    low, span = int(ascending[0]), int(ascending[-1]) - int(ascending[0]) + 1
+    if span > CLOSE_TOGETHER * len(ascending):
+        place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+        return place, ascending[place] == wanted
+    table = np.full(span, -1, dtype=np.int64)
+    table[ascending - low] = np.arange(len(ascending))
+    inside = (wanted >= low) & (wanted < low + span)
+    place = table[np.where(inside, wanted - low, 0)]
+    known = inside & (place >= 0)
+    return np.where(known, place, 0), known
 
 
 def read_answers(
     rows: StudyRows, questions: Sequence[QuestionSpec], *, pairs: bool = False
 ) -> dict[str, Asked]:
     """The answers to each question. Of `pairs` the value of a preference is a code of LABELS."""
-    found: dict[str, Asked] = {}
     counted = [question for question in questions if KINDS[question.kind].rule is not None]
-    for storage in ("number", "label"):
-        wanted = [question for question in counted if KINDS[question.kind].storage == storage]
-        if not wanted:
-            continue
-        keys, kinds = [question.key for question in wanted], {question.kind for question in wanted}
-        answers = rows.answers().filter(kind__in=kinds, question__in=keys)
-        types = {
-            "judgment_id": ColumnType.WHOLE,
-            "question": ColumnType.CODED,
-            "part": ColumnType.CODED,
-            "number": ColumnType.NUMBER,
-        }
-        table = read_unordered(answers, types | ({"label": ColumnType.CODED} if storage == "label" else {}))
-        place, known = places(rows.judgment_pks, table.array("judgment_id"))
-        row = place.astype(np.int32)
-        for question in wanted:
-            found[question.key] = _asked(question, table, row, known, storage, pairs=pairs)
-    return found
+    if not counted:
+        return {}
+    answers = rows.answers().filter(
+        kind__in={question.kind for question in counted}, question__in=[question.key for question in counted]
+    )
+    found: dict[str, list[PackedRows]] = {}
+    for block in read_packed(answers, ("question", "part", "label"), key="judgment_id", number="number"):
+        found.setdefault(block.texts[0], []).append(block)
+    return {each.key: _asked(each, found.pop(each.key, []), rows, pairs=pairs) for each in counted}
 
 
-def _asked(
-    question: QuestionSpec, table: Columns, row: Ints, known: Bools, field: str, *, pairs: bool
-) -> Asked:
-    asked, part = table.coded("question"), table.coded("part")
-    mine = np.zeros(0, dtype=np.int64)
-    if question.key in asked.values:
-        mine = np.flatnonzero(known & (asked.codes == asked.values.index(question.key)))
-    occurring = np.flatnonzero(np.bincount(part.codes[mine])).tolist()
-    used = sorted((part.values[code] for code in occurring), key=_part_order(question))
-    place = {key: at for at, key in enumerate(used)}
-    parts = np.array([place.get(key, 0) for key in part.values], dtype=np.int32)
+def _asked(question: QuestionSpec, blocks: Iterable[PackedRows], rows: StudyRows, *, pairs: bool) -> Asked:
+    has_labels = KINDS[question.kind].storage == "label"
+    texts: list[tuple[str, str]] = []
+    judgments, numbers = [np.zeros(0, np.int32)], [np.zeros(0)]
+    for block in blocks:
+        _, name, label = block.texts
+        place, known = places(rows.judgment_pks, block.key)
+        # An earlier revision may have asked the same in another form.
+        if known.any() and bool(label) == has_labels:
+            texts.append((name, label))
+            judgments.append(place[known].astype(np.int32))
+            numbers.append(block.number[known])
+    used = sorted({name for name, _ in texts}, key=_part_order(question))
+    sizes = [len(each) for each in judgments[1:]]
+    part: Ints = np.repeat(np.array([used.index(name) for name, _ in texts], dtype=np.int32), sizes)
+    judgment, number = np.concatenate(judgments), np.concatenate(numbers)
     # The database gives them in any order, on which sums would depend in their last digit.
-    order = ascending_order(row[mine].astype(np.int64) * max(len(used), 1) + parts[part.codes[mine]])
-    mine = mine[order]
-    number = table.array("number")[mine]
-    if field == "number":
-        return Asked(question, tuple(used), row[mine], parts[part.codes[mine]], number)
-    label = table.coded("label")
-    meaning = np.array([_label_code(question, each, pairs=pairs) for each in label.values], dtype=np.float64)
-    value = meaning[label.codes[mine]] if len(meaning) else np.zeros(0)
-    return Asked(question, tuple(used), row[mine], parts[part.codes[mine]], value, number)
+    order = ascending_order(judgment.astype(np.int64) * max(len(used), 1) + part)
+    if not has_labels:
+        return Asked(question, tuple(used), judgment[order], part[order], number[order])
+    codes = [_label_code(question, label, pairs=pairs) for _, label in texts]
+    value = np.repeat(np.array(codes, dtype=np.float64), sizes)
+    return Asked(question, tuple(used), judgment[order], part[order], value[order], number[order])
 
 
 def _part_order(question: QuestionSpec) -> Any:

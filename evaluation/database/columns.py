@@ -6,7 +6,7 @@ are a matter of a few seconds and of some hundred megabytes.
 
 import io
 import select
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -46,13 +46,6 @@ ARROW = {
     ColumnType.CODED: pa.dictionary(pa.int32(), pa.string()),
     ColumnType.MOMENT: pa.timestamp("us", "UTC"),
 }
-# How PostgreSQL makes bytes of a number, the highest first, and how they are read.
-PACKED: dict[ColumnType, tuple[str, np.dtype[Any]]] = {
-    ColumnType.WHOLE: ("int8send(coalesce({}, 0))", np.dtype(">i8")),
-    ColumnType.NUMBER: ("float8send(coalesce({}, 'NaN'))", np.dtype(">f8")),
-}
-# Numbers that are packed as one value: half a megabyte, where rows differ in the first of them.
-RUN = 2**16
 # One join of everything: a hash table that spills, and compiling the query, cost more than they give.
 SETTINGS = "SET LOCAL work_mem = '256MB'; SET LOCAL jit = off"
 
@@ -91,53 +84,6 @@ def read_columns(queryset: QuerySet[Any], types: Mapping[str, ColumnType]) -> Co
     arrays = {name: raw[name] for name, each in types.items() if each is not ColumnType.CODED}
     coded = {name: _sorted(*raw[name]) for name, each in types.items() if each is ColumnType.CODED}
     return Columns(arrays, coded)
-
-
-def read_unordered(queryset: QuerySet[Any], types: Mapping[str, ColumnType]) -> Columns:
-    """The same in any order, of whole numbers, of which one comes first, numbers and coded texts.
-
-    PostgreSQL packs rows with the same texts together: to take millions of rows one by one is most of the work.
-    """
-    if connection.vendor != "postgresql":
-        return read_columns(queryset, types)
-    texts = [name for name, each in types.items() if each is ColumnType.CODED]
-    numbers = {name: PACKED[each] for name, each in types.items() if each is not ColumnType.CODED}
-    keys: list[tuple[str | None, ...]] = []
-    parts = {name: [np.zeros(0, sent)] for name, (_, sent) in numbers.items()}
-    for row in _packed_rows(queryset.values_list(*types), list(types), texts, numbers):
-        keys.append(row[: len(texts)])
-        for (name, (_, sent)), packed in zip(numbers.items(), row[len(texts) :], strict=True):
-            parts[name].append(np.frombuffer(packed, sent))
-    sizes = [len(each) for each in next(iter(parts.values()))[1:]]
-    coded = {}
-    for at, name in enumerate(texts):
-        codes, table = pd.factorize(np.array([key[at] for key in keys], dtype=object))
-        column = _sorted(codes, [str(value) for value in table])
-        coded[name] = CodedColumn(np.repeat(column.codes, sizes), column.values)
-    native = {name: sent.newbyteorder("=") for name, (_, sent) in numbers.items()}
-    return Columns({name: np.concatenate(parts.pop(name), dtype=native[name]) for name in numbers}, coded)
-
-
-def _packed_rows(
-    selected: QuerySet[Any],
-    names: Sequence[str],
-    texts: Sequence[str],
-    numbers: Mapping[str, tuple[str, np.dtype[Any]]],
-) -> Iterator[tuple[Any, ...]]:
-    """The texts that rows share and, as bytes, their numbers; the first number of all of them is in one run of RUN, so
-    that no value outgrows what can be sent."""
-    sql, params = selected.query.sql_with_params()
-    columns = [*texts, *(f"string_agg({send.format(name)}, '')" for name, (send, _) in numbers.items())]
-    shared = [*texts, f"{next(iter(numbers))} / {RUN}"]
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(SETTINGS)
-        packed = (
-            f"SELECT {', '.join(columns)} FROM ({sql}) AS found ({', '.join(names)}) "  # noqa: S608 - own names
-            f"GROUP BY {', '.join(shared)}"
-        )
-        with cursor.cursor.copy(f"COPY ({packed}) TO STDOUT (FORMAT binary)", params) as copy:
-            copy.set_types(["text"] * len(texts) + ["bytea"] * len(numbers))
-            yield from copy.rows()
 
 
 def _sorted(codes: npt.NDArray[Any], values: list[str]) -> CodedColumn:

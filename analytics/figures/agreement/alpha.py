@@ -27,7 +27,7 @@ from analytics.statistics.agreement.value_alpha import alpha_of_values, chance_o
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import QuerySums
-from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.tidy import Ints, distinct
 from analytics.statistics.entries.entry_sets import decisions
 from analytics.statistics.preferences.best_picks import picks_as_values
 from evaluation.facts import Fact
@@ -232,7 +232,7 @@ def _checklist(given: PairInput) -> Record | None:
     item = given.group.judgments.item[checks.judgment].astype(np.int64)
     width = 2 * (int(checks.follow_up.max()) + 1)
     cell = item * width + checks.follow_up.astype(np.int64) * 2 + checks.response
-    used, codes = np.unique(cell, return_inverse=True)
+    used, _, codes = distinct(cell)
     counts = count_matrix(codes, checks.value, len(used), 2)
     return _of_counts(given, "satisfied", "nominal", counts, given.items.query[used // width])
 

@@ -18,6 +18,7 @@ MODELS = {"one_way": "ICC(1)", "agreement": "ICC(2)", "consistency": "ICC(3)"}
 class ICCFigure(Figure):
     heading = "agreement"
     place = 60
+    deferred_as = "intraclass correlations"
     definition = (
         "Intraclass correlations of ratings: ICC(1), ICC(2) and ICC(3) of one rater, and of the mean of all "
         "of them."

@@ -15,6 +15,7 @@ from evaluation.protocols import Kind, QuestionSpec
 class RatingRatesFigure(Figure):
     heading = "agreement"
     place = 65
+    deferred_as = "agreement rates of scales"
     definition = (
         "Agreement rates of scales: the share of what was rated that all raters, or more than half, rate "
         "alike, and the chance that two raters do."

@@ -26,6 +26,7 @@ KEY = "judges/ratings_vs_people"
 class RatingsVsPeopleFigure(Figure):
     heading = "judges"
     place = 20
+    deferred_as = "ratings of judges beside people"
     definition = (
         "Judges' numbers vs people's means: absolute error, difference, and correlations; for sets of entries, "
         "their sizes."

@@ -12,11 +12,14 @@ from analytics.statistics.core.counts import collapse
 from analytics.statistics.core.estimates import Estimate, ParameterError, TidyDataError, present, undefined
 from analytics.statistics.core.interval_notes import noted
 from analytics.statistics.core.jackknife import leave_out_cells
+from analytics.statistics.core.narrow import column_sums, row_sums
 from analytics.statistics.core.resampling import ResampleSpec, divide, estimate_from
 from analytics.statistics.core.tidy import Floats, Ints
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+# The package lays out a table of values by values for each row: of a million rows and seven values 1.6 GB.
+MOST_ROWS = 100_000
 UNPAIRED = "{unit} with fewer than two values"
 
 
@@ -32,8 +35,9 @@ def krippendorff_alpha(
     """Alpha of value counts (n, k), the columns standing for `values` in ascending order (default 0..k-1).
 
     A row is what raters agree about, an item or a part of one, named `unit` in the plural. Missing values are simply
-    not counted. The point value is that of the `krippendorff` package; the interval is over queries, `query` (n,) being
-    that of each row, since what is about one query is dependent. Undefined where no row has two values, or all values
+    not counted. The point value is that of the `krippendorff` package, of more than `MOST_ROWS` rows that of its
+    formula on the patterns of counts; the interval is over queries, `query` (n,) being that of each row, since what is
+    about one query is dependent. Undefined where no row has two values, or all values
     are the same. Raises ParameterError for an unknown level and for values that don't ascend, TidyDataError where
     `query` has another length.
     """
@@ -44,13 +48,16 @@ def krippendorff_alpha(
         raise ParameterError("Alpha needs one value per column of counts, in ascending order.")
     if query.shape != (len(counts),):
         raise TidyDataError("Alpha needs one query for each row of counts.")
-    pairable = counts.sum(axis=1) >= 2
+    pairable = row_sums(counts) >= 2
     used = counts[pairable].astype(np.int64)
     left_out = present({UNPAIRED.format(unit=unit): int(np.count_nonzero(~pairable))})
     if reason := _why_undefined(used):
         return undefined(reason, n=len(used), unit=unit, level=resample.level, left_out=left_out)
-    value = krippendorff.alpha(value_counts=used, level_of_measurement=level, value_domain=domain)
-    patterns, _, cell = collapse(used)
+    patterns, times, cell = collapse(used)
+    if len(used) <= MOST_ROWS:
+        value = krippendorff.alpha(value_counts=used, level_of_measurement=level, value_domain=domain)
+    else:
+        (value,) = alpha_by_weights(patterns, times[None, :].astype(np.float64), level, domain)
     found = leave_out_cells(
         query[pairable],
         cell,
@@ -67,7 +74,7 @@ def krippendorff_alpha(
         left_out=left_out,
         scale="coefficient",
     )
-    return noted(estimate, used.sum(axis=0), found.queries, distances=level == "interval")
+    return noted(estimate, column_sums(used), found.queries, distances=level == "interval")
 
 
 def agreement_by_chance(counts: Ints) -> float | None:
@@ -76,7 +83,7 @@ def agreement_by_chance(counts: Ints) -> float | None:
 
     Where one value is far more common than others it is near 1, and alpha may be low although raters mostly agree.
     """
-    totals = counts[counts.sum(axis=1) >= 2].sum(axis=0).astype(np.float64)
+    totals = column_sums(counts[row_sums(counts) >= 2]).astype(np.float64)
     n = totals.sum()
     return float((totals * (totals - 1)).sum() / (n * (n - 1))) if n else None
 
@@ -110,6 +117,6 @@ def alpha_by_weights(patterns: Ints, weights: Floats, level: Level, domain: Floa
 def _why_undefined(used: Ints) -> str:
     if not len(used):
         return "No item has two values to compare."
-    if np.count_nonzero(used.sum(axis=0)) < 2:
+    if np.count_nonzero(column_sums(used)) < 2:
         return "All values are the same, so agreement cannot be distinguished from lack of variation."
     return ""

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import scipy
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, present, undefined
+from analytics.statistics.core.narrow import row_sums
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
 from analytics.statistics.core.tidy import MISSING, TIE, Bools, Floats, Ints, split
@@ -49,12 +50,12 @@ def majority(counts: Ints) -> npt.NDArray[np.int8]:
         return np.full(len(counts), MISSING, dtype=np.int8)
     top = counts.argmax(axis=1)
     most = counts[np.arange(len(counts)), top]
-    return np.where(2 * most > counts.sum(axis=1), top, MISSING).astype(np.int8)
+    return np.where(2 * most > row_sums(counts), top, MISSING).astype(np.int8)
 
 
 def item_agreement(counts: Ints) -> Floats:
     """Share of each item's judgments equal to its most common label; nan with fewer than two judgments."""
-    judged = counts.sum(axis=1)
+    judged = row_sums(counts)
     shares = np.full(len(counts), np.nan)
     np.divide(counts.max(axis=1, initial=0), judged, out=shares, where=judged >= 2)
     return shares

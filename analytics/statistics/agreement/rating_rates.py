@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analytics.statistics.core.estimates import Estimate, present
+from analytics.statistics.core.narrow import row_sums
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate, wilson_interval
 from analytics.statistics.core.values import Values, value_counts
 
@@ -44,11 +45,11 @@ def rating_rates(
     alike by all: no mean of values between 0 and 1 varies more than a share of the same size.
     """
     table = value_counts(values, level="nominal", points=points)
-    n = table.counts.sum(axis=1)
+    n = row_sums(table.counts)
     used = n > 1
     counts, n = table.counts[used], n[used]
     most = counts.max(axis=1, initial=0)
-    alike = (counts * (counts - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1)
+    alike = row_sums(counts * (counts - 1)) / np.maximum(n * (n - 1), 1)
     left_out = (
         *present({FEW_RATINGS.format(unit=unit): int(np.count_nonzero(~used))}),
         *table.left_out,

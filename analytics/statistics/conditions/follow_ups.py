@@ -10,7 +10,7 @@ import numpy as np
 from analytics.statistics.agreement.percentage import Agreement, agreement
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, TidyDataError, present
 from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate, sum_by
-from analytics.statistics.core.tidy import TIE, Bools, Checks, Floats, Ints, Items, Judgments
+from analytics.statistics.core.tidy import TIE, Bools, Checks, Floats, Ints, Items, Judgments, distinct
 
 # Means over raters are quotients, which may miss a whole number by rounding.
 ROUNDING = 1e-9
@@ -93,7 +93,7 @@ def _mean_difference(checks: Checks, item: Ints, n_follow_ups: int, n_items: int
     both = (has[0] & has[1])[cell]
     gain = np.where(checks.response == 0, 1, -1) * checks.value
     sums = sum_by(item[both], gain[both].astype(np.float64), n_items)
-    _, first = np.unique(checks.judgment[both], return_index=True)
+    first = distinct(checks.judgment[both]).first
     raters = np.bincount(item[both][first], minlength=n_items)
     return divide(sums, raters.astype(np.float64))
 

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy
 
+from analytics.statistics.core.narrow import column_sums
 from analytics.statistics.core.tidy import Floats, Ints, distinct
 
 CHUNK_BYTES = 48 * 2**20
@@ -64,7 +65,7 @@ class Jackknife:
 
 def leave_out(vectors: Floats, statistic: Statistic) -> Jackknife:
     """The figures of `statistic` on the sums of `vectors` (q, d), a row per query, each query left out once."""
-    total = vectors.sum(axis=0)
+    total = column_sums(vectors)
     rows = max(1, CHUNK_BYTES // (8 * max(vectors.shape[1], 1)))
     chunks = (vectors[start : start + rows] for start in range(0, len(vectors), rows))
     return _left_out(total, chunks, statistic, len(vectors), len(vectors))
@@ -145,8 +146,8 @@ def _left_out(
     sums, squares = np.zeros(len(value)), np.zeros(len(value))
     for vectors in chunks if groups > 1 else ():
         deviations = statistic(total - vectors) - value
-        sums += deviations.sum(axis=0)
-        squares += (deviations**2).sum(axis=0)
+        sums += column_sums(deviations)
+        squares += column_sums(deviations**2)
     if groups < 2:
         return Jackknife(value, np.full(len(value), np.nan), queries, groups)
     variance = (groups - 1) / groups * np.maximum(squares - sums**2 / groups, 0.0)

@@ -66,7 +66,8 @@ def sum_by(codes: Ints, values: Floats, n: int) -> Floats:
     if values.ndim == 1:
         return np.asarray(np.bincount(codes, weights=values, minlength=n), dtype=np.float64)
     columns = [np.bincount(codes, weights=column, minlength=n) for column in values.T]
-    return np.stack(columns, axis=1) if columns else np.zeros((n, 0))
+    # Column by column, as they are added up again.
+    return np.asarray(np.stack(columns).T, dtype=np.float64) if columns else np.zeros((n, 0))
 
 
 def sums_by_query(columns: Floats, query: Ints) -> Floats:
@@ -209,7 +210,8 @@ def mean_estimate(
     `share` says that the values lie between 0 and 1; of others `scale` is the interval's.
     """
     sizes = np.bincount(query)
-    sums = np.stack([sums_by_query(values, query), sizes[sizes > 0]], axis=1)
+    used = sizes > 0
+    sums = np.stack([sum_by(query, values, len(sizes))[used], sizes[used]]).T
     (estimate,) = estimates_from(
         leave_out(sums, shares_of_last),
         n=len(values),

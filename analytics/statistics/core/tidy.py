@@ -202,8 +202,8 @@ def ascending_order(codes: Ints) -> Ints:
     """The order (n,) in which `codes` (n,), all of them different, ascend."""
     if not _are_dense(codes):
         return np.argsort(codes)
-    row = np.full(int(codes.max()) + 1, -1)
-    row[codes] = np.arange(len(codes))
+    row = np.full(int(codes.max()) + 1, -1, dtype=np.int32)
+    row[codes] = np.arange(len(codes), dtype=np.int32)
     return row[row >= 0]
 
 

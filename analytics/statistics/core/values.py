@@ -75,11 +75,11 @@ class Values(_Rows):
             _set(part, each.name, getattr(self, each.name)[index])
         return part
 
-    @property
+    @cached_property
     def n_units(self) -> int:
         return n_distinct(self.unit)
 
-    @property
+    @cached_property
     def n_queries(self) -> int:
         return n_distinct(self.query)
 
@@ -178,9 +178,10 @@ def point_columns(
     value: Floats, *, level: Level, points: Sequence[float] | None = None
 ) -> tuple[Ints, tuple[float, ...], tuple[LeftOut, ...]]:
     """The column of each value (n,) in the count matrix, -1 without one; the point of each column; what has none."""
-    table = np.unique(value)
-    code: Ints = np.searchsorted(table, value)
-    if points is not None:
+    if points is None:
+        table = np.unique(value)
+        code: Ints = np.searchsorted(table, value)
+    else:
         code = point_codes(value, points)
         table = np.asarray(points, dtype=np.float64)
         if level == "interval" and np.any(code < 0):

@@ -12,9 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, TidyDataError, present
+from analytics.statistics.core.jackknife import leave_out
+from analytics.statistics.core.narrow import row_sums
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
-from analytics.statistics.core.resampling import Range, ResampleSpec, divide, mean_within, query_estimates
-from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.resampling import (
+    Range,
+    ResampleSpec,
+    divide,
+    estimates_from,
+    mean_within,
+    sum_by,
+)
+from analytics.statistics.core.tidy import Floats, Ints, split
 from analytics.statistics.raters.times import SHORT, THIRDS
 
 UNKNOWN_THIRD = -1
@@ -66,28 +75,36 @@ def order_effect(
         raise TidyDataError("Order effects need a third of the work and a query for each value.")
     used = np.isfinite(values) & (third >= 0)
     value, at, of = values[used], third[used], query[used]
+    rows = split(at, THIRDS)
     thirds = tuple(
-        mean_within(value[at == each], of[at == each], within, unit=unit, resample=resample, empty=EMPTY)
-        for each in range(THIRDS)
+        mean_within(value[each], of[each], within, unit=unit, resample=resample, empty=EMPTY) for each in rows
     )
-    first, last = at == 0, at == THIRDS - 1
-    columns = [value * last, last.astype(np.float64), value * first, first.astype(np.float64)]
-    (difference,) = query_estimates(
-        np.stack(columns, axis=1),
-        of,
-        _last_less_first,
-        n=int(np.count_nonzero(first | last)),
+    first, *_, last = rows
+    queries = int(of.max(initial=-1)) + 1
+    columns = [
+        sums
+        for each in (last, first)
+        for sums in (sum_by(of[each], value[each], queries), _count(of[each], queries))
+    ]
+    (difference,) = estimates_from(
+        leave_out(np.stack(columns)[:, _count(of, queries) > 0].T, _last_less_first),
+        n=len(first) + len(last),
         unit=unit,
-        resample=resample,
+        level=resample.level,
         empty=EMPTY,
         scales=["plain"],
     )
-    if not (first.any() and last.any()):
+    if not (len(first) and len(last)):
         return OrderEffect(thirds, difference, None)
-    ends = first | last
+    ends = np.sort(np.concatenate([first, last]))
     # What a query adds to the difference, around the mean of both, so that an uneven number of answers adds nothing.
-    part = (value - value[ends].mean()) * (last / last.sum() - first / first.sum())
-    return OrderEffect(thirds, difference, sign_flip(part[ends] * ends.sum(), of[ends], tests).two_sided)
+    share = np.where(at[ends] == 0, -1 / len(first), 1 / len(last))
+    part = (value[ends] - value[ends].mean()) * share
+    return OrderEffect(thirds, difference, sign_flip(part * len(ends), of[ends], tests).two_sided)
+
+
+def _count(query: Ints, n: int) -> Floats:
+    return np.bincount(query, minlength=n).astype(np.float64)
 
 
 def share_of_others(counts: Ints, unit: Ints, label: Ints) -> Floats:
@@ -98,7 +115,7 @@ def share_of_others(counts: Ints, unit: Ints, label: Ints) -> Floats:
     known = label >= 0
     found = np.full(len(label), np.nan)
     same = counts[unit[known], label[known]].astype(np.float64) - 1
-    found[known] = divide(same, counts.sum(axis=1)[unit[known]].astype(np.float64) - 1)
+    found[known] = divide(same, row_sums(counts)[unit[known]].astype(np.float64) - 1)
     return found
 
 

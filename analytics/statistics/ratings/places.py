@@ -14,7 +14,7 @@ from analytics.statistics.core.resampling import (
     mean_estimate,
     mean_within,
 )
-from analytics.statistics.core.tidy import Bools, Floats, Ints, distinct
+from analytics.statistics.core.tidy import Bools, Floats, Ints, distinct, split
 from analytics.statistics.core.values import Values
 from analytics.statistics.preferences.best_picks import Picks
 from analytics.statistics.rankings.ranks import UNKNOWN_PLACE
@@ -101,8 +101,9 @@ def place_means(
     centred, compared = _around_own_mean(rated, at)
     return PlaceMeans(
         tuple(
-            _mean_at(rated, centred, at == code, compared, int(code), within, resample, tests)
-            for code in np.unique(at)
+            _mean_at(rated, centred, here, compared, code, within, resample, tests)
+            for code, here in enumerate(split(at, int(at.max(initial=-1)) + 1))
+            if len(here)
         ),
         overall,
         present({UNKNOWN_RATED: int(np.count_nonzero(~known))}),
@@ -115,11 +116,12 @@ def _around_own_mean(values: Values, place: Ints) -> tuple[Floats, Bools]:
     judgment = distinct(values.item.astype(np.int64) * width + values.rater).code
     n = np.bincount(judgment)
     total = np.bincount(judgment, weights=values.value)
-    first = np.full(len(n), np.iinfo(np.int64).max)
-    last = np.full(len(n), -1)
-    np.minimum.at(first, judgment, place)
-    np.maximum.at(last, judgment, place)
-    return values.value - (total / np.maximum(n, 1))[judgment], (first < last)[judgment]
+    # Where a judgment has more than one place, some of its ratings have another than the one that is kept.
+    kept = np.zeros(len(n), dtype=place.dtype)
+    kept[judgment] = place
+    several = np.zeros(len(n), dtype=bool)
+    several[judgment[place != kept[judgment]]] = True
+    return values.value - (total / np.maximum(n, 1))[judgment], several[judgment]
 
 
 def picked_places(
@@ -158,7 +160,7 @@ def picked_places(
 def _mean_at(
     values: Values,
     centred: Floats,
-    here: Bools,
+    here: Ints,
     compared: Bools,
     place: int,
     within: Range,
@@ -168,10 +170,10 @@ def _mean_at(
     mean = mean_within(
         values.value[here], values.query[here], within, unit="ratings", resample=resample, empty=NO_RATING
     )
-    used = here & compared
+    used = here[compared[here]]
     query = values.query[used]
     difference = mean_estimate(centred[used], query, unit="ratings", resample=resample, empty=NO_OTHER)
-    if tests is None or not used.any():
+    if tests is None or not len(used):
         return PlaceMean(place, mean, difference)
     return PlaceMean(place, mean, difference, sign_flip(centred[used], query, tests.of(place)).two_sided)
 

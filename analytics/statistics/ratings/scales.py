@@ -22,17 +22,19 @@ from analytics.statistics.core.estimates import (
     present,
 )
 from analytics.statistics.core.jackknife import leave_out
+from analytics.statistics.core.narrow import column_sums, row_sums
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import (
     Range,
     ResampleSpec,
+    divide,
     estimates_from,
     mean_estimate,
     mean_within,
     shares_of_last,
-    sums_by_query,
+    sum_by,
 )
-from analytics.statistics.core.tidy import Floats, Ints, split
+from analytics.statistics.core.tidy import Bools, Floats, Ints, split
 from analytics.statistics.core.values import OFF_POINTS, Values, point_codes
 
 
@@ -96,10 +98,10 @@ def distribution(
     """Counts and shares of each of `points`; values between them are left out, and counted."""
     code = point_codes(values.value, points)
     by_query = count_matrix(values.query, code, int(values.query.max(initial=-1)) + 1, len(points))
-    given = by_query.sum(axis=1)
+    given = row_sums(by_query)
     left_out = present({OFF_POINTS: int(np.count_nonzero(code < 0))})
     shares = estimates_from(
-        leave_out(np.column_stack([by_query, given])[given > 0], shares_of_last),
+        leave_out(np.vstack([by_query.T, given])[:, given > 0].T, shares_of_last),
         n=int(given.sum()),
         unit=unit,
         level=resample.level,
@@ -107,7 +109,7 @@ def distribution(
         empty=f"There are no {unit}.",
         scales=["share"] * len(points),
     )
-    counts = tuple(int(n) for n in by_query.sum(axis=0))
+    counts = tuple(int(n) for n in column_sums(by_query))
     named = tuple(float(point) for point in points)
     return Distribution(named, counts, shares, values.n_units, values.n_queries, left_out)
 
@@ -141,15 +143,14 @@ def above_every_other(
     _check_groups(values, groups)
     if len(contenders) < 2:
         raise ParameterError("A group can be above every other only if there are several.")
-    means = {code: _query_means(values, groups == code) for code in contenders}
+    n_queries = int(values.query.max(initial=-1)) + 1
+    means = {code: _query_means(values, groups == code, n_queries) for code in contenders}
     found = {code: Tested(0.0, len(values), "") for code in contenders}
     least = dict.fromkeys(contenders, values.n_queries)
     for one, other in combinations(contenders, 2):
-        shared, at_one, at_other = np.intersect1d(
-            means[one][0], means[other][0], assume_unique=True, return_indices=True
-        )
-        differences = means[one][1][at_one] - means[other][1][at_other]
-        test = sign_flip(differences, shared, tests.of(one, other))
+        differences = means[one] - means[other]
+        shared = np.flatnonzero(np.isfinite(differences))
+        test = sign_flip(differences[shared], shared, tests.of(one, other))
         for code, side in ((one, 1), (other, -1)):
             p = test.one_sided(side) if len(shared) else 1.0
             method = f"largest of {len(contenders) - 1} one-sided: {test.method}"
@@ -172,8 +173,8 @@ def _check_groups(values: Values, groups: Ints) -> None:
         raise TidyDataError("Groups need one code for each row.")
 
 
-def _query_means(values: Values, used: np.ndarray) -> tuple[Ints, Floats]:
+def _query_means(values: Values, used: Bools, n_queries: int) -> Floats:
+    """The mean of the `used` rows (n,) of each query, (n_queries,); nan where it has none."""
     query = values.query[used]
-    sizes = np.bincount(query)
-    queries = np.flatnonzero(sizes)
-    return queries, sums_by_query(values.value[used], query) / sizes[queries]
+    sizes = np.bincount(query, minlength=n_queries)
+    return divide(sum_by(query, values.value[used], n_queries), sizes.astype(np.float64))

@@ -9,7 +9,7 @@ import numpy as np
 from analytics.statistics.core.estimates import Estimate, LeftOut, TidyDataError, present
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import Range, ResampleSpec, mean_estimate, mean_within
-from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.tidy import Floats, Ints, distinct
 from analytics.statistics.core.values import Values, unit_means
 
 ONLY_JUDGE = "{unit} that only the judge answered"
@@ -46,10 +46,10 @@ class JudgeMinusPeople:
 def shared_scores(people: Values, judge: Values) -> SharedScores:
     """Both groups' unit means side by side; codes of units must mean the same in both."""
     one, other = unit_means(people), unit_means(judge)
-    units, first = np.unique(np.concatenate([one.unit, other.unit]), return_index=True)
+    units, first, code = distinct(np.concatenate([one.unit, other.unit]))
     ours, own = np.full(len(units), np.nan), np.full(len(units), np.nan)
-    ours[np.searchsorted(units, one.unit)] = one.mean
-    own[np.searchsorted(units, other.unit)] = other.mean
+    ours[code[: len(one.unit)]] = one.mean
+    own[code[len(one.unit) :]] = other.mean
     query, system = (
         np.concatenate([getattr(each, name) for each in (one, other)])[first] for name in ("query", "system")
     )

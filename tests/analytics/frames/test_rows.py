@@ -5,7 +5,7 @@ import pytest
 
 from analytics.frames import rows
 from analytics.frames.answers import countable_questions
-from analytics.frames.rows import read_answers, read_rows
+from analytics.frames.rows import places, read_answers, read_rows
 from evaluation.models import Exclusion
 from tests.analytics.reports.judging import judge, judged_study
 
@@ -34,3 +34,14 @@ def test_answers_are_of_the_judgments_that_are_read(study, monkeypatch, close_to
     assert len(own) == 3 * len(read.items)
     np.testing.assert_array_equal(read.judgment_pks[asked.judgment], sorted(pk for pk, _ in own))
     np.testing.assert_array_equal(asked.value, expected)
+
+
+@pytest.mark.parametrize("close_together", [0, 10])
+def test_places_are_those_of_a_search(monkeypatch, close_together):
+    monkeypatch.setattr(rows, "CLOSE_TOGETHER", close_together)
+    ascending = np.array([7, 8, 11, 20])
+    place, known = places(ascending, np.array([11, 6, 7, 21, 9, 20, 11, -3]))
+    assert known.tolist() == [True, False, True, False, False, True, True, False]
+    assert place[known].tolist() == [2, 0, 3, 2]
+    assert [len(each) for each in places(ascending, np.zeros(0, dtype=np.int64))] == [0, 0]
+    assert not places(np.zeros(0, dtype=np.int64), np.array([1, 2]))[1].any()

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from analytics.statistics.agreement import alpha
 from analytics.statistics.agreement.alpha import LEVELS, UNPAIRED, agreement_by_chance, alpha_by_weights
 from analytics.statistics.agreement.alpha import krippendorff_alpha as alpha_over_queries
 from analytics.statistics.core.counts import collapse
@@ -91,6 +92,18 @@ def test_weights_are_items_spelt_out(level) -> None:
         for weights in drawn
     ]
     assert alpha_by_weights(patterns, drawn.astype(float), level, values) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_of_many_rows_the_value_is_still_that_of_the_package(level, monkeypatch) -> None:
+    counts = counts_of(random_labels(np.random.default_rng(5), 60, n_labels=4), 4)
+    values = [-3.0, 1.0, 2.0, 250.0]
+    by_package = krippendorff_alpha(counts, level=level, resample=spec(0), values=values)
+    monkeypatch.setattr(alpha, "MOST_ROWS", 10)
+    monkeypatch.setattr(alpha.krippendorff, "alpha", None)
+    by_patterns = krippendorff_alpha(counts, level=level, resample=spec(0), values=values)
+    assert by_patterns.value == pytest.approx(by_package.value, abs=1e-12)
+    assert (by_patterns.low, by_patterns.high) == pytest.approx((by_package.low, by_package.high))
 
 
 @quick
