@@ -1,9 +1,12 @@
 """The times and skips of raters and of items, as every report has them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from analytics.frames.rows import StudyRows
 from analytics.frames.times import RecordedTimes, read_times
@@ -39,17 +42,16 @@ def _of_kind(study: Study, times: RecordedTimes) -> Record:
 
 def _of_items(times: RecordedTimes) -> list[Record]:
     """The items that took longest, the slowest first, and those that were skipped most."""
-    codes, n = np.unique(times.item, return_counts=True)
-    judgments = dict(zip(codes.tolist(), n.tolist(), strict=True))
+    judgments = pd.Series(times.item).value_counts()
     active, visible = (_medians(times.item, seconds) for seconds in (times.active, times.visible))
-    longest = sorted(active, key=lambda pk: (-active[pk], pk))[:MOST_ITEMS]
+    longest = active.index[np.lexsort((active.index, -active))][:MOST_ITEMS].tolist()
     skipped = sorted(times.skips, key=lambda pk: (-times.skips[pk], pk))[:MOST_ITEMS]
     shown = sorted({*longest, *skipped}, key=lambda pk: (-active.get(pk, 0.0), -times.skips.get(pk, 0), pk))
     keys = dict(Item.objects.filter(pk__in=shown).values_list("pk", "key"))
     return [
         {
             "item": keys[pk],
-            "judgments": judgments.get(pk, 0),
+            "judgments": int(judgments.get(pk, 0)),
             "active": active.get(pk),
             "visible": visible.get(pk),
             "skipped": times.skips.get(pk, 0),
@@ -71,8 +73,7 @@ def _by_rater(times: RecordedTimes) -> Iterator[Record]:
         }
 
 
-def _medians(codes: Ints, seconds: Floats) -> dict[int, float]:
+def _medians(codes: Ints, seconds: Floats) -> pd.Series[float]:
     """The median of each code's seconds, of those that have any."""
     known = np.isfinite(seconds)
-    medians = medians_by(codes[known], seconds[known]).tolist()
-    return dict(zip(np.unique(codes[known]).tolist(), medians, strict=True))
+    return pd.Series(medians_by(codes[known], seconds[known]), index=np.unique(codes[known]))
