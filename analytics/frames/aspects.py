@@ -10,7 +10,7 @@ import numpy as np
 
 from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame
 from analytics.statistics.core.estimates import TidyDataError
-from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.core.tidy import Bools, Floats, Ints, sorted_codes
 from analytics.statistics.ratings.weighted_overall import (
     WeightedOverall,
     distance_from_ideal,
@@ -119,19 +119,21 @@ def aspect_ratings(
     kept = [group for group in frame.groups if group.key in groups]
     parts = sorted({part for group in kept for each in questions for part in _parts(group.answers[each.key])})
     found = [_keyed(kept, each.key, parts, pooled=pooled) for each in questions]
-    rows, first = np.unique(np.concatenate([key for key, _, _ in found]), return_index=True)
-    item = np.concatenate([of_item for _, of_item, _ in found])[first]
-    columns = [_means(rows, key, value) for key, _, value in found]
-    distances = [_distances(column, each) for column, each in zip(columns, aspects, strict=False)]
-    shape = (len(aspects), len(rows))
+    rows = sorted_codes(np.concatenate([key for key, _ in found]))
+    item = rows // max(len(parts), 1) % max(len(frame.items), 1)
+    *each_aspect, direct = found
+    values, distances = np.empty((len(aspects), len(rows))), np.empty((len(aspects), len(rows)))
+    for at, (aspect, keyed) in enumerate(zip(aspects, each_aspect, strict=True)):
+        values[at] = _means(rows, *keyed)
+        distances[at] = _distances(values[at], aspect)
     return AspectRatings(
         item=item,
         query=frame.items.query[item],
         part=rows % max(len(parts), 1),
         parts=tuple(parts),
-        given=np.array(columns[:-1]).reshape(shape).T,
-        distances=np.array(distances).reshape(shape).T,
-        overall=columns[-1],
+        given=values.T,
+        distances=distances.T,
+        overall=_means(rows, *direct),
     )
 
 
@@ -163,9 +165,9 @@ def _parts(answers: Answers) -> tuple[str, ...]:
 
 def _keyed(
     groups: Sequence[AnswerGroup], key: str, parts: Sequence[str], *, pooled: bool
-) -> tuple[Ints, Ints, Floats]:
-    """One code for rater, item and part of each rating, the item, and the value; pooled raters are one."""
-    codes, items, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+) -> tuple[Ints, Floats]:
+    """One code for rater, item and part of each rating, and the value; pooled raters are one."""
+    codes, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     before = 0
     for group in groups:
         given = group.answers[key]
@@ -173,9 +175,8 @@ def _keyed(
         before += len(group.raters)
         part = np.array([parts.index(each) for each in _parts(given)], dtype=np.int64)[given.part]
         codes.append((rater * len(given.items) + given.item) * len(parts) + part)
-        items.append(given.item.astype(np.int64))
         values.append(given.value)
-    return np.concatenate(codes), np.concatenate(items), np.concatenate(values)
+    return np.concatenate(codes), np.concatenate(values)
 
 
 def _means(rows: Ints, key: Ints, value: Floats) -> Floats:

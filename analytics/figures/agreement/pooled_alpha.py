@@ -9,9 +9,8 @@ from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput, points_of
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.agreement.alpha import Level
-from analytics.statistics.agreement.value_alpha import alpha_of_values
+from analytics.statistics.agreement.value_alpha import alpha_of_pooled
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.values import pooled_values
 from evaluation.protocols import Kind, QuestionSpec
 
 LEVELS: tuple[Level, ...] = ("interval", "ordinal")
@@ -43,7 +42,7 @@ class PooledAlphaFigure(Figure):
         ]
         if given.counts_record["raters"] < 2 or given.question not in answered or len(answered) < 2:
             return None
-        pooled = pooled_values([given.group.answers[each.key].as_values() for each in answered])
+        parts = [given.group.answers[each.key].as_values() for each in answered]
         points = sorted({point for each in answered for point in points_of(each)})
         return {
             "questions": [each.key for each in answered],
@@ -51,8 +50,8 @@ class PooledAlphaFigure(Figure):
                 {
                     "level": level,
                     "alpha": plain(
-                        alpha_of_values(
-                            pooled,
+                        alpha_of_pooled(
+                            parts,
                             level=level,
                             points=points,
                             resample=given.resample(f"pooled {level}"),

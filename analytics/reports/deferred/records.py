@@ -58,20 +58,18 @@ def deferred_records(
     )
     records: list[Record] = []
     places: dict[tuple[str, str], int] = {}
-    asked = list(figure_inputs(frame, terms))
-    steps = [
-        (question, given, figure)
-        for question, form, inputs in asked
-        for given in inputs
-        for figure in applying(question, form)
-        if figure.key in keys
-    ]
-    for question, _, inputs in asked:
+    steps, done = 0, 0
+    for question, form, inputs in figure_inputs(frame, terms):
+        steps += len(inputs) * sum(figure.key in keys for figure in applying(question, form))
         for given in inputs:
             places.setdefault((question.key, given.group_key), len(places))
-    for done, (question, given, figure) in enumerate(steps):
-        watch(figure.deferred_as, done, len(steps))
-        records += records_of(question, [given], [figure])
+    # Asked for anew: each question's arrays are let go before the next one's are made.
+    for question, form, inputs in figure_inputs(frame, terms):
+        for figure in (each for each in applying(question, form) if each.key in keys):
+            for given in inputs:
+                watch(figure.deferred_as, done, steps)
+                records += records_of(question, [given], [figure])
+                done += 1
     for record in records:
         FIGURES[record["figure"]].settle(record)
     return DeferredRecords(frozenset(keys), records, places)

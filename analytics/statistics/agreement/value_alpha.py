@@ -8,7 +8,7 @@ from dataclasses import replace
 from analytics.statistics.agreement.alpha import Level, agreement_by_chance, krippendorff_alpha
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.resampling import ResampleSpec
-from analytics.statistics.core.values import Values, value_counts
+from analytics.statistics.core.values import Values, pooled_counts, value_counts
 
 
 def alpha_of_values(
@@ -25,7 +25,19 @@ def alpha_of_values(
     Without `points` the values that occur are the scale. Values between the points count at the interval level and
     are left out at the others. The units of a query are dependent, so the interval is over queries.
     """
-    table = value_counts(values, level=level, points=points)
+    return alpha_of_pooled([values], level=level, resample=resample, points=points, unit=unit)
+
+
+def alpha_of_pooled(
+    parts: Sequence[Values],
+    *,
+    level: Level,
+    resample: ResampleSpec,
+    points: Sequence[float] | None = None,
+    unit: str = "items",
+) -> Estimate:
+    """The same of several questions' answers as if they were one's, each unit once for every question."""
+    table = pooled_counts(parts, level=level, points=points)
     found = krippendorff_alpha(
         table.counts, table.query, level=level, resample=resample, values=table.points, unit=unit
     )

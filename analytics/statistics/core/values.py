@@ -18,7 +18,17 @@ from analytics.statistics.core.estimates import (
     TidyDataError,
     present,
 )
-from analytics.statistics.core.tidy import Distinct, Floats, Ints, _are_dense, _coerce, _Rows, _set, distinct
+from analytics.statistics.core.tidy import (
+    Distinct,
+    Floats,
+    Ints,
+    _are_dense,
+    _coerce,
+    _Rows,
+    _set,
+    distinct,
+    sorted_codes,
+)
 
 NO_SYSTEM = -1
 OFF_POINTS = "values between the points of the scale"
@@ -130,21 +140,6 @@ def unit_means(values: Values) -> UnitMeans:
     )
 
 
-def pooled_values(parts: Sequence[Values]) -> Values:
-    """Several questions' answers as those of one, each unit once for every question; numbers stay as they are.
-
-    Of questions whose scales differ, such as -1 to 1 and 0 to 3, most of the variation is between the questions.
-    """
-    width = max((int(each.unit.max(initial=-1)) for each in parts), default=-1) + 1
-    return Values(
-        unit=np.concatenate([each.unit.astype(np.int64) + at * width for at, each in enumerate(parts)]),
-        **{
-            name: np.concatenate([getattr(each, name) for each in parts])
-            for name in ("query", "system", "part", "item", "rater", "value")
-        },
-    )
-
-
 def point_codes(value: Floats, points: Sequence[float]) -> Ints:
     """Index of each value (n,) in `points`, which ascend; -1 for a value between them.
 
@@ -163,12 +158,34 @@ def value_counts(values: Values, *, level: Level, points: Sequence[float] | None
     The columns are the `points` of the scale, without them the values that occur. Judges and imports may give
     values between the points: at the interval level each is a column of its own, at the others it is left out.
     """
-    code, table, left_out = point_columns(values.value, level=level, points=points)
-    unit, first, inverse = values.units
+    return pooled_counts([values], level=level, points=points)
+
+
+def pooled_counts(
+    parts: Sequence[Values], *, level: Level, points: Sequence[float] | None = None
+) -> ValueCounts:
+    """The same of several questions' answers as of those of one, each unit once for every question, in their order.
+
+    Numbers stay as they are: of questions whose scales differ, such as -1 to 1 and 0 to 3, most of the variation is
+    between the questions. Units of a question keep their codes, and follow those of the questions before it.
+    """
+    width = max((int(each.unit.max(initial=-1)) for each in parts), default=-1) + 1
+    value = np.concatenate([np.zeros(0), *(each.value for each in parts)])
+    code, table, left_out = point_columns(value, level=level, points=points)
+    ends = np.cumsum([len(each) for each in parts])
     return ValueCounts(
-        counts=count_matrix(inverse, code, len(unit), len(table)),
-        unit=unit,
-        query=values.query[first],
+        counts=np.concatenate(
+            [np.zeros((0, len(table)), dtype=np.int32)]
+            + [
+                count_matrix(each.units.code, code[end - len(each) : end], len(each.units.values), len(table))
+                for each, end in zip(parts, ends, strict=True)
+            ]
+        ),
+        unit=np.concatenate(
+            [np.zeros(0, np.int64)]
+            + [each.units.values.astype(np.int64) + at * width for at, each in enumerate(parts)]
+        ),
+        query=np.concatenate([np.zeros(0, np.int32), *(each.query[each.units.first] for each in parts)]),
         points=table,
         left_out=left_out,
     )
@@ -215,6 +232,4 @@ def n_distinct(codes: Ints) -> int:
     """The number of different `codes` (n,)."""
     if _are_dense(codes):
         return int(np.count_nonzero(np.bincount(codes)))
-    # On long columns of codes `np.unique` without positions, which hashes them, takes fifty times as long.
-    ordered = np.sort(codes)
-    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + min(len(codes), 1)
+    return len(sorted_codes(codes))
