@@ -1,9 +1,9 @@
 """Recorded times of people's judgments that count, and how often people skipped."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from django.db.models import Count
 
 from analytics.frames.rows import StudyRows
 from analytics.statistics.core.tidy import Floats, Ints
@@ -46,8 +46,8 @@ def read_times(rows: StudyRows) -> list[RecordedTimes]:
     )
     found = []
     for kind in TIMED:
-        left = skips.filter(rater__kind=kind).order_by()
-        skipped = dict(left.values_list("rater").annotate(n=Count("pk")))
+        left = list(skips.filter(rater__kind=kind).values_list("rater", "item"))
+        skipped = Counter(rater for rater, _ in left)
         members = [pk for pk, rater in rows.raters.items() if rater.kind == kind]
         judgments = rows.judgments[rows.judgments["rater"].isin(members) & rows.judgments["active"].notna()]
         # By rater first: a bundle keeps the order of a rater's day alone, and sums go by order in their last digit.
@@ -67,7 +67,7 @@ def read_times(rows: StudyRows) -> list[RecordedTimes]:
                 judgments["active"].to_numpy(),
                 judgments["visible"].to_numpy(),
                 {names[pk]: n for pk, n in skipped.items()},
-                dict(left.values_list("item").annotate(n=Count("pk"))),
+                dict(Counter(item for _, item in left)),
                 Rater.objects.filter(study=study, kind=kind, source=Rater.Source.IMPORTED).exists(),
             )
         )

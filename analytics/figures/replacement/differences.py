@@ -9,13 +9,21 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head, words
 from analytics.figures.figure import FamilyTest, Figure, Record
-from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput, point_records
+from analytics.figures.figure_input import (
+    PAIRS,
+    UNITS,
+    AnswerInput,
+    FigureInput,
+    PairInput,
+    point_records,
+    several,
+)
 from analytics.figures.judges.labels_vs_people import TITLE, label_tables
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import LeftOut, plain
 from analytics.statistics.core.resampling import SHARE, Range, divide
-from analytics.statistics.core.tidy import FIRST, Floats, Ints
+from analytics.statistics.core.tidy import FIRST, Floats, Ints, split
 from analytics.statistics.preferences.win_rates import item_scores
 from analytics.statistics.rankings.concordance import shared_ranks
 from analytics.statistics.replacement.difference import judge_minus_people, shared_scores
@@ -141,10 +149,10 @@ def _of_numbers(given: AnswerInput) -> Iterator[CellScores]:
     assert isinstance(given.people, AnswerInput)
     both = shared_scores(given.people.values, given.values)
     yield CellScores({}, both.people, both.judge, both.query, given.ends)
-    used = [code for code in range(len(given.items.systems)) if (both.system == code).any()]
-    for code in used if len(used) > 1 else ():
-        rows = both.system == code
-        of: dict[str, str | None] = {"system": given.items.systems[code]}
+    rows_of = split(both.system, len(given.items.systems))
+    for code, system in several(both.system, given.items.systems):
+        rows = rows_of[code]
+        of: dict[str, str | None] = {"system": system}
         yield CellScores(of, both.people[rows], both.judge[rows], both.query[rows], given.ends)
 
 
