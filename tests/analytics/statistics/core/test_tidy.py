@@ -12,10 +12,11 @@ from analytics.statistics.core.tidy import (
     ascending_order,
     check_items,
     distinct,
+    sorted_codes,
     split,
 )
 from analytics.statistics.core.values import n_distinct
-from tests.analytics.statistics.build import make_items, make_judgments
+from tests.analytics.statistics.build import make_items, make_judgments, quick
 
 
 @pytest.fixture
@@ -136,3 +137,9 @@ def test_codes_are_numbered_as_by_sorting(data, least, most) -> None:
     for found, column in zip(distinct(codes), expected, strict=True):
         np.testing.assert_array_equal(found, column)
     assert n_distinct(codes) == len(expected[0])
+
+
+@quick
+@given(st.lists(st.integers(-3, 2**40), max_size=30))
+def test_sorted_codes_are_the_different_ones(codes) -> None:
+    assert sorted_codes(np.array(codes, dtype=np.int64)).tolist() == sorted(set(codes))

@@ -10,6 +10,7 @@ from analytics.statistics.core.values import (
     OFF_POINTS,
     Values,
     point_codes,
+    pooled_counts,
     unit_codes,
     unit_means,
     value_counts,
@@ -96,6 +97,36 @@ def test_values_between_the_points_count_at_the_interval_level_only() -> None:
     assert ordinal.counts.tolist() == [[1, 0, 0], [0, 1, 1]]
     assert ordinal.left_out == (LeftOut(OFF_POINTS, 1),)
     assert value_counts(values, level="ordinal").points == (1, 2, 2.5, 3)
+
+
+@quick
+@given(st.integers(1, 20), st.integers(0, 2**32 - 1))
+def test_points_are_those_of_a_search_for_the_nearest(n_points, seed) -> None:
+    """Of scales that are long and short, with values on the points, between them and beyond their ends."""
+    rng = np.random.default_rng(seed)
+    points = np.cumsum(rng.integers(1, 4, n_points))
+    value = rng.integers(-2, 2 * points[-1] + 4, 50) / 2
+    expected = [points.tolist().index(each) if each in points else -1 for each in value]
+    assert point_codes(value, points.tolist()).tolist() == expected
+
+
+def test_several_scales_at_once_are_each_unit_once_for_every_scale() -> None:
+    rng = np.random.default_rng(4)
+    one, other = (make_values(random_rows(rng, points, n_items=6)) for points in ((1, 2, 3), (-1, 0, 1)))
+    points = [-1, 0, 1, 2, 3]
+    pooled = pooled_counts([one, other], level="ordinal", points=points)
+    apart = [value_counts(each, level="ordinal", points=points) for each in (one, other)]
+    np.testing.assert_array_equal(pooled.counts, np.vstack([each.counts for each in apart]))
+    np.testing.assert_array_equal(pooled.query, np.concatenate([each.query for each in apart]))
+    assert len(set(pooled.unit.tolist())) == len(pooled.counts) == one.n_units + other.n_units
+    assert pooled_counts([], level="nominal").counts.shape == (0, 0)
+
+
+def test_a_value_between_the_points_of_one_scale_is_a_column_of_all() -> None:
+    one, other = make_values([(0, 0, 0, 1), (0, 0, 1, 2.5)]), make_values([(0, 0, 0, 2.5), (0, 0, 1, 3)])
+    found = pooled_counts([one, other], level="interval", points=[1, 2, 3])
+    assert found.points == (1, 2, 2.5, 3)
+    assert found.counts.tolist() == [[1, 0, 1, 0], [0, 0, 1, 1]]
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
