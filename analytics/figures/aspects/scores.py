@@ -6,11 +6,13 @@ from analytics.display.blocks import Block
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.aspect_figure import is_overall
 from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.headings import HEADINGS
 from analytics.figures.judges.weighted_aspects import WAYS
 from analytics.figures.report_view import ReportView
 
 MEASURES, MEANS = "judges/measures", "judges/measure_means"
 RATED, COMPARED, WEIGHTED = "ratings/scales", "judges/ratings_vs_people", "judges/weighted_aspects"
+LATER = f"Judges are added once the figures of the section {HEADINGS['judges'].title} are computed."
 
 
 class ScoresFigure(StudyFigure):
@@ -28,7 +30,7 @@ class ScoresFigure(StudyFigure):
             if question["form"] != "rated" or not is_overall(question):
                 continue
             found = _table(view, question)
-            if len(found.rows) > 1:
+            if len(found.rows) > (0 if _waits(view) else 1):
                 yield Block(f"Scores beside people's {question['prompt']}", tables=(found,), folded=True)
 
 
@@ -41,6 +43,7 @@ def _table(view: ReportView, question: Record) -> Table:
     build = Builder(
         f"Mean of each score by system, and Pearson's correlation with people's mean {question['prompt']}.",
         columns(["Score", "By", *(view.systems[key] for key in systems), "Pearson", "n"], names=2),
+        foot=LATER if _waits(view) else "",
     )
     people = next((group for group in question["groups"] if group["kind"] == "person"), None)
     if people is None:
@@ -71,6 +74,11 @@ def _table(view: ReportView, question: Record) -> Table:
                 by = ", ".join(group[WEIGHTED]["members"])
                 add(f"From aspects, {WAYS[way['way']]}", by, _by_system(way), way["pearson"])
     return build.build()
+
+
+def _waits(view: ReportView) -> bool:
+    """True of a large study, where judges are not compared with people yet."""
+    return not {COMPARED, WEIGHTED}.isdisjoint(view.report.get("deferred", ()))
 
 
 def _by_system(record: Record) -> Record:

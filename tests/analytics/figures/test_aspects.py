@@ -13,6 +13,7 @@ from analytics.figures.report_view import ReportView
 from analytics.frames.measures import preferred_beside_other
 from analytics.leaderboard.boards import leaderboard_record
 from analytics.reports.build import build_report
+from analytics.reports.deferred.records import completed, deferred_records
 from analytics.reports.markdown import report_markdown
 from analytics.reports.paper.archive import plots_of
 from analytics.statistics.judges.measures import preference_accuracy
@@ -247,6 +248,18 @@ def test_a_study_with_few_queries_says_why_there_are_no_weights():
     assert record["fit"] is None
     assert record["undefined"]
     assert record["undefined"] in report_markdown(report)
+
+
+def test_scores_of_judges_follow_once_they_are_computed():
+    """In the report of a large study, whose judges are compared with people when somebody asks for it."""
+    study = judged_by_everyone("aspects")
+    partial = build_report(study, replicates=20, defer=True)
+    [block] = FIGURES["aspects/scores"].blocks(ReportView(partial))
+    assert "Judges are added once the figures of the section Judges are computed." in block.tables[0].foot
+    whole = completed(study, partial, deferred_records(study, partial, partial["deferred"]))
+    [block] = FIGURES["aspects/scores"].blocks(ReportView(whole))
+    assert "Judges are added" not in block.tables[0].foot
+    assert len({row[1].text for row in block.tables[0].rows}) > 1
 
 
 @pytest.mark.parametrize("protocol", ["relevance", "custom", "context_validation"])
