@@ -3,6 +3,7 @@
 import numpy as np
 import psycopg
 import pytest
+from django.db import connection, transaction
 from django.db.models import Case, F, Value, When
 
 from evaluation.database import packed
@@ -65,3 +66,11 @@ def test_an_error_among_the_rows_leaves_the_connection_usable(items):
         read_packed(broken, ("role",), key="pk", number="inverse")
     [block] = read_packed(items, ("role",), key="pk", number="position")
     assert len(block.key) == items.count()
+
+
+@pytest.mark.postgres
+def test_what_is_asked_next_in_the_same_transaction_may_be_sorted(items):
+    with transaction.atomic(), connection.cursor() as cursor:
+        read_packed(items, ("role",), key="pk", number="position")
+        cursor.execute("SHOW enable_sort")
+        assert cursor.fetchone() == ("on",)
