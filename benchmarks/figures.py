@@ -2,8 +2,8 @@
 four rated responses each, and a million rated responses.
 
 Per form, each in a process of its own with its peak memory and its CPU, which PostgreSQL's is no part of: the report as
-its page has it, then the figures that wait until their section is opened; then each figure by itself, as a multiple of
-one call of `krippendorff.alpha`.
+its page has it, then each section whose figures wait until it is opened, and all of them; then each figure by itself,
+as a multiple of one call of `krippendorff.alpha`.
 
 Usage: DATABASE_URL=postgres://... python -m benchmarks.figures [FORM ...] (creates the studies it lacks and keeps them)
 """
@@ -21,7 +21,9 @@ from typing import Any
 from benchmarks.large_studies import FORMS, prepare
 
 MEGABYTE = 1024  # ru_maxrss counts kilobytes
-PARTS = ("report", "waiting", "figures")
+PARTS = ("report", "figures")
+SECTION = "section:"
+ALL_SECTIONS = f"{SECTION}all"
 # Of the figures that take least, the rest is one line.
 SHOWN_ABOVE = 0.1
 
@@ -33,7 +35,8 @@ def main() -> None:
     print(f"{os.cpu_count()} cores; PostgreSQL; seconds")
     for slug in [name for name in sys.argv[1:] if name in FORMS] or FORMS:
         prepare(slug)
-        show(slug, {part: run_child(slug, part) for part in PARTS})
+        found = {part: run_child(slug, part) for part in PARTS}
+        show(slug, found, {part: run_child(slug, part) for part in sections(found["figures"]["waiting"])})
 
 
 def run_child(slug: str, part: str) -> dict[str, Any]:
@@ -55,7 +58,10 @@ def measure(slug: str, part: str) -> dict[str, Any]:
 
     study = Study.objects.get(slug=slug)
     started = time.process_time()
-    found = {"report": _report, "waiting": _waiting, "figures": _figures}[part](study)
+    if part.startswith(SECTION):
+        found = _section(study, part.removeprefix(SECTION))
+    else:
+        found = {"report": _report, "figures": _figures}[part](study)
     return {
         "cpu": time.process_time() - started,
         **found,
@@ -78,12 +84,21 @@ def _report(study: Any) -> dict[str, Any]:
     }
 
 
-def _waiting(study: Any) -> dict[str, Any]:
+def sections(waiting: list[str]) -> list[str]:
+    """The parts that compute these figures: a section each, and all of them."""
+    from analytics.figures.registry import FIGURES
+
+    headings = dict.fromkeys(FIGURES[key].heading for key in waiting)
+    return [*(f"{SECTION}{heading}" for heading in headings), ALL_SECTIONS]
+
+
+def _section(study: Any, heading: str) -> dict[str, Any]:
     from analytics.figures.registry import FIGURES
     from analytics.reports.common import REPLICATES
     from analytics.reports.deferred.records import deferred_records
 
-    keys = [key for key, figure in FIGURES.items() if figure.deferred_as]
+    whole = heading == ALL_SECTIONS.removeprefix(SECTION)
+    keys = [key for key, each in FIGURES.items() if each.deferred_as and (whole or each.heading == heading)]
     # All that `deferred_records` reads of a report.
     report = {"parameters": {"replicates": REPLICATES, "ties": "half"}}
     return {"seconds": timed(lambda: deferred_records(study, report, keys))[1]}
@@ -140,8 +155,8 @@ def _krippendorff_once(frame: Any) -> float:
     return timed(lambda: krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))[1]
 
 
-def show(slug: str, found: dict[str, Any]) -> None:
-    report, waiting, parts = (found[part] for part in PARTS)
+def show(slug: str, found: dict[str, Any], opened: dict[str, Any]) -> None:
+    report, parts = (found[part] for part in PARTS)
     once, known = parts["krippendorff"], parts["figures"]
     print(f"\n{slug}: {report['judgments']:,} judgments; krippendorff.alpha once takes {once:.3f}")
     print(f"{'':<46}{'seconds':>9}{'x alpha':>9}{'CPU':>7}{'peak MB':>9}")
@@ -151,7 +166,9 @@ def show(slug: str, found: dict[str, Any]) -> None:
         print(f"{name:<46}{seconds:>9.2f}{seconds / once:>9.1f}{cpu:>7}{memory:>9}", flush=True)
 
     line("report with what its page shows at once", report["seconds"], report)
-    line("figures whose section is opened, all", waiting["seconds"], waiting)
+    for part, section in opened.items():
+        name = "all sections" if part == ALL_SECTIONS else f"section {part.removeprefix(SECTION)}"
+        line(f"{name}, on opening", section["seconds"], section)
     line("page from the report", report["page"])
     line("fingerprint", report["fingerprint"])
     line("loading the frame", parts["loading"])
@@ -163,7 +180,7 @@ def show(slug: str, found: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[2:] and sys.argv[2] in PARTS:
+    if sys.argv[2:] and (sys.argv[2] in PARTS or sys.argv[2].startswith(SECTION)):
         _setup()
         print(json.dumps(measure(*sys.argv[1:])))
     else:

@@ -1,5 +1,5 @@
-"""Means, shares and distributions of ratings, choices and checklists: overall, by system and by what else tells "
-"apart."""
+"""Means, shares and distributions of ratings, choices and checklists: overall, by system and by what else tells
+them apart."""
 
 from collections.abc import Sequence
 from typing import Any

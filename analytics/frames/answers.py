@@ -90,7 +90,7 @@ def _group(
         answers={name: _answers(asked, mine, used, rows, group) for name, asked in answers.items()},
         distances=cache(lambda key: _answers(distances(key), mine, used, rows, group)),
         readings={name: _readings(asked, mine, rows) for name, asked in answers.items()}
-        if group.kind == Rater.Kind.JUDGE and not group.combined and judgments["replicate"].any()
+        if any(rows.raters[pk].both_orders for pk in group.members) and not group.combined
         else {},
     )
 

@@ -225,7 +225,7 @@ class AnswerGroup:
     # By the key of a question that asks for sets of entries: how far each set is from its draft. Computed when it is
     # first called, as it takes long.
     distances: Callable[[str], Answers]
-    # Of one judge that read an item more than once: its answers by question before its readings are reduced.
+    # Of one judge that is asked in both orders: its answers by question before its readings are reduced.
     readings: Mapping[str, OrderReadings] = field(default_factory=dict)
     heuristic: bool = False
     # True of a jury as one rater.

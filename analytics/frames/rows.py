@@ -83,6 +83,8 @@ class KnownRater:
     combination: str = DEFAULT_RULE
     # The system whose responses it compares with, in place of the human-written references.
     reference_from: str = ""
+    # True of a judge that reads every sample in both orders.
+    both_orders: bool = False
 
 
 @dataclass(frozen=True)
@@ -221,9 +223,15 @@ def _raters(study: Study) -> dict[int, KnownRater]:
             group,
             *_jury_of(about),
             reference_from=about.get("reference_from") or "",
+            both_orders=is_asked_both_ways(about),
         )
         for pk, pseudonym, label, kind, group, about in rows
     }
+
+
+def is_asked_both_ways(judge: Mapping[str, Any]) -> bool:
+    """True if a judge, as it is described in a report or in a rater's `about`, reads every sample in both orders."""
+    return judge.get("orders") == "both" or judge.get("reduction") == "both_ways"
 
 
 def _jury_of(about: Mapping[str, Any]) -> tuple[str, str]:
@@ -327,7 +335,8 @@ def _asked(question: QuestionSpec, blocks: Iterable[PackedRows], rows: StudyRows
             texts.append((name, label))
             judgments.append(place[known].astype(np.int32))
             numbers.append(block.number[known])
-    used = sorted({name for name, _ in texts}, key=_part_order(question))
+    # By name first: parts that go by one number would else stand in any order.
+    used = sorted(sorted({name for name, _ in texts}), key=_part_order(question))
     sizes = [len(each) for each in judgments[1:]]
     part: Ints = np.repeat(np.array([used.index(name) for name, _ in texts], dtype=np.int32), sizes)
     judgment, number = np.concatenate(judgments), np.concatenate(numbers)

@@ -16,7 +16,7 @@ from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView
 from analytics.figures.withheld import BY_LOOKS, OF_A_VIEW, concerns, withheld
 from analytics.frames.filters import EVERYTHING, Filters
-from analytics.frames.rows import JURY
+from analytics.frames.rows import JURY, is_asked_both_ways
 from analytics.frames.study import RaterGroup, StudyFrame, study_frame
 from analytics.reports import judges
 from analytics.reports.code_version import code_version
@@ -154,7 +154,7 @@ def terms_of(
         for rater in judges_in_figures(study)
         if "derived" in rater.about
     }
-    both = frozenset(each["rater"] for each in judged if judges.is_asked_both_ways(each))
+    both = frozenset(each["rater"] for each in judged if is_asked_both_ways(each))
     conditions, own_systems = judges.prompt_conditions(study), judges.own_systems(study)
     stopping = StoppingRule.of(revision.spec.get("stopping") or {})
     withdrawn = study.items.filter(role=Role.MAIN, withdrawn_at__isnull=False).count() if stopping else 0

@@ -9,7 +9,7 @@ from analytics.figures.figure_input import PAIRS
 from analytics.figures.report_view import ReportView, joined
 from analytics.frames.filters import EVERYTHING as WHOLE_STUDY
 from analytics.frames.filters import Filters
-from analytics.frames.rows import DEFAULT_RULE
+from analytics.frames.rows import DEFAULT_RULE, is_asked_both_ways
 from analytics.frames.study import StudyFrame
 from analytics.statistics.core.tidy import MISSING, Bools, Judgments
 from evaluation.models import Outcome, Rater, Study
@@ -17,7 +17,6 @@ from evaluation.protocols.answers.measures import gives_only_measures
 from evaluation.selectors import judge_outcome_counts, judges_in_figures
 
 Record = dict[str, Any]
-BOTH = "both"
 # What each rule does with several readings of a preference, as the end of a sentence.
 REDUCTIONS = {
     "majority": "the most common label, or a tie if there is no unique one",
@@ -91,10 +90,6 @@ def own_systems(study: Study) -> dict[str, frozenset[str]]:
         if keys and not rater.about.get("heuristic"):
             found[rater.pseudonym] = keys
     return found
-
-
-def is_asked_both_ways(record: Mapping[str, Any]) -> bool:
-    return bool(record["orders"] == BOTH or record["reduction"] == "both_ways")
 
 
 def _hidden(study: Study, frame: StudyFrame) -> str:

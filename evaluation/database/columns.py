@@ -152,7 +152,7 @@ def _copied(selected: QuerySet[Any], types: Mapping[str, ColumnType]) -> dict[st
 def _take_rows(pgconn: PGconn, buffer: io.BytesIO) -> None:
     """All rows of the COPY that is under way.
 
-    By libpq's own calls: the driver's loop over rows takes three times as long (docs/performance.md, "Figures").
+    By libpq's own calls: the driver's loop over rows takes three times as long.
     """
     while True:
         size, row = pgconn.get_copy_data(1)

@@ -19,8 +19,8 @@ from evaluation.database.columns import SETTINGS, ColumnType, read_columns
 # its place among them, and half a megabyte are numbers.
 RUN = 2**16
 HALF = RUN // 2
-# To sort all rows on disk, which the planner takes for cheaper than a hash table of a few large values, takes twice as
-# long, and to scan them alone a fifth longer.
+# Sorting all rows on disk, which the planner takes for cheaper than a hash table of a few large values, takes twice as
+# long; scanning them without parallel workers takes a fifth longer.
 PACKING = "SET LOCAL enable_sort = off; SET LOCAL parallel_tuple_cost = 0"
 # What else is asked in a transaction around this one may well be sorted.
 AS_BEFORE = "SET LOCAL enable_sort TO DEFAULT; SET LOCAL parallel_tuple_cost TO DEFAULT"
@@ -36,7 +36,8 @@ class PackedRows:
 
 
 def read_packed(queryset: QuerySet[Any], texts: Sequence[str], *, key: str, number: str) -> list[PackedRows]:
-    """One for each combination of the fields `texts` that occurs, by them; `key` holds whole numbers from 0."""
+    """One for each combination of the fields `texts` that occurs, sorted by them; each row has a `key`, a whole number
+    from 0."""
     selected = queryset.values_list(*texts, key, number)
     if connection.vendor != "postgresql":
         return _grouped(queryset, texts, key, number)
@@ -58,12 +59,12 @@ def _joined(
 def _runs(
     selected: QuerySet[Any], names: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], int, bytes, bytes]]:
-    """The texts that rows share, which run their keys are of, and as bytes the place in it and the number of each."""
+    """The texts that rows share, the run of their keys and, as bytes, each row's place in the run and its number."""
     sql, params = selected.query.sql_with_params()
     texts = names[:-2]
     columns = [
         *(f"coalesce({name}, '')" for name in texts),
-        f"key / {RUN}",
+        f"(key / {RUN})::int8",
         f"string_agg(int2send((mod(key, {RUN}) - {HALF})::int2), '')",
         "string_agg(float8send(coalesce(number::float8, 'NaN')), '')",
     ]

@@ -30,7 +30,7 @@ class ScoresFigure(StudyFigure):
             if question["form"] != "rated" or not is_overall(question):
                 continue
             found = _table(view, question)
-            if len(found.rows) > (0 if _waits(view) else 1):
+            if len(found.rows) > (0 if _waits(view, question) else 1):
                 yield Block(f"Scores beside people's {question['prompt']}", tables=(found,), folded=True)
 
 
@@ -43,7 +43,7 @@ def _table(view: ReportView, question: Record) -> Table:
     build = Builder(
         f"Mean of each score by system, and Pearson's correlation with people's mean {question['prompt']}.",
         columns(["Score", "By", *(view.systems[key] for key in systems), "Pearson", "n"], names=2),
-        foot=LATER if _waits(view) else "",
+        foot=LATER if _waits(view, question) else "",
     )
     people = next((group for group in question["groups"] if group["kind"] == "person"), None)
     if people is None:
@@ -76,9 +76,10 @@ def _table(view: ReportView, question: Record) -> Table:
     return build.build()
 
 
-def _waits(view: ReportView) -> bool:
-    """True of a large study, where judges are not compared with people yet."""
-    return not {COMPARED, WEIGHTED}.isdisjoint(view.report.get("deferred", ()))
+def _waits(view: ReportView, question: Record) -> bool:
+    """True of a large study with judges, which are not compared with people yet."""
+    judged = any(group["kind"] != "person" and RATED in group for group in question["groups"])
+    return judged and not {COMPARED, WEIGHTED}.isdisjoint(view.report.get("deferred", ()))
 
 
 def _by_system(record: Record) -> Record:

@@ -52,8 +52,8 @@ def _of_items(times: RecordedTimes) -> list[Record]:
         {
             "item": keys[pk],
             "judgments": int(judgments.get(pk, 0)),
-            "active": active.get(pk),
-            "visible": visible.get(pk),
+            "active": _of(active, pk),
+            "visible": _of(visible, pk),
             "skipped": times.skips.get(pk, 0),
         }
         for pk in shown
@@ -67,10 +67,14 @@ def _by_rater(times: RecordedTimes) -> Iterator[Record]:
         yield {
             "rater": name,
             "judgments": judgments[code],
-            "active": active.get(code),
-            "visible": visible.get(code),
+            "active": _of(active, code),
+            "visible": _of(visible, code),
             "skipped": times.skipped.get(name, 0),
         }
+
+
+def _of(medians: pd.Series[float], code: int) -> float | None:
+    return float(medians[code]) if code in medians.index else None
 
 
 def _medians(codes: Ints, seconds: Floats) -> pd.Series[float]:

@@ -37,9 +37,9 @@ def krippendorff_alpha(
     A row is what raters agree about, an item or a part of one, named `unit` in the plural. Missing values are simply
     not counted. The point value is that of the `krippendorff` package, of more than `MOST_ROWS` rows that of its
     formula on the patterns of counts; the interval is over queries, `query` (n,) being that of each row, since what is
-    about one query is dependent. Undefined where no row has two values, or all values
-    are the same. Raises ParameterError for an unknown level and for values that don't ascend, TidyDataError where
-    `query` has another length.
+    about one query is dependent. Undefined where no row has two values, or all values are the same. Raises
+    ParameterError for an unknown level and for values that don't ascend, TidyDataError where `query` has another
+    length.
     """
     domain = np.arange(counts.shape[1], dtype=float) if values is None else np.asarray(values, dtype=float)
     if level not in LEVELS:

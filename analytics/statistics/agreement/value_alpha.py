@@ -36,7 +36,7 @@ def alpha_of_pooled(
     points: Sequence[float] | None = None,
     unit: str = "items",
 ) -> Estimate:
-    """The same of several questions' answers as if they were one's, each unit once for every question."""
+    """The same of several questions' answers pooled as if they were one question's; a unit counts once per question."""
     table = pooled_counts(parts, level=level, points=points)
     found = krippendorff_alpha(
         table.counts, table.query, level=level, resample=resample, values=table.points, unit=unit

@@ -1,6 +1,7 @@
 """Sums of tables with many rows and few columns.
 
-numpy adds up such a table row by row, for either side of it, which takes ten times as long as whole columns.
+numpy adds up such a table row by row, along either axis. Adding whole columns takes a tenth of the time for two of
+them, and a third for six.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-NARROW = 16
+NARROW = 8
 
 
 def column_sums(table: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -168,10 +168,10 @@ def value_counts(values: Values, *, level: Level, points: Sequence[float] | None
 def pooled_counts(
     parts: Sequence[Values], *, level: Level, points: Sequence[float] | None = None
 ) -> ValueCounts:
-    """The same of several questions' answers as of those of one, each unit once for every question, in their order.
+    """Counts of several questions' answers pooled as if they were one question's; a unit counts once per question.
 
     Numbers stay as they are: of questions whose scales differ, such as -1 to 1 and 0 to 3, most of the variation is
-    between the questions. Units of a question keep their codes, and follow those of the questions before it.
+    between the questions. The units of a question follow those of the questions before it.
     """
     width = max((int(each.unit.max(initial=-1)) for each in parts), default=-1) + 1
     value = np.concatenate([np.zeros(0), *(each.value for each in parts)])

@@ -262,6 +262,19 @@ def test_scores_of_judges_follow_once_they_are_computed():
     assert len({row[1].text for row in block.tables[0].rows}) > 1
 
 
+def test_where_nobody_but_people_rated_no_judges_are_promised():
+    study = answered_study("aspects", queries=8)
+    rng = np.random.default_rng(3)
+    given = [
+        {"acceptability": {f"r{number}": int(rng.integers(0, 4)) for number in (1, 2, 3)}}
+        for _ in items_of(study)
+    ]
+    give(study, new_rater(study, "someone"), given)
+    partial = build_report(study, replicates=20, defer=True)
+    assert "judges/ratings_vs_people" in partial["deferred"]
+    assert list(FIGURES["aspects/scores"].blocks(ReportView(partial))) == []
+
+
 @pytest.mark.parametrize("protocol", ["relevance", "custom", "context_validation"])
 def test_without_an_overall_rating_there_is_no_such_figure(protocol):
     report = build_report(judged_by_everyone(protocol), replicates=20)

@@ -6,7 +6,8 @@ import pytest
 from analytics.frames import rows
 from analytics.frames.answers import countable_questions
 from analytics.frames.rows import places, read_answers, read_rows
-from evaluation.models import Exclusion
+from evaluation.models import Answer, Exclusion
+from evaluation.protocols import Kind, QuestionSpec
 from tests.analytics.reports.judging import judge, judged_study
 
 pytestmark = pytest.mark.django_db
@@ -45,3 +46,31 @@ def test_places_are_those_of_a_search(monkeypatch, close_together):
     assert place[known].tolist() == [2, 0, 3, 2]
     assert [len(each) for each in places(ascending, np.zeros(0, dtype=np.int64))] == [0, 0]
     assert not places(np.zeros(0, dtype=np.int64), np.array([1, 2]))[1].any()
+
+
+def test_what_an_earlier_revision_asked_in_another_form_is_no_answer():
+    """The key was a choice first and is a scale now; the form has another choice, so that both kinds are read."""
+    study = judged_study("mine", queries=4)
+    judge(study, raters=1)
+    first, second, *_ = study.judgments.order_by("pk")
+    Answer.objects.create(judgment=first, question="x", part="", kind=Kind.CHOICE, label="good")
+    Answer.objects.create(judgment=second, question="x", part="", kind=Kind.SCALE, number=2)
+    read = read_rows(study)
+    scale = QuestionSpec("x", Kind.SCALE, "X", options={"form": {"low": 1, "high": 5}})
+    choice = QuestionSpec("y", Kind.CHOICE, "Y", options={"choices": ["good", "bad"]})
+    asked = read_answers(read, [scale, choice])
+    assert read.judgment_pks[asked["x"].judgment].tolist() == [second.pk]
+    assert asked["x"].value.tolist() == [2]
+    assert len(asked["y"].value) == 0
+
+
+def test_parts_that_go_by_one_number_stand_in_one_order():
+    study = judged_study("mine", queries=4)
+    judge(study, raters=1)
+    names = [f"level{'0' * zeros}1" for zeros in range(6)]
+    given = zip(study.judgments.order_by("pk"), names, strict=False)
+    for judgment, name in given:
+        Answer.objects.create(judgment=judgment, question="x", part=name, kind=Kind.CHECKLIST, number=1)
+    used = read_answers(read_rows(study), [QuestionSpec("x", Kind.CHECKLIST, "X")])["x"].parts
+    assert list(used) == sorted(names[: len(used)])
+    assert len(used) > 1

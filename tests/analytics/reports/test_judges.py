@@ -14,6 +14,7 @@ from evaluation import hooks
 from evaluation.models import Outcome, Rater
 from evaluation.services import exclude
 from tests import factories
+from tests.analytics.reports.answering import answered_study, give, new_rater, some_answers
 from tests.analytics.reports.judging import answer, fail, judge, judged_study, main_items, new_judge
 from tests.analytics.reports.reading import build_report
 
@@ -170,6 +171,20 @@ def test_a_judge_asked_both_ways():
     # Of the seven readings those shown first are four: two of the steady ones, both of the flip, the last.
     assert (group["bias"]["position"]["n_first"], group["bias"]["position"]["n_second"]) == (5, 2)
     assert "a tie where the two orders of a sample disagree" in " ".join(report["methods"])
+
+
+def test_a_judge_whose_second_orders_are_not_read_yet_says_so_of_scales_too():
+    study = answered_study("aspects", queries=4)
+    give(study, new_rater(study, "someone"), some_answers(study, 1))
+    give(study, new_rater(study, "turned", "judge", judge="turned", orders="both"), some_answers(study, 2))
+    report = report_of(study)
+    found = [
+        each["inconsistent"]
+        for each in report["records"]
+        if each["figure"] == "judges/order_consistency" and each["question"] == "acceptability"
+    ]
+    assert [each["value"] for each in found] == [None]
+    assert [each["reason"] for each in found[0]["left_out"]] == ["samples read in only one order"]
 
 
 def test_probabilities_beside_labels():
