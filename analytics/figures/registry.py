@@ -17,8 +17,8 @@ def _found() -> Iterable[Figure]:
 
 
 MOST_LETTERS = 40
-# Parts of a figure that the report's words and corrections need at once.
-NEVER_DEFERRED = ("tests", "findings", "facts")
+# Parts of a figure that the report's words need at once.
+NEVER_DEFERRED = ("findings", "facts")
 
 
 def _problems(figure: Figure) -> Iterable[str]:

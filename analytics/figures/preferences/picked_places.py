@@ -18,6 +18,7 @@ from evaluation.protocols import QuestionSpec
 class PickedPlacesFigure(Figure):
     heading = "bias"
     place = 50
+    deferred_as = "picks by place on the screen"
     definition = (
         "Best picks by place on the screen: the share that went to what was shown there, beside chance, with a "
         "test of each place."

@@ -32,7 +32,7 @@ class PlacesFigure(Figure):
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for each in record["places"]:
-            yield FamilyTest("place on the screen", each["test"])
+            yield FamilyTest("rank by place on the screen", each["test"])
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):

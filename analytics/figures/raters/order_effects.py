@@ -47,6 +47,7 @@ class Measured(NamedTuple):
 class OrderEffectsFigure(Figure):
     heading = "raters"
     place = 96
+    deferred_as = "order in people's work"
     definition = (
         "Order effects of people's work: ratings' mean, ties and preferences for the response shown first, of "
         "choices, picks and decisions on drafts the share of others who answer alike, and of rankings tau-b with the "

@@ -16,6 +16,7 @@ from evaluation.protocols import Over, QuestionSpec
 class RatingPlacesFigure(Figure):
     heading = "bias"
     place = 60
+    deferred_as = "ratings by place on the screen"
     definition = (
         "Ratings of responses by their place on the screen: the mean at each place, and its difference from the same "
         "raters' means on the items, with a test."

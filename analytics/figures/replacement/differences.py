@@ -43,6 +43,7 @@ CAPTIONS = {
 class DifferencesFigure(Figure):
     heading = "judges"
     place = 12
+    deferred_as = "differences of judges from people"
     stops_with = ("win_rate",)
     beside_people = True
     definition = (

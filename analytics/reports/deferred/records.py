@@ -12,6 +12,7 @@ from analytics.frames.study import study_frame
 from analytics.reports import judges
 from analytics.reports.build import applying, latest_revision, records_of, terms_of
 from analytics.reports.common import Watch, facts_of, no_watch
+from analytics.reports.findings import correct_tests
 from analytics.reports.methods.sentences import methods
 from evaluation.models import Study
 
@@ -70,8 +71,6 @@ def deferred_records(
                 watch(figure.deferred_as, done, steps)
                 records += records_of(question, [given], [figure])
                 done += 1
-    for record in records:
-        FIGURES[record["figure"]].settle(record)
     return DeferredRecords(frozenset(keys), records, places)
 
 
@@ -84,6 +83,7 @@ def completed(study: Study, report: Record, found: DeferredRecords) -> Record:
         [*others, *found.records],
         key=lambda each: (found.places.get((each["question"], each["group"]), last), order[each["figure"]]),
     )
+    correct_tests(records)
     left = [key for key in report.get("deferred", ()) if key not in found.keys]
     whole = {**report, "records": records}
     whole.pop("deferred", None)

@@ -74,6 +74,17 @@ def test_what_waited_makes_the_report_that_never_waited(protocol):
     for key in partial["deferred"]:
         found = completed(study, found, deferred_records(study, found, [key]))
     assert found == whole
+    assert {len(places) for places in places_of_families(whole).values()} <= {1}
+
+
+def places_of_families(report):
+    """Where the tests of each family come from: the heading whose section is opened, or the report as it is at first."""
+    found = {}
+    for record in report["records"]:
+        figure = FIGURES[record["figure"]]
+        for each in figure.tests(record):
+            found.setdefault(each.family, set()).add(figure.heading if figure.deferred_as else "")
+    return found
 
 
 def test_a_waiting_figure_says_so_where_it_will_stand():
