@@ -121,12 +121,17 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
     judgment: Ints = asked.judgment[kept]
     part, value = asked.part[kept], asked.value[kept]
     items = rows.items
-    item, replicate, order, rater = _of_judgments(rows, judgment, "item", "replicate", "shown", "rater")
+    item, order = _of_judgments(rows, judgment, "item", "shown")
+    known, codes = rows.rater_codes
+    rater = codes[judgment]
     once = np.ones(len(value), dtype=bool)
     # What a rater said several times is one answer, and then what the members of a jury said.
-    again: list[Mapping[int, int]] = [{}] if several and replicate.any() else []
+    again: list[Mapping[int, int]] = (
+        [{}] if several and rows.judgments["replicate"].to_numpy()[mine].any() else []
+    )
     for combined in [*again, group.combined] if group.combined else again:
-        rater = _first_members(rater, combined) if combined else rater
+        if combined:
+            rater = np.searchsorted(known, _first_members(known, combined)).astype(np.int32)[rater]
         unit = item.astype(np.int64) * max(len(asked.parts), 1) + part
         # A ranking's mean ranks are ranked anew below.
         rule = KINDS[asked.question.kind].rule
@@ -138,7 +143,7 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
         part, item, rater, order = (each[row] for each in (part, item, rater, order))
         # What is left of several readings of an item is one judgment, whichever of them it began with.
         judgment = np.unique(rater.astype(np.int64) * len(items) + item, return_inverse=True)[1]
-    rater = np.searchsorted(raters, rater).astype(np.int32)
+    rater = np.searchsorted(raters, known).astype(np.int32)[rater]
     shown: Ints = np.full(len(value), UNKNOWN_PLACE, dtype=np.int32)
     if asked.question.kind == Kind.RANKING and len(value):
         value = mid_ranks(np.round(value, 9), judgment)
@@ -152,7 +157,7 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
 
 
 def _of_judgments(rows: StudyRows, judgment: Ints, *names: str) -> Iterator[Ints]:
-    """These columns of the judgments (n,) of answers. There may be many times as many answers as judgments."""
+    """These columns of the judgments (n,) of answers."""
     return (rows.judgments[name].to_numpy(dtype=np.int32)[judgment] for name in names)
 
 

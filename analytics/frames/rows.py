@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from analytics.statistics.preferences.best_picks import NO_PICK
 from evaluation.database.columns import ColumnType, read_columns
 from evaluation.database.packed import PackedRows, read_packed
 from evaluation.forms import SCREEN_TRACE
-from evaluation.models import Answer, Judgment, Rater, Role, Study
+from evaluation.models import Answer, Judgment, Rater, Study
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.measures import Measure, declared_measures, gives_only_measures
 from evaluation.protocols.kinds import KINDS
@@ -139,6 +140,15 @@ class StudyRows:
     only: tuple[int, ...] | None = None
     filters: Filters = EVERYTHING
 
+    @cached_property
+    def rater_codes(self) -> tuple[Ints, Ints]:
+        """The primary keys of the raters that judged, ascending, and of each judgment the place of its rater's there.
+
+        There may be many times as many answers as judgments, so that to look up each one's rater takes long.
+        """
+        known, codes = np.unique(self.judgments["rater"].to_numpy(), return_inverse=True)
+        return known, codes.astype(np.int32)
+
     def counting(self, path: str = "") -> Q:
         """The judgments that are read; `path` leads from the rows that are filtered to their judgment."""
         return _counting(self.study, self.only, self.filters, path)
@@ -171,7 +181,8 @@ def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters 
     if only is not None:
         raters = {pk: raters[pk] for pk in only if pk in raters}
     counting = _counting(study, only, filters)
-    found = Judgment.objects.filter(counting, item__role=Role.MAIN, item__withdrawn_at=None)
+    # Those of other items have no place among the items: to join millions of judgments with theirs takes longer.
+    found = Judgment.objects.filter(counting)
     if measuring := [pk for pk, rater in raters.items() if not rater.answers]:
         found = found.exclude(rater__in=measuring)
     table = read_columns(found.annotate(layout=_layout(study)).order_by("pk"), types)
