@@ -41,8 +41,8 @@ class Figure(ABC):
     # Where its findings stand among those of one question.
     finding_place: ClassVar[int] = LAST
     # Of a figure that takes long over many judgments: its name for the reader who has it computed by opening its
-    # section. For figures without findings and facts alone, so that nothing else in the report waits for it; a family of
-    # its tests has no others than of figures that wait below the same heading.
+    # section. For figures without findings and facts alone, so that nothing else in the report waits for it; the tests
+    # of a family are all of figures that wait below one heading, or none of them is.
     deferred_as: ClassVar[str] = ""
     # Of a figure that repeats the number of a stopping rule ("win_rate", "agreement"): in a study that may stop by it,
     # records of people have no intervals and tests. `beside_people`: nor records of judges, in which people stand, too.

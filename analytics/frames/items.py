@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 
 from analytics.frames.arrays import Attributes, StudyItems
 from analytics.frames.filters import EVERYTHING, Filters
-from analytics.statistics.core.tidy import MISSING, Ints
+from analytics.statistics.core.tidy import MISSING, Ints, sorted_codes
 from analytics.statistics.core.values import NO_SYSTEM
 from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_columns
 from evaluation.models import Item, Role, Study
@@ -85,7 +85,7 @@ def _systems(table: Columns) -> tuple[Ints, tuple[str, ...]]:
         asked = Item.objects.filter(pk__in=table.array("pk")[unclear].tolist()).order_by("pk")
         codes[unclear] = len(named) + np.arange(len(unclear))
         named += [[each["system"] for each in found] for found in asked.values_list(responses, flat=True)]
-    occurring = {code: named[code] for code in np.unique(codes).tolist()}
+    occurring = {code: named[code] for code in sorted_codes(codes).tolist()}
     used = sorted({system for systems in occurring.values() for system in systems})
     place = {system: at for at, system in enumerate(used)}
     widest = max(map(len, occurring.values()), default=0)

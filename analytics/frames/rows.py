@@ -15,7 +15,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from analytics.frames.arrays import RESPONSE, StudyItems
 from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.items import read_items
-from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints, ascending_order
+from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints, ascending_order, distinct
 from analytics.statistics.preferences.best_picks import NO_PICK
 from evaluation.database.columns import ColumnType, read_columns
 from evaluation.database.packed import PackedRows, read_packed
@@ -146,7 +146,7 @@ class StudyRows:
 
         There may be many times as many answers as judgments, so that to look up each one's rater takes long.
         """
-        known, codes = np.unique(self.judgments["rater"].to_numpy(), return_inverse=True)
+        known, _, codes = distinct(self.judgments["rater"].to_numpy())
         return known, codes.astype(np.int32)
 
     def counting(self, path: str = "") -> Q:

@@ -15,7 +15,8 @@ from analytics.frames.passes import StudyPasses, read_passes
 from analytics.frames.rows import JUDGES, StudyRows, read_rows
 from analytics.frames.texts import StudyTexts, read_texts
 from analytics.frames.work_order import WorkOrder
-from analytics.statistics.core.tidy import MISSING
+from analytics.statistics.core.tidy import MISSING, sorted_codes
+from analytics.statistics.core.values import n_distinct
 from evaluation.models import Rater, Study
 from evaluation.protocols import Kind, Over, QuestionSpec
 
@@ -158,21 +159,21 @@ def _measuring(measures: Iterable[MeasureValues]) -> Iterable[RaterGroup]:
     for measured in measures:
         found.setdefault(measured.rater, []).append(measured)
     for rater, given in found.items():
-        n = len(np.unique(np.concatenate([each.item for each in given])))
+        n = n_distinct(np.concatenate([each.item for each in given]))
         yield RaterGroup(rater, given[0].label, str(Rater.Kind.JUDGE), False, n, n, {rater: n})
 
 
 def _group_of_pairs(parts: list[PairGroup]) -> RaterGroup:
     first = parts[0]
-    read = first.read if len(parts) == 1 else np.unique(np.concatenate([part.read for part in parts]))
+    read = n_distinct(np.concatenate([part.read for part in parts]))
     judged = [part.judgments.item[part.judgments.label != MISSING] for part in parts]
     return RaterGroup(
         first.key,
         first.label,
         first.kind,
         first.heuristic,
-        len(read),
-        len(np.unique(np.concatenate(judged))),
+        read,
+        n_distinct(np.concatenate(judged)),
         judgments_per_rater(parts),
         first.is_jury,
         first.within,
@@ -190,5 +191,5 @@ def judgments_per_rater(parts: Iterable[PairGroup]) -> dict[str, int]:
         + part.judgments.item
         for part in parts
     ]
-    times = np.bincount(np.unique(np.concatenate(judged)) // size, minlength=len(names))
+    times = np.bincount(sorted_codes(np.concatenate(judged)) // size, minlength=len(names))
     return dict(zip(names, times.tolist(), strict=True))

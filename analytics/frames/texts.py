@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.frames.filters import EVERYTHING, Filters
-from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.tidy import Ints, sorted_codes
 from evaluation import design
 from evaluation.database.columns import ColumnType, read_columns
 from evaluation.models import Response, Role, Study
@@ -37,7 +37,7 @@ def read_texts(study: Study, filters: Filters = EVERYTHING) -> StudyTexts:
     items = filters.items(study).filter(role=Role.MAIN, withdrawn_at=None, stimulus__isnull=False)
     # By the items, of which there are fewer than of the responses that they show.
     showing = items.exclude(lengths="").order_by()
-    keys = np.unique(read_columns(showing, {"query_id": ColumnType.WHOLE}).array("query_id")).tolist()
+    keys = sorted_codes(read_columns(showing, {"query_id": ColumnType.WHOLE}).array("query_id")).tolist()
     chosen = keys
     if len(keys) > MOST_QUERIES:
         rng = design.generator(study.seed, "texts")

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from analytics.frames.arrays import StudyItems
 from analytics.statistics.core.tidy import Ints
@@ -32,7 +33,7 @@ def queries_record(items: StudyItems) -> list[Record]:
 
 def _by(name: str, values: Sequence[str], per_query: Ints, *, split: str | None = None) -> Iterator[Record]:
     """Values with the most queries first; nothing where there is one value only."""
-    found, codes = np.unique(np.array(values, dtype=object), return_inverse=True)
+    codes, found = pd.factorize(np.array(values, dtype=object), sort=True)
     if len(found) < 2:
         return
     queries = np.bincount(codes, minlength=len(found))

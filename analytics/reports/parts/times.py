@@ -12,7 +12,7 @@ from analytics.frames.rows import StudyRows
 from analytics.frames.times import RecordedTimes, read_times
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import ResampleSpec
-from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.tidy import Floats, Ints, sorted_codes
 from analytics.statistics.raters.times import judging_times, medians_by
 from evaluation import design
 from evaluation.models import Item, Study
@@ -80,4 +80,4 @@ def _of(medians: pd.Series[float], code: int) -> float | None:
 def _medians(codes: Ints, seconds: Floats) -> pd.Series[float]:
     """The median of each code's seconds, of those that have any."""
     known = np.isfinite(seconds)
-    return pd.Series(medians_by(codes[known], seconds[known]), index=np.unique(codes[known]))
+    return pd.Series(medians_by(codes[known], seconds[known]), index=sorted_codes(codes[known]))

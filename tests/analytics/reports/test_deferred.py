@@ -78,7 +78,7 @@ def test_what_waited_makes_the_report_that_never_waited(protocol):
 
 
 def places_of_families(report):
-    """Where the tests of each family come from: the heading whose section is opened, or the report as it is at first."""
+    """By family, the headings whose sections have its tests computed; "" of the report as it is at first."""
     found = {}
     for record in report["records"]:
         figure = FIGURES[record["figure"]]
