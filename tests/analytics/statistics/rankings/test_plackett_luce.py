@@ -30,7 +30,7 @@ def slow_worths(orders, k):
     def loss(free):
         theta = np.append(free, -free.sum())
         return -sum(
-            theta[order[at]] - scipy.special.logsumexp(theta[list(order[at:])])
+            theta[order[at]] - np.logaddexp.reduce(theta[list(order[at:])])
             for order in orders
             for at in range(len(order) - 1)
         )
