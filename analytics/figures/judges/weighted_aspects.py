@@ -43,8 +43,23 @@ WAYS = {
 }
 
 
-# Of each frame, what people said: the same beside every judge, and a second's work for a million ratings.
-_people: WeakKeyDictionary[AnswersFrame, dict[tuple[str, ...], AspectRatings]] = WeakKeyDictionary()
+@dataclass(frozen=True, eq=False)
+class PeoplesWeights:
+    """The weights of aspects (k,) that people's ratings determine, those without each of the `folds` (f, k), and the
+    fold of each query that they were fitted on."""
+
+    weights: Floats
+    by_fold: Floats
+    folds: Mapping[int, int]
+
+
+# Of each frame, by the key of an overall rating, what people said, and by those of its aspects, too, their weights:
+# the same beside every judge, and seconds' work for a million ratings. The ratings by aspect, millions of rows, are
+# let go.
+_overall_by_frame: WeakKeyDictionary[AnswersFrame, dict[str, AspectRatings]] = WeakKeyDictionary()
+_weights_by_frame: WeakKeyDictionary[AnswersFrame, dict[tuple[str, ...], PeoplesWeights | None]] = (
+    WeakKeyDictionary()
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,13 +146,31 @@ def _of_itself(given: AnswerInput) -> tuple[Sequence[QuestionSpec], list[str]]:
     return overall_aspects(given), [given.group_key]
 
 
-def _of_people(given: AnswerInput, aspects: Sequence[QuestionSpec], *, pooled: bool = False) -> AspectRatings:
-    """People's ratings of these aspects beside the overall one; without aspects the overall rating alone."""
-    known = _people.setdefault(given.frame, {})
-    key = (given.question.key, "pooled" if pooled else "each", *(each.key for each in aspects))
+def _overall_of_people(given: AnswerInput) -> AspectRatings:
+    """The means of people's overall ratings, without aspects."""
+    known = _overall_by_frame.setdefault(given.frame, {})
+    if given.question.key not in known:
+        known[given.question.key] = _of_people(given, (), pooled=True)
+    return known[given.question.key]
+
+
+def _weights_of_people(given: AnswerInput, aspects: Sequence[QuestionSpec]) -> PeoplesWeights | None:
+    """None where people's ratings determine none."""
+    known = _weights_by_frame.setdefault(given.frame, {})
+    key = (given.question.key, *(each.key for each in aspects))
     if key not in known:
-        known[key] = aspect_ratings(given.frame, {Rater.Kind.PERSON}, given.question, aspects, pooled=pooled)
+        people = _of_people(given, aspects)
+        try:
+            found = fit_weights(people, given.question, given.terms.seed)
+        except TidyDataError:
+            known[key] = None
+        else:
+            known[key] = PeoplesWeights(found.weights, found.fold_weights, folds_of_queries(people, found))
     return known[key]
+
+
+def _of_people(given: AnswerInput, aspects: Sequence[QuestionSpec], *, pooled: bool = False) -> AspectRatings:
+    return aspect_ratings(given.frame, {Rater.Kind.PERSON}, given.question, aspects, pooled=pooled)
 
 
 def _ways(
@@ -150,16 +183,10 @@ def _ways(
         return Way(name, scores, weights.tolist())
 
     yield Way("direct", rated.overall, None)
-    people = _of_people(given, aspects)
-    try:
-        found = fit_weights(people, overall, given.terms.seed)
-    except TidyDataError:
-        pass  # people's ratings determine no weights, so there is no such way
-    else:
-        folds = folds_of_queries(people, found)
-        choices = np.vstack([found.fold_weights, found.weights])
+    if (found := _weights_of_people(given, aspects)) is not None:
+        choices = np.vstack([found.by_fold, found.weights])
         fold = np.array(
-            [folds.get(query, len(choices) - 1) for query in rated.query.tolist()], dtype=np.int64
+            [found.folds.get(query, len(choices) - 1) for query in rated.query.tolist()], dtype=np.int64
         )
         yield weighted("fitted", found.weights, choices[fold])
     if about.get("by") == "fixed" and set(keys) <= set(about["weights"]):
@@ -169,7 +196,7 @@ def _ways(
 
 
 def _record(given: AnswerInput, rated: AspectRatings, way: Way) -> Record:
-    people = _of_people(given, (), pooled=True)
+    people = _overall_of_people(given)
     ours, theirs = rated.beside(people)
     there = np.isfinite(way.scores[ours])
     ours, theirs = ours[there], theirs[there]
