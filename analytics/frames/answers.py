@@ -116,7 +116,6 @@ def _readings(asked: Asked, mine: Bools, rows: StudyRows) -> OrderReadings:
 
 def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Membership) -> Answers:
     """The group's answers, one per rater and part of an item: of a jury that counts as one, of all its members."""
-    several = group.kind != Rater.Kind.PERSON
     kept = np.flatnonzero(mine[asked.judgment])
     judgment: Ints = asked.judgment[kept]
     part, value = asked.part[kept], asked.value[kept]
@@ -126,9 +125,8 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
     rater = codes[judgment]
     once = np.ones(len(value), dtype=bool)
     # What a rater said several times is one answer, and then what the members of a jury said.
-    again: list[Mapping[int, int]] = (
-        [{}] if several and rows.judgments["replicate"].to_numpy()[mine].any() else []
-    )
+    repeated = group.kind != Rater.Kind.PERSON and rows.judgments["replicate"].to_numpy()[mine].any()
+    again: list[Mapping[int, int]] = [{}] if repeated else []
     for combined in [*again, group.combined] if group.combined else again:
         if combined:
             rater = np.searchsorted(known, _first_members(known, combined)).astype(np.int32)[rater]

@@ -40,7 +40,9 @@ def findings(view: ReportView) -> list[Record]:
                 {"anchor": figure.heading, **_named(view, question, each)}
                 for each in figure.findings(view, records, question)
             ]
-            tests += [each.test for each in figure.tests(records[figure.key])]
+            # Whether conclusions can be drawn is not for figures to say that wait in a large study's report.
+            if not figure.deferred_as:
+                tests += [each.test for each in figure.tests(records[figure.key])]
     return found or list(_too_few(tests, subject(group)))
 
 
@@ -60,7 +62,7 @@ def _too_few(tests: list[Record], who: str) -> Iterator[Record]:
     if not tests or any(test["n"] >= LEAST_QUERIES for test in tests):
         return
     most = max(test["n"] for test in tests)
-    queries = "One query was" if most == 1 else f"At most {most:,} queries were"
+    queries = {0: "No query was", 1: "One query was"}.get(most, f"At most {most:,} queries were")
     yield {
         "kind": "too_few",
         "supported": False,

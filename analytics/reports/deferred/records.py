@@ -32,7 +32,8 @@ def filters_of(report: Record) -> Filters:
 
 @dataclass(frozen=True)
 class DeferredRecords:
-    """The records of `keys`, and the place of each question and group in the order of a report's records."""
+    """The records of `keys`, whose tests are corrected in the report that they complete, and the place of each question
+    and group in the order of a report's records."""
 
     keys: frozenset[str]
     records: list[Record]

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from analytics.figures.entries.calibrators import FIGURE as CALIBRATORS
+from analytics.figures.families import LEAST_QUERIES
 from analytics.figures.registry import FIGURES
 from analytics.frames import entries
 from analytics.frames.filters import Filters
@@ -17,6 +18,8 @@ from analytics.reports.files import report_json
 from analytics.reports.markdown import report_markdown
 from evaluation.models import CachedReport
 from evaluation.services import exclude
+from tests.analytics.figures.test_order_effects import in_turn
+from tests.analytics.reports.answering import items_of
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_one_interval import irregular
 from tests.analytics.reports.test_one_interval_answers import drawn
@@ -85,6 +88,18 @@ def places_of_families(report):
         for each in figure.tests(record):
             found.setdefault(each.family, set()).add(figure.heading if figure.deferred_as else "")
     return found
+
+
+def test_that_queries_are_too_few_is_not_said_by_what_waits():
+    """Before a section is opened and after it the same is said; here the order of the work alone is tested."""
+    study = drawn("condition_calibration", queries=6)
+    for rater in study.raters.filter(kind="person"):
+        in_turn(rater, items_of(study))
+    whole, partial = build_report(study), build_report(study, defer=True)
+    tests = [each.test for record in whole["records"] for each in FIGURES[record["figure"]].tests(record)]
+    assert tests
+    assert all(test["n"] < LEAST_QUERIES for test in tests)
+    assert whole["findings"] == partial["findings"] == []
 
 
 def test_a_waiting_figure_says_so_where_it_will_stand():

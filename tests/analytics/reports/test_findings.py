@@ -9,6 +9,7 @@ from analytics.reports.page import report_page
 from tests.analytics.reports.answering import answered_study, give, new_rater
 from tests.analytics.reports.judging import answer, judge, judged_study, main_items, new_judge
 from tests.analytics.reports.reading import build_report
+from tests.analytics.reports.test_one_interval_answers import drawn
 
 pytestmark = pytest.mark.django_db
 FEW = LEAST_QUERIES - 1
@@ -121,6 +122,11 @@ def test_no_sentence_below_the_least_number_of_queries():
     (finding,) = report_of(ranked)["findings"]
     assert finding["kind"] == "too_few"
     assert report_page(report_of(ranked)).findings[0]["anchor"] == "methods"
+
+
+def test_comparisons_without_a_query_are_named_so():
+    (finding,) = report_of(drawn("relevance", queries=6))["findings"]
+    assert finding["text"].startswith("No query was judged by people in any comparison. With fewer than")
 
 
 def test_a_family_is_corrected_together_and_leaves_out_what_has_too_few_queries():
