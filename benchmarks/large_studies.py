@@ -1,4 +1,5 @@
-"""Large studies of six forms, written by PostgreSQL itself: what people and a judge said is drawn by hashing ids.
+"""Large studies of six forms, written by PostgreSQL itself but for packing answers: what people and a judge said is
+drawn by hashing ids.
 
 Two judgments of three follow what most would say of the item, the others are anybody's guess.
 """
@@ -68,8 +69,9 @@ FROM evaluation_judgment judgment, generate_series(1, %(responses)s) r WHERE stu
 """
 MEASURES = """
 WITH measured AS (
-  INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace)
-  SELECT study_id, %(metric)s, id, %(revision)s, 0, 'ok', '', false, '{}' FROM evaluation_item
+  INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace,
+                                   slots, numbers)
+  SELECT study_id, %(metric)s, id, %(revision)s, 0, 'ok', '', false, '{}', '', '' FROM evaluation_item
   WHERE study_id = %(study)s
   RETURNING id, item_id
 )
@@ -131,10 +133,10 @@ ORDERS = {
 }
 JUDGMENTS = """
 INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace,
-                                 duration_ms, visible_ms, judged_at)
+                                 slots, numbers, duration_ms, visible_ms, judged_at)
 SELECT %(study)s,
        CASE WHEN k = 0 THEN %(judge)s ELSE (%(people)s::bigint[])[1 + (item.position * 3 + k) %% %(n_people)s] END,
-       item.id, %(revision)s, 0, 'ok', ORDER_SHOWN, false, '{}',
+       item.id, %(revision)s, 0, 'ok', ORDER_SHOWN, false, '{}', '', '',
        CASE WHEN k > 0 THEN 20000 + abs(hashint8(item.id + k)) %% 90000 END,
        CASE WHEN k > 0 THEN 15000 + abs(hashint8(item.id + k)) %% 90000 END,
        CASE WHEN k > 0 THEN timestamptz '2026-01-05' + (item.position * 10 + k) * interval '1 second' END
@@ -148,7 +150,8 @@ def prepare(slug: str) -> None:
     from django.core.management import call_command
     from django.db import connection, transaction
 
-    from evaluation.models import Study
+    from evaluation.models import Answer, Study
+    from evaluation.services.packing import pack_rows
 
     call_command("migrate", verbosity=0)
     if Study.objects.filter(slug=slug).exists():
@@ -166,6 +169,7 @@ def prepare(slug: str) -> None:
         }
         for statement in (QUERIES, RESPONSES, ITEMS, SHOWN, judgments, *form.answers):
             cursor.execute(statement, values)
+        pack_rows(Answer.objects.filter(judgment__study=values["study"]))
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     print(f"{slug}: written in {time.perf_counter() - started:.0f} s", flush=True)

@@ -1,7 +1,7 @@
 """A study's raters, counting judgments and their answers, as they stand in the database."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from django.db.models import Expression, Q, QuerySet, Value
+from django.db.models import Expression, Q, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from analytics.frames.arrays import RESPONSE, StudyItems
@@ -18,13 +18,15 @@ from analytics.frames.items import read_items
 from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints, ascending_order, distinct
 from analytics.statistics.preferences.best_picks import NO_PICK
 from evaluation.database.columns import ColumnType, read_columns
-from evaluation.database.packed import PackedRows, read_packed
+from evaluation.database.packed import read_joined
 from evaluation.forms import SCREEN_TRACE
 from evaluation.models import Answer, Judgment, Rater, Study
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.measures import Measure, declared_measures, gives_only_measures
+from evaluation.protocols.answers.packing import PackedAnswers, unpack
 from evaluation.protocols.kinds import KINDS
 from evaluation.selectors import countable_of_q, countable_q
+from evaluation.services.packing import packed_from_rows
 
 TIE = "tie"
 # What a preference between two responses is counted as.
@@ -153,13 +155,19 @@ class StudyRows:
         """The judgments that are read; `path` leads from the rows that are filtered to their judgment."""
         return _counting(self.study, self.only, self.filters, path)
 
-    def answers(self) -> QuerySet[Answer]:
-        """All answers in the judgments that are read, and in others where these stand close together: for the database
-        to look up the judgments of millions of answers takes a third of the time that it takes to read them."""
-        pks = self.judgment_pks
-        if len(pks) and int(pks[-1]) - int(pks[0]) < CLOSE_TOGETHER * len(pks):
-            return Answer.objects.filter(judgment__gte=int(pks[0]), judgment__lte=int(pks[-1]))
-        return Answer.objects.filter(self.counting("judgment__"))
+    @cached_property
+    def answers(self) -> tuple[PackedAnswers, ...]:
+        """The answers in the judgments that are read, but for texts; their keys are rows of `judgments`."""
+        packed = Judgment.objects.filter(self.counting(), slots__isnull=False)
+        others = Answer.objects.filter(self.counting("judgment__"), judgment__slots=None)
+        found = unpack(
+            [
+                *read_joined(packed, "slots", key="pk", values="numbers"),
+                *((each.slots, np.array([pk]), each.numbers) for pk, each in packed_from_rows(others)),
+            ]
+        )
+        placed = ((each, *places(self.judgment_pks, each.key)) for each in found)
+        return tuple(each.where(known, row[known]) for each, row, known in placed)
 
 
 def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters = EVERYTHING) -> StudyRows:
@@ -325,39 +333,44 @@ def read_answers(
     counted = [question for question in questions if KINDS[question.kind].rule is not None]
     if not counted:
         return {}
-    answers = rows.answers().filter(
-        kind__in={question.kind for question in counted}, question__in=[question.key for question in counted]
-    )
-    found: dict[str, list[PackedRows]] = {}
-    for block in read_packed(answers, ("question", "part", "label"), key="judgment_id", number="number"):
-        found.setdefault(block.texts[0], []).append(block)
-    return {each.key: _asked(each, found.pop(each.key, []), rows, pairs=pairs) for each in counted}
+    kinds = {question.kind for question in counted}
+    # The packed answers and the place of the question's among them.
+    found: dict[str, list[tuple[PackedAnswers, int]]] = {question.key: [] for question in counted}
+    for block in rows.answers:
+        for at, slot in enumerate(block.slots):
+            if slot.kind in kinds and slot.question in found:
+                found[slot.question].append((block, at))
+    return {each.key: _asked(each, found[each.key], pairs=pairs) for each in counted}
 
 
-def _asked(question: QuestionSpec, blocks: Iterable[PackedRows], rows: StudyRows, *, pairs: bool) -> Asked:
+def _asked(question: QuestionSpec, given: Sequence[tuple[PackedAnswers, int]], *, pairs: bool) -> Asked:
     has_labels = KINDS[question.kind].storage == "label"
-    texts: list[tuple[str, str]] = []
-    judgments, numbers = [np.zeros(0, np.int32)], [np.zeros(0)]
-    for block in blocks:
-        _, name, label = block.texts
-        place, known = places(rows.judgment_pks, block.key)
-        # An earlier revision may have asked the same in another form.
-        if known.any() and bool(label) == has_labels:
-            texts.append((name, label))
-            judgments.append(place[known].astype(np.int32))
-            numbers.append(block.number[known])
+    # An earlier revision may have asked the same in another form.
+    used = [(block, at) for block, at in given if block.has_label(at) == has_labels and len(block.key)]
+    names = [block.slots[at].part for block, at in used]
     # By name first: parts that go by one number would else stand in any order.
-    used = sorted(sorted({name for name, _ in texts}), key=_part_order(question))
-    sizes = [len(each) for each in judgments[1:]]
-    part: Ints = np.repeat(np.array([used.index(name) for name, _ in texts], dtype=np.int32), sizes)
-    judgment, number = np.concatenate(judgments), np.concatenate(numbers)
+    parts = sorted(sorted(set(names)), key=_part_order(question))
+    sizes = [len(block.key) for block, _ in used]
+    part: Ints = np.repeat(np.array([parts.index(name) for name in names], dtype=np.int32), sizes)
+    judgment: Ints = np.concatenate(
+        [np.zeros(0, np.int32), *(block.key.astype(np.int32) for block, _ in used)]
+    )
+    number = np.concatenate([np.zeros(0), *(block.number(at) for block, at in used)])
     # The database gives them in any order, on which sums would depend in their last digit.
-    order = ascending_order(judgment.astype(np.int64) * max(len(used), 1) + part)
+    order = ascending_order(judgment.astype(np.int64) * max(len(parts), 1) + part)
     if not has_labels:
-        return Asked(question, tuple(used), judgment[order], part[order], number[order])
-    codes = [_label_code(question, label, pairs=pairs) for _, label in texts]
-    value = np.repeat(np.array(codes, dtype=np.float64), sizes)
-    return Asked(question, tuple(used), judgment[order], part[order], value[order], number[order])
+        return Asked(question, tuple(parts), judgment[order], part[order], number[order])
+    value = np.concatenate(
+        [np.zeros(0), *(_label_codes(question, block, at, pairs=pairs) for block, at in used)]
+    )
+    return Asked(question, tuple(parts), judgment[order], part[order], value[order], number[order])
+
+
+def _label_codes(question: QuestionSpec, block: PackedAnswers, at: int, *, pairs: bool) -> Floats:
+    meanings = np.array(
+        [_label_code(question, label, pairs=pairs) for label in block.labels], dtype=np.float64
+    )
+    return meanings[block.codes[:, at]]
 
 
 def _part_order(question: QuestionSpec) -> Any:

@@ -1,97 +1,72 @@
-"""Numbers of rows that have their texts in common, in any order.
+"""Rows that have a text in common, with a key and bytes of each, in any order.
 
-Answers are a few texts and millions of numbers. To take their rows one by one is most of the work of reading them, so
-PostgreSQL packs the numbers of many rows as one value.
+To take the rows of millions one by one is most of the work of reading them, so PostgreSQL joins the bytes of many rows
+to one value.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from evaluation.database.columns import SETTINGS, ColumnType, read_columns
+from evaluation.database.columns import SETTINGS
 
-# So many successive keys at most are packed as one value, so that none outgrows what can be sent: two bytes of each are
-# its place among them, and half a megabyte are numbers.
-RUN = 2**16
+# So many successive keys at most are joined, so that no value outgrows what PostgreSQL can hold where each row has
+# thousands of numbers: two bytes of each are its place among them.
+RUN = 2**14
 HALF = RUN // 2
 # Sorting all rows on disk, which the planner takes for cheaper than a hash table of a few large values, takes twice as
-# long; scanning them without parallel workers takes a fifth longer.
-PACKING = "SET LOCAL enable_sort = off; SET LOCAL parallel_tuple_cost = 0"
+# long.
+JOINING = "SET LOCAL enable_sort = off"
 # What else is asked in a transaction around this one may well be sorted.
-AS_BEFORE = "SET LOCAL enable_sort TO DEFAULT; SET LOCAL parallel_tuple_cost TO DEFAULT"
+AS_BEFORE = "SET LOCAL enable_sort TO DEFAULT"
 
 
-@dataclass(frozen=True)
-class PackedRows:
-    """All rows with these `texts`, "" for missing ones: a key and a number, nan if it is missing, of each (n,)."""
+class JoinedRows(NamedTuple):
+    """All rows with this `text`: the key of each (n,), and the bytes of each, one after the other."""
 
-    texts: tuple[str, ...]
+    text: str
     key: npt.NDArray[np.int64]
-    number: npt.NDArray[np.float64]
+    values: bytes
 
 
-def read_packed(queryset: QuerySet[Any], texts: Sequence[str], *, key: str, number: str) -> list[PackedRows]:
-    """One for each combination of the fields `texts` that occurs, sorted by them; each row has a `key`, a whole number
-    from 0."""
-    selected = queryset.values_list(*texts, key, number)
-    if connection.vendor != "postgresql":
-        return _grouped(queryset, texts, key, number)
-    found: dict[tuple[str, ...], list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]] = {}
-    for shared, run, keys, numbers in _runs(selected, [*texts, "key", "number"]):
-        low = np.frombuffer(keys, ">i2").astype(np.int64)
-        low += run * RUN + HALF
-        found.setdefault(shared, []).append((low, np.frombuffer(numbers, ">f8")))
-    return [_joined(shared, found.pop(shared)) for shared in sorted(found)]
-
-
-def _joined(
-    shared: tuple[str, ...], runs: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]
-) -> PackedRows:
-    keys, numbers = zip(*runs, strict=True)
-    return PackedRows(shared, np.concatenate(keys), np.concatenate(numbers, dtype=np.float64))
-
-
-def _runs(
-    selected: QuerySet[Any], names: Sequence[str]
-) -> Iterator[tuple[tuple[str, ...], int, bytes, bytes]]:
-    """The texts that rows share, the run of their keys and, as bytes, each row's place in the run and its number."""
-    sql, params = selected.query.sql_with_params()
-    texts = names[:-2]
-    columns = [
-        *(f"coalesce({name}, '')" for name in texts),
-        f"(key / {RUN})::int8",
-        f"string_agg(int2send((mod(key, {RUN}) - {HALF})::int2), '')",
-        "string_agg(float8send(coalesce(number::float8, 'NaN')), '')",
+def read_joined(queryset: QuerySet[Any], text: str, *, key: str, values: str) -> list[JoinedRows]:
+    """One for each value of the field `text` that occurs, sorted by them; each row has a `key`, a whole number from 0,
+    and bytes, as many as all others with its text."""
+    selected = queryset.order_by().values_list(text, key, values)
+    rows = _runs(selected) if connection.vendor == "postgresql" else _single(selected)
+    found: dict[str, tuple[list[npt.NDArray[np.int64]], list[bytes]]] = {}
+    for shared, keys, joined in rows:
+        parts = found.setdefault(shared, ([], []))
+        parts[0].append(keys)
+        parts[1].append(joined)
+    return [
+        JoinedRows(shared, np.concatenate(keys), b"".join(joined))
+        for shared, (keys, joined) in sorted(found.items())
     ]
-    packed = (
-        f"SELECT {', '.join(columns)} FROM ({sql}) AS found ({', '.join(names)}) "  # noqa: S608 - own names
-        f"GROUP BY {', '.join(texts)}, key / {RUN}"
+
+
+def _runs(selected: QuerySet[Any]) -> Iterator[tuple[str, npt.NDArray[np.int64], bytes]]:
+    """The text that rows share, their keys and their bytes."""
+    sql, params = selected.query.sql_with_params()
+    joined = (
+        f"SELECT text, (key / {RUN})::int8, string_agg(int2send((mod(key, {RUN}) - {HALF})::int2), ''), "  # noqa: S608
+        f"string_agg(bytes, '') FROM ({sql}) AS found (text, key, bytes) GROUP BY text, key / {RUN}"
     )
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"{SETTINGS}; {PACKING}")
-        with cursor.cursor.copy(f"COPY ({packed}) TO STDOUT (FORMAT binary)", params) as copy:
-            copy.set_types(["text"] * len(texts) + ["int8", "bytea", "bytea"])
-            for row in copy.rows():
-                yield row[: len(texts)], *row[len(texts) :]
+        cursor.execute(f"{SETTINGS}; {JOINING}")
+        with cursor.cursor.copy(f"COPY ({joined}) TO STDOUT (FORMAT binary)", params) as copy:
+            copy.set_types(["text", "int8", "bytea", "bytea"])
+            for text, run, places, values in copy.rows():
+                keys = np.frombuffer(places, ">i2").astype(np.int64)
+                keys += run * RUN + HALF
+                yield text, keys, values
         cursor.execute(AS_BEFORE)
 
 
-def _grouped(queryset: QuerySet[Any], texts: Sequence[str], key: str, number: str) -> list[PackedRows]:
-    types = dict.fromkeys(texts, ColumnType.CODED) | {key: ColumnType.WHOLE, number: ColumnType.NUMBER}
-    table = read_columns(queryset, types)
-    codes = np.stack([table.coded(name).codes for name in texts])
-    used, block = np.unique(codes, axis=1, return_inverse=True)
-    rows = np.split(np.argsort(block, kind="stable"), np.cumsum(np.bincount(block)))[:-1]
-    return [
-        PackedRows(
-            tuple(table.coded(name).values[code] for name, code in zip(texts, shared, strict=True)),
-            table.array(key)[mine],
-            table.array(number)[mine],
-        )
-        for shared, mine in zip(used.T.tolist(), rows, strict=True)
-    ]
+def _single(selected: QuerySet[Any]) -> Iterator[tuple[str, npt.NDArray[np.int64], bytes]]:
+    for text, key, values in selected.iterator(RUN):
+        yield text, np.array([key]), bytes(values)

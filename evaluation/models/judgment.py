@@ -88,6 +88,10 @@ class Judgment(models.Model):
     judged_at = models.DateTimeField(null=True, blank=True)
     # Ranking moves, edit history, and the raw reply of a judge that could not be read.
     trace = models.JSONField(default=dict, blank=True)
+    # Its answers but for texts once more, for who reads a whole study's (evaluation/protocols/answers/packing.py).
+    # Nothing where a version before that was written beside this one.
+    slots = models.TextField(null=True, editable=False)  # noqa: DJ001 - null: not packed
+    numbers = models.BinaryField(null=True)
 
     class Meta:
         constraints = [

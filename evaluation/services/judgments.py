@@ -12,6 +12,7 @@ from django.db.models import F
 from evaluation.database.compiled_queries import CompiledInsert
 from evaluation.models import Answer, Judgment, Outcome, Study
 from evaluation.protocols import AnswerValue
+from evaluation.protocols.answers.packing import pack_answers
 
 # In a judgment's trace: the answers that were given first, and how often they were revised.
 FIRST, REVISED = "first_answers", "revised"
@@ -100,6 +101,7 @@ def _answer_rows(judgment: Judgment, answers: Sequence[AnswerValue]) -> list[Ans
 
 
 def _row(study: Study, each: JudgmentInput) -> Judgment:
+    packed = pack_answers(each.answers)
     return Judgment(
         study_id=study.pk,
         rater_id=each.rater_id,
@@ -113,6 +115,8 @@ def _row(study: Study, each: JudgmentInput) -> Judgment:
         visible_ms=_within(each.visible_ms, each.duration_ms),
         judged_at=each.judged_at,
         trace=each.trace,
+        slots=packed.slots,
+        numbers=packed.numbers,
     )
 
 
@@ -159,7 +163,8 @@ def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[Answe
             return False
         first = locked.trace.get(FIRST) or [_answer_record(each) for each in before]
         locked.trace = {**locked.trace, FIRST: first, REVISED: locked.trace.get(REVISED, 0) + 1}
-        locked.save(update_fields=["trace"])
+        locked.slots, locked.numbers = pack_answers(answers)
+        locked.save(update_fields=["trace", "slots", "numbers"])
         locked.answers.all().delete()
         Answer.objects.bulk_create(_answer_rows(locked, answers))
         # Neither the number of judgments nor the highest id tells that figures changed.

@@ -9,6 +9,7 @@ from evaluation import hooks
 from evaluation.canonical import canonical_hash
 from evaluation.models import Answer, Item, Judgment, Outcome, Study
 from evaluation.protocols.answers.measures import MEASURE_KIND, declared_measures
+from evaluation.services.packing import packed_from_rows
 from evaluation.services.studies.freeze import compute_study_hash, hash_added_items
 
 
@@ -61,6 +62,7 @@ def _check_judgments(study: Study) -> Iterator[str]:
         yield f"Judgment {judgment.pk}: has answers though its outcome is {judgment.outcome}."
     for judgment in judgments.filter(outcome=Outcome.OK).exclude(Exists(answers)).iterator():
         yield f"Judgment {judgment.pk}: is ok but has no answer."
+    yield from _check_packed(study)
     shown_items = Item.objects.filter(pk__in=judgments.exclude(shown="").values("item"))
     parts = {
         pk: _parts(responses)
@@ -69,6 +71,18 @@ def _check_judgments(study: Study) -> Iterator[str]:
     for pk, item, shown in judgments.exclude(shown="").values_list("pk", "item_id", "shown").iterator():
         if sorted(shown.split(",")) != parts[item]:
             yield f"Judgment {pk}: the presented order {shown!r} is not an order of its responses."
+
+
+def _check_packed(study: Study) -> Iterator[str]:
+    """Check that the answers that reports read are those of the rows."""
+    answers = Answer.objects.filter(
+        judgment__study=study, judgment__outcome=Outcome.OK, judgment__slots__isnull=False
+    )
+    judgments = Judgment.objects.filter(Exists(answers.filter(judgment=OuterRef("pk")))).order_by("pk")
+    stored = judgments.values_list("pk", "slots", "numbers").iterator()
+    for (pk, packed), (_, slots, numbers) in zip(packed_from_rows(answers), stored, strict=True):
+        if packed != (slots, bytes(numbers or b"")):
+            yield f"Judgment {pk}: its answers are not the ones that reports read."
 
 
 def _parts(responses: Any) -> list[str]:

@@ -1,76 +1,69 @@
-"""Numbers of rows that have their texts in common, which PostgreSQL packs and other databases give one by one."""
+"""Rows that have a text in common, which PostgreSQL joins and other databases give one by one."""
 
 import numpy as np
 import psycopg
 import pytest
 from django.db import connection, transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import F, Value
 
 from evaluation.database import packed
-from evaluation.database.packed import read_packed
-from evaluation.models import Item
-from tests.analytics.reports.judging import judged_study
+from evaluation.database.packed import read_joined
+from evaluation.models import Judgment
+from tests.analytics.reports.judging import judge, judged_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
-TEXTS = ("text", "role")
 
 
 @pytest.fixture
-def items():
-    return Item.objects.filter(study=judged_study(queries=30)).order_by("pk")
+def judgments():
+    """Of two texts, with bytes of their own."""
+    study = judged_study(queries=10)
+    judge(study, raters=2)
+    rows = list(study.judgments.order_by("pk"))
+    for at, row in enumerate(rows):
+        row.slots, row.numbers = ("a", bytes([at])) if at % 3 else ("b", bytes([at, 200]))
+    Judgment.objects.bulk_update(rows, ["slots", "numbers"])
+    return study.judgments.order_by("pk")
 
 
-@pytest.fixture
-def some(items):
-    """With a number and a text that are missing."""
-    first, second, *_ = items
-    return items.annotate(
-        number=Case(When(pk=first.pk, then=None), default=F("pk") / Value(4.0)),
-        text=Case(When(pk=second.pk, then=None), default=F("arm__key")),
-    )
-
-
-@pytest.mark.parametrize("run", [4, 2**16])
-def test_blocks_hold_every_row_once_with_its_own_number(some, run, monkeypatch):
-    """Of several runs of keys and of one, and in pairs that belong together."""
+@pytest.mark.parametrize("run", [4, 2**14])
+def test_blocks_hold_every_row_once_with_its_own_bytes(judgments, run, monkeypatch):
+    """Of several runs of keys and of one."""
     monkeypatch.setattr(packed, "RUN", run)
     monkeypatch.setattr(packed, "HALF", run // 2)
-    expected: dict[tuple[str, ...], dict[int, float]] = {}
-    for text, role, pk, number in some.values_list(*TEXTS, "pk", "number"):
-        expected.setdefault((text or "", role), {})[pk] = np.nan if number is None else number
-    blocks = read_packed(some, TEXTS, key="pk", number="number")
-    assert [block.texts for block in blocks] == sorted(expected)
-    for block in blocks:
-        assert (block.key.dtype, block.number.dtype) == (np.int64, np.float64)
-        assert len(block.key) == len(expected[block.texts])
-        np.testing.assert_equal(
-            dict(zip(block.key.tolist(), block.number.tolist(), strict=True)), expected[block.texts]
-        )
+    expected: dict[str, dict[int, bytes]] = {}
+    for text, pk, numbers in judgments.values_list("slots", "pk", "numbers"):
+        expected.setdefault(text, {})[pk] = bytes(numbers)
+    blocks = read_joined(judgments, "slots", key="pk", values="numbers")
+    assert [block.text for block in blocks] == ["a", "b"]
+    for block, size in zip(blocks, (1, 2), strict=True):
+        rows = [block.values[at : at + size] for at in range(0, len(block.values), size)]
+        assert len(block.key) == len(expected[block.text])
+        assert dict(zip(block.key.tolist(), rows, strict=True)) == expected[block.text]
 
 
-def test_keys_far_beyond_the_first_run_are_whole(some):
-    far = some.annotate(far=F("pk") + Value(3_000_000_000))
-    found = read_packed(far, TEXTS, key="far", number="number")
+def test_keys_far_beyond_the_first_run_are_whole(judgments):
+    far = judgments.annotate(far=F("pk") + Value(3_000_000_000))
+    found = read_joined(far, "slots", key="far", values="numbers")
     keys = sorted(np.concatenate([block.key for block in found]).tolist())
-    assert keys == [pk + 3_000_000_000 for pk in some.values_list("pk", flat=True)]
+    assert keys == [pk + 3_000_000_000 for pk in judgments.values_list("pk", flat=True)]
 
 
-def test_no_rows_are_no_blocks(some):
-    assert read_packed(some.filter(pk__lt=0), TEXTS, key="pk", number="number") == []
+def test_no_rows_are_no_blocks(judgments):
+    assert read_joined(judgments.filter(pk__lt=0), "slots", key="pk", values="numbers") == []
 
 
 @pytest.mark.postgres
-def test_an_error_among_the_rows_leaves_the_connection_usable(items):
-    broken = items.annotate(inverse=Value(1.0) / (F("pk") - items.last().pk))
+def test_an_error_among_the_rows_leaves_the_connection_usable(judgments):
+    broken = judgments.annotate(inverse=Value(1) / (F("pk") - judgments.last().pk))
     with pytest.raises(psycopg.errors.DivisionByZero):
-        read_packed(broken, ("role",), key="pk", number="inverse")
-    [block] = read_packed(items, ("role",), key="pk", number="position")
-    assert len(block.key) == items.count()
+        read_joined(broken, "slots", key="inverse", values="numbers")
+    assert len(read_joined(judgments, "slots", key="pk", values="numbers")) == 2
 
 
 @pytest.mark.postgres
-def test_what_is_asked_next_in_the_same_transaction_may_be_sorted(items):
+def test_what_is_asked_next_in_the_same_transaction_may_be_sorted(judgments):
     with transaction.atomic(), connection.cursor() as cursor:
-        read_packed(items, ("role",), key="pk", number="position")
+        read_joined(judgments, "slots", key="pk", values="numbers")
         cursor.execute("SHOW enable_sort")
         assert cursor.fetchone() == ("on",)

@@ -5,6 +5,7 @@ from django.db import IntegrityError
 
 from evaluation.models import Answer, Exclusion, Judgment, Outcome, Rater
 from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols.answers.packing import pack_answers
 from evaluation.selectors import counting_judgments, left_out_counts
 from evaluation.services import (
     PAPER_ARMS,
@@ -15,6 +16,8 @@ from evaluation.services import (
     restore,
     withdraw_item,
 )
+from evaluation.services.judgments import revise_judgment
+from evaluation.services.packing import pack_rows
 from tests.crowd import make_crowd_study
 
 pytestmark = pytest.mark.django_db
@@ -133,6 +136,27 @@ def test_time_in_view_is_at_most_the_time_on_task(live, reading):
     record_judgments(study=live, batch=[reading(2, visible_ms=700)])
     seen = Judgment.objects.order_by("item__key").values_list("visible_ms", flat=True)
     assert list(seen) == [1_000, 0, 700]
+
+
+def test_answers_are_packed_as_they_are_written_replaced_and_revised(live, reading):
+    def packed():
+        return {
+            judgment.item_id: (judgment.slots, bytes(judgment.numbers))
+            for judgment in Judgment.objects.filter(slots__gt="")
+        }
+
+    graded = [AnswerValue("preference", Kind.PREFERENCE, label="r1", number=0.25)]
+    record_judgments(study=live, batch=[reading(0), reading(1, outcome="failed")])
+    assert packed() == {reading(0).item_id: pack_answers(reading(0).answers)}
+    record_judgments(study=live, batch=[reading(1, label="r2")])
+    assert packed()[reading(1).item_id] == pack_answers(reading(1, label="r2").answers)
+    revise_judgment(study=live, judgment=Judgment.objects.get(item=reading(0).item_id), answers=graded)
+    assert packed()[reading(0).item_id] == pack_answers(graded)
+    before = packed()
+    assert len(before) == 2
+    Judgment.objects.update(slots="", numbers=b"")
+    pack_rows(Answer.objects.all())
+    assert packed() == before
 
 
 # --- exclusions -------------------------------------------------------------------------------------------------

@@ -213,6 +213,12 @@ def test_verify_finds_judgments_without_answers_and_answers_without_a_verdict(ju
     ]
 
 
+def test_verify_finds_answers_that_reports_would_read_otherwise(judged):
+    ok = Judgment.objects.get(outcome="ok")
+    Answer.objects.filter(judgment=ok, kind="preference").update(label="tie")
+    assert found(judged) == [f"Judgment {ok.pk}: its answers are not the ones that reports read."]
+
+
 def test_verify_finds_places_whose_holder_does_not_fit(judged):
     filled, reserved = Slot.objects.get(state=SlotState.FILLED), Slot.objects.get(state=SlotState.RESERVED)
     Assignment.objects.filter(pk=reserved.holder_id).update(state="returned")

@@ -1,0 +1,101 @@
+"""Answers that are packed: every number and label comes back from any judgments, in any order, and no text does."""
+
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols.answers.packing import Slot, pack_answers, unpack
+
+NAMES = st.text(max_size=6) | st.sampled_from(["r1", "r2", '"', "\n", "a,b"])
+NUMBERS = (
+    st.none()
+    | st.integers(-130, 130).map(float)
+    | st.floats(allow_nan=False)
+    | st.sampled_from([127.0, -128.0])
+)
+
+
+@st.composite
+def judgments(draw):
+    """Up to eight judgments of up to five answers, of which some share all that they are of."""
+    slots = draw(st.lists(st.tuples(NAMES, NAMES), unique=True, min_size=1, max_size=5))
+    return [
+        [_answer(draw, question, part) for question, part in slots if draw(st.integers(0, 3))]
+        for _ in range(draw(st.integers(0, 8)))
+    ]
+
+
+def _answer(draw, question, part):
+    column = draw(st.sampled_from(["number", "label", "text"]))
+    if column == "text":
+        return AnswerValue(question, Kind.TEXT, part, text=draw(NAMES))
+    if column == "number":
+        return AnswerValue(
+            question, Kind.SCALE, part, number=draw(NUMBERS.filter(lambda each: each is not None))
+        )
+    return AnswerValue(question, Kind.PREFERENCE, part, draw(NUMBERS), draw(NAMES))
+
+
+def unpacked(blocks):
+    """By judgment and slot, the number and the label."""
+    found = {}
+    for block in unpack(blocks):
+        for at, slot in enumerate(block.slots):
+            labels = block.codes[:, at] if block.has_label(at) else None
+            for row, (key, number) in enumerate(
+                zip(block.key.tolist(), block.number(at).tolist(), strict=True)
+            ):
+                label = None if labels is None else block.labels[labels[row]]
+                assert (key, slot) not in found
+                found[key, slot] = (None if math.isnan(number) else number, label)
+    return found
+
+
+@given(judged=judgments())
+def test_numbers_and_labels_come_back(judged):
+    packed = [pack_answers(answers) for answers in judged]
+    blocks = [(each.slots, np.array([key]), each.numbers) for key, each in enumerate(packed)]
+    expected = {
+        (key, Slot(each.kind, each.question, each.part)): (each.number, each.label)
+        for key, answers in enumerate(judged)
+        for each in answers
+        if each.text is None
+    }
+    assert unpacked(blocks) == expected
+    # Rows with the same text in one block, as a database joins them.
+    joined = {}
+    for key, each in enumerate(packed):
+        keys, numbers = joined.setdefault(each.slots, ([], []))
+        keys.append(key)
+        numbers.append(each.numbers)
+    blocks = [(text, np.array(keys), b"".join(numbers)) for text, (keys, numbers) in joined.items()]
+    assert unpacked(blocks) == expected
+
+
+@given(judged=judgments())
+def test_the_order_of_answers_makes_no_difference(judged):
+    for answers in judged:
+        assert pack_answers(answers) == pack_answers(answers[::-1])
+
+
+def test_what_judgments_share_is_one_text_and_small_numbers_are_bytes():
+    def rated(*numbers):
+        return pack_answers(
+            AnswerValue("factuality", Kind.SCALE, f"r{at}", number) for at, number in enumerate(numbers)
+        )
+
+    assert rated(3, 0).slots == rated(1.0, 2.0).slots
+    assert rated(3, 0) == ('["i1",[],[["scale","factuality",["r0","r1"]]]]', b"\x03\x00")
+    assert len(rated(0.5, 0).numbers) == 16
+    assert rated(0.5, 0).slots != rated(1, 0).slots
+
+
+def test_rows_are_left_out_by_a_mask():
+    packed = pack_answers([AnswerValue("preference", Kind.PREFERENCE, label="r2")])
+    [block] = unpack([(packed.slots, np.array([7, 9, 8]), packed.numbers * 3)])
+    left = block.where(np.array([True, False, True]), np.array([1, 0]))
+    assert (left.key.tolist(), left.codes.tolist(), left.labels) == ([1, 0], [[0], [0]], ("r2",))
+    assert left.numbers.shape == (2, 1)
