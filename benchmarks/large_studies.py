@@ -70,8 +70,8 @@ FROM evaluation_judgment judgment, generate_series(1, %(responses)s) r WHERE stu
 MEASURES = """
 WITH measured AS (
   INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace,
-                                   slots, numbers)
-  SELECT study_id, %(metric)s, id, %(revision)s, 0, 'ok', '', false, '{}', '', '' FROM evaluation_item
+                                   slots, labels, numbers)
+  SELECT study_id, %(metric)s, id, %(revision)s, 0, 'ok', '', false, '{}', '', '', '' FROM evaluation_item
   WHERE study_id = %(study)s
   RETURNING id, item_id
 )
@@ -133,10 +133,10 @@ ORDERS = {
 }
 JUDGMENTS = """
 INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace,
-                                 slots, numbers, duration_ms, visible_ms, judged_at)
+                                 slots, labels, numbers, duration_ms, visible_ms, judged_at)
 SELECT %(study)s,
        CASE WHEN k = 0 THEN %(judge)s ELSE (%(people)s::bigint[])[1 + (item.position * 3 + k) %% %(n_people)s] END,
-       item.id, %(revision)s, 0, 'ok', ORDER_SHOWN, false, '{}', '', '',
+       item.id, %(revision)s, 0, 'ok', ORDER_SHOWN, false, '{}', '', '', '',
        CASE WHEN k > 0 THEN 20000 + abs(hashint8(item.id + k)) %% 90000 END,
        CASE WHEN k > 0 THEN 15000 + abs(hashint8(item.id + k)) %% 90000 END,
        CASE WHEN k > 0 THEN timestamptz '2026-01-05' + (item.position * 10 + k) * interval '1 second' END

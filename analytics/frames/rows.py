@@ -18,7 +18,7 @@ from analytics.frames.items import read_items
 from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints, ascending_order, distinct
 from analytics.statistics.preferences.best_picks import NO_PICK
 from evaluation.database.columns import ColumnType, read_columns
-from evaluation.database.packed import read_joined
+from evaluation.database.packed import join_rows, read_joined
 from evaluation.forms import SCREEN_TRACE
 from evaluation.models import Answer, Judgment, Rater, Study
 from evaluation.protocols import Kind, QuestionSpec
@@ -158,14 +158,13 @@ class StudyRows:
     @cached_property
     def answers(self) -> tuple[PackedAnswers, ...]:
         """The answers in the judgments that are read, but for texts; their keys are rows of `judgments`."""
-        packed = Judgment.objects.filter(self.counting(), slots__isnull=False)
-        others = Answer.objects.filter(self.counting("judgment__"), judgment__slots=None)
-        found = unpack(
-            [
-                *read_joined(packed, "slots", key="pk", values="numbers"),
-                *((each.slots, np.array([pk]), each.numbers) for pk, each in packed_from_rows(others)),
-            ]
-        )
+        packed = Judgment.objects.filter(self.counting(), slots__gt="")
+        others = packed_from_rows(Answer.objects.filter(self.counting("judgment__"), judgment__slots=None))
+        blocks = [
+            *read_joined(packed, "slots", key="pk", line="labels", values="numbers"),
+            *join_rows((each.slots, pk, each.labels, each.numbers) for pk, each in others if each.slots),
+        ]
+        found = (unpack(*block) for block in blocks)
         placed = ((each, *places(self.judgment_pks, each.key)) for each in found)
         return tuple(each.where(known, row[known]) for each, row, known in placed)
 

@@ -16,6 +16,11 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name='judgment',
+            name='labels',
+            field=models.TextField(editable=False, null=True),
+        ),
+        migrations.AddField(
+            model_name='judgment',
             name='numbers',
             field=models.BinaryField(null=True),
         ),

@@ -26,7 +26,7 @@ def packed_from_rows(answers: QuerySet[Any]) -> Iterator[tuple[int, Packed]]:
 def pack_rows(answers: QuerySet[Any]) -> None:
     """Packs answers that were written past `record_judgments`, in all judgments that they are in."""
     judgments = answers.model._meta.get_field("judgment").related_model._meta.db_table
-    update = f"UPDATE {judgments} SET slots = %s, numbers = %s WHERE id = %s"  # noqa: S608 - a table's name
+    update = f"UPDATE {judgments} SET slots = %s, labels = %s, numbers = %s WHERE id = %s"  # noqa: S608 - a table's name
     packed = ((*each, judgment) for judgment, each in packed_from_rows(answers))
     with connection.cursor() as cursor:
         while rows := [row for _, row in zip(range(CHUNK), packed, strict=False)]:

@@ -1,8 +1,8 @@
-"""A judgment's numbers and labels, packed as two values.
+"""A judgment's numbers and labels, packed as three values.
 
 A report of a million judgments reads many times as many answers, and looking at the question, part and label of every
-row takes most of its time. So a judgment holds its answers once more: as a text that says which they are, and which
-many judgments share, and their numbers in the order of that text.
+row takes most of its time. So a judgment holds its answers once more: a text that says which there are, and that many
+judgments share, and in its order their labels, as one line, and their numbers, as bytes.
 """
 
 import json
@@ -33,24 +33,29 @@ class Slot(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """The answers that there are, a line of their slots and one of the labels among them, and their numbers."""
+    """See `unpack`."""
 
     slots: str
+    labels: str
     numbers: bytes
+
+
+NOTHING = Packed("", "", b"")
 
 
 def pack_answers(answers: Iterable[AnswerValue]) -> Packed:
     """All answers but texts, in an order that does not depend on theirs; nothing where there are none."""
     kept = sorted((each for each in answers if each.text is None), key=_place)
     if not kept:
-        return Packed("", b"")
+        return NOTHING
     slots = tuple(Slot(each.kind, each.question, each.part) for each in kept)
-    labels = tuple(each.label for each in kept if each.label is not None)
+    labels = [each.label for each in kept if each.label is not None]
+    line = _as_json(labels) if labels else ""
     if all(each.number is None or _is_small(each.number) for each in kept):
         small = (NO_NUMBER if each.number is None else int(each.number) for each in kept)
-        return Packed(_written(slots, labels, BYTE), struct.pack(f"{len(slots)}b", *small))
+        return Packed(_written(slots, len(labels), BYTE), line, struct.pack(f"{len(slots)}b", *small))
     doubles = (math.nan if each.number is None else each.number for each in kept)
-    return Packed(_written(slots, labels, DOUBLE), struct.pack(f"<{len(slots)}d", *doubles))
+    return Packed(_written(slots, len(labels), DOUBLE), line, struct.pack(f"<{len(slots)}d", *doubles))
 
 
 def _place(answer: AnswerValue) -> tuple[bool, str, str, str]:
@@ -63,10 +68,8 @@ def _is_small(number: float) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _written(slots: tuple[Slot, ...], labels: tuple[str, ...], numbers: str) -> str:
-    n = len(labels)
-    line = _as_json([numbers, _by_question(slots[:n]), _by_question(slots[n:])])
-    return f"{line}\n{_as_json(labels)}" if labels else line
+def _written(slots: tuple[Slot, ...], with_label: int, numbers: str) -> str:
+    return _as_json([numbers, _by_question(slots[:with_label]), _by_question(slots[with_label:])])
 
 
 def _by_question(slots: Sequence[Slot]) -> list[list[object]]:
@@ -109,32 +112,25 @@ class PackedAnswers:
         return type(self)(self.slots, key, self.numbers[mask], self.codes[mask], self.labels)
 
 
-def unpack(blocks: Iterable[tuple[str, npt.NDArray[np.int64], bytes]]) -> list[PackedAnswers]:
-    """Answers by their slots, from blocks of rows: the slots that all of them have, their keys and numbers, one row
-    after the other."""
-    found: dict[str, list[tuple[str, npt.NDArray[np.int64], bytes]]] = {}
-    for text, key, numbers in blocks:
-        line, _, labels = text.partition("\n")
-        found.setdefault(line, []).append((labels, key, numbers))
-    found.pop("", None)
-    return [_unpacked(line, parts) for line, parts in found.items()]
-
-
-def _unpacked(line: str, parts: Sequence[tuple[str, npt.NDArray[np.int64], bytes]]) -> PackedAnswers:
-    stored, with_label, others = json.loads(line)
-    slots = tuple(
-        Slot(kind, question, part) for kind, question, named in [*with_label, *others] for part in named
+def unpack(
+    slots: str,
+    key: npt.NDArray[np.int64],
+    line: npt.NDArray[np.int64],
+    lines: Sequence[str],
+    numbers: bytes,
+) -> PackedAnswers:
+    """Answers of judgments (n,) with the same `slots`, which must be some: their keys, the code (n,) of their labels
+    among `lines`, and their numbers, one judgment's after the other's."""
+    stored, with_label, others = json.loads(slots)
+    found = tuple(
+        Slot(kind, question, part) for kind, question, parts in [*with_label, *others] for part in parts
     )
     table: dict[str, int] = {}
-    codes = [
-        [table.setdefault(label, len(table)) for label in (json.loads(labels) if labels else ())]
-        for labels, _, _ in parts
-    ]
-    keys = [key for _, key, _ in parts]
+    codes = [[table.setdefault(label, len(table)) for label in json.loads(each or "[]")] for each in lines]
     return PackedAnswers(
-        slots=slots,
-        key=np.concatenate(keys),
-        numbers=np.frombuffer(b"".join(numbers for _, _, numbers in parts), stored).reshape(-1, len(slots)),
-        codes=np.repeat(np.array(codes, dtype=np.int32), [len(key) for key in keys], axis=0),
+        slots=found,
+        key=key,
+        numbers=np.frombuffer(numbers, stored).reshape(-1, len(found)),
+        codes=np.array(codes, dtype=np.int32)[line],
         labels=tuple(table),
     )

@@ -79,9 +79,9 @@ def _check_packed(study: Study) -> Iterator[str]:
         judgment__study=study, judgment__outcome=Outcome.OK, judgment__slots__isnull=False
     )
     judgments = Judgment.objects.filter(Exists(answers.filter(judgment=OuterRef("pk")))).order_by("pk")
-    stored = judgments.values_list("pk", "slots", "numbers").iterator()
-    for (pk, packed), (_, slots, numbers) in zip(packed_from_rows(answers), stored, strict=True):
-        if packed != (slots, bytes(numbers or b"")):
+    stored = judgments.values_list("pk", "slots", "labels", "numbers").iterator()
+    for (pk, packed), (_, slots, labels, numbers) in zip(packed_from_rows(answers), stored, strict=True):
+        if packed != (slots, labels, bytes(numbers or b"")):
             yield f"Judgment {pk}: its answers are not the ones that reports read."
 
 

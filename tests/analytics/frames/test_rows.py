@@ -51,7 +51,7 @@ def test_answers_that_are_not_packed_are_read_from_their_rows(protocol):
     judgments = study.judgments.order_by("pk")
     odd = [pk for pk in judgments.values_list("pk", flat=True) if pk % 2]
     for unpacked in (judgments.filter(pk__in=odd), judgments):
-        assert unpacked.update(slots=None, numbers=None)
+        assert unpacked.update(slots=None, labels=None, numbers=None)
         assert build_report(study) == whole
 
 

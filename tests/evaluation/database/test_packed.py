@@ -16,14 +16,19 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def judgments():
-    """Of two texts, with bytes of their own."""
+    """Of two texts, with lines and bytes of their own."""
     study = judged_study(queries=10)
     judge(study, raters=2)
     rows = list(study.judgments.order_by("pk"))
     for at, row in enumerate(rows):
         row.slots, row.numbers = ("a", bytes([at])) if at % 3 else ("b", bytes([at, 200]))
-    Judgment.objects.bulk_update(rows, ["slots", "numbers"])
+        row.labels = f"[{at // 2}]" if at % 5 else ""
+    Judgment.objects.bulk_update(rows, ["slots", "labels", "numbers"])
     return study.judgments.order_by("pk")
+
+
+def read(judgments, key="pk"):
+    return read_joined(judgments, "slots", key=key, line="labels", values="numbers")
 
 
 @pytest.mark.parametrize("run", [4, 2**14])
@@ -31,39 +36,41 @@ def test_blocks_hold_every_row_once_with_its_own_bytes(judgments, run, monkeypat
     """Of several runs of keys and of one."""
     monkeypatch.setattr(packed, "RUN", run)
     monkeypatch.setattr(packed, "HALF", run // 2)
-    expected: dict[str, dict[int, bytes]] = {}
-    for text, pk, numbers in judgments.values_list("slots", "pk", "numbers"):
-        expected.setdefault(text, {})[pk] = bytes(numbers)
-    blocks = read_joined(judgments, "slots", key="pk", values="numbers")
+    expected: dict[str, dict[int, tuple[str, bytes]]] = {}
+    for text, pk, line, numbers in judgments.values_list("slots", "pk", "labels", "numbers"):
+        expected.setdefault(text, {})[pk] = (line, bytes(numbers))
+    blocks = read(judgments)
     assert [block.text for block in blocks] == ["a", "b"]
     for block, size in zip(blocks, (1, 2), strict=True):
         rows = [block.values[at : at + size] for at in range(0, len(block.values), size)]
+        given = zip((block.lines[code] for code in block.line), rows, strict=True)
         assert len(block.key) == len(expected[block.text])
-        assert dict(zip(block.key.tolist(), rows, strict=True)) == expected[block.text]
+        assert len(set(block.lines)) == len(block.lines)
+        assert dict(zip(block.key.tolist(), given, strict=True)) == expected[block.text]
 
 
 def test_keys_far_beyond_the_first_run_are_whole(judgments):
     far = judgments.annotate(far=F("pk") + Value(3_000_000_000))
-    found = read_joined(far, "slots", key="far", values="numbers")
+    found = read(far, key="far")
     keys = sorted(np.concatenate([block.key for block in found]).tolist())
     assert keys == [pk + 3_000_000_000 for pk in judgments.values_list("pk", flat=True)]
 
 
 def test_no_rows_are_no_blocks(judgments):
-    assert read_joined(judgments.filter(pk__lt=0), "slots", key="pk", values="numbers") == []
+    assert read(judgments.filter(pk__lt=0)) == []
 
 
 @pytest.mark.postgres
 def test_an_error_among_the_rows_leaves_the_connection_usable(judgments):
     broken = judgments.annotate(inverse=Value(1) / (F("pk") - judgments.last().pk))
     with pytest.raises(psycopg.errors.DivisionByZero):
-        read_joined(broken, "slots", key="inverse", values="numbers")
-    assert len(read_joined(judgments, "slots", key="pk", values="numbers")) == 2
+        read(broken, key="inverse")
+    assert len(read(judgments)) == 2
 
 
 @pytest.mark.postgres
 def test_what_is_asked_next_in_the_same_transaction_may_be_sorted(judgments):
     with transaction.atomic(), connection.cursor() as cursor:
-        read_joined(judgments, "slots", key="pk", values="numbers")
+        read(judgments)
         cursor.execute("SHOW enable_sort")
         assert cursor.fetchone() == ("on",)

@@ -9,8 +9,8 @@ from tests.judging.migrations.test_judge_runs import back_to_today, migrate  # n
 
 
 def packed():
-    rows = Judgment.objects.order_by("pk").values_list("pk", "slots", "numbers")
-    return [(pk, slots, None if numbers is None else bytes(numbers)) for pk, slots, numbers in rows]
+    rows = Judgment.objects.order_by("pk").values_list("pk", "slots", "labels", "numbers")
+    return [(*row, None if numbers is None else bytes(numbers)) for *row, numbers in rows]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -19,7 +19,7 @@ def test_the_migration_packs_what_is_there():
     study = drawn("aspects")
     before = packed()
     assert before
-    assert all(slots for _, slots, _ in before)
+    assert all(slots for _, slots, _, _ in before)
     migrate([("evaluation", "0035_clarifying_source")])
     migrate([("evaluation", "0036_packed_answers")])
     assert packed() == before

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.database.packed import join_rows
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.answers.packing import Slot, pack_answers, unpack
 
@@ -39,10 +40,13 @@ def _answer(draw, question, part):
     return AnswerValue(question, Kind.PREFERENCE, part, draw(NUMBERS), draw(NAMES))
 
 
-def unpacked(blocks):
+def unpacked(packed):
     """By judgment and slot, the number and the label."""
     found = {}
-    for block in unpack(blocks):
+    for joined in join_rows((each.slots, key, each.labels, each.numbers) for key, each in enumerate(packed)):
+        if not joined.text:
+            continue
+        block = unpack(*joined)
         for at, slot in enumerate(block.slots):
             labels = block.codes[:, at] if block.has_label(at) else None
             for row, (key, number) in enumerate(
@@ -56,23 +60,12 @@ def unpacked(blocks):
 
 @given(judged=judgments())
 def test_numbers_and_labels_come_back(judged):
-    packed = [pack_answers(answers) for answers in judged]
-    blocks = [(each.slots, np.array([key]), each.numbers) for key, each in enumerate(packed)]
-    expected = {
+    assert unpacked([pack_answers(answers) for answers in judged]) == {
         (key, Slot(each.kind, each.question, each.part)): (each.number, each.label)
         for key, answers in enumerate(judged)
         for each in answers
         if each.text is None
     }
-    assert unpacked(blocks) == expected
-    # Rows with the same text in one block, as a database joins them.
-    joined = {}
-    for key, each in enumerate(packed):
-        keys, numbers = joined.setdefault(each.slots, ([], []))
-        keys.append(key)
-        numbers.append(each.numbers)
-    blocks = [(text, np.array(keys), b"".join(numbers)) for text, (keys, numbers) in joined.items()]
-    assert unpacked(blocks) == expected
 
 
 @given(judged=judgments())
@@ -88,14 +81,23 @@ def test_what_judgments_share_is_one_text_and_small_numbers_are_bytes():
         )
 
     assert rated(3, 0).slots == rated(1.0, 2.0).slots
-    assert rated(3, 0) == ('["i1",[],[["scale","factuality",["r0","r1"]]]]', b"\x03\x00")
+    assert rated(3, 0) == ('["i1",[],[["scale","factuality",["r0","r1"]]]]', "", b"\x03\x00")
     assert len(rated(0.5, 0).numbers) == 16
     assert rated(0.5, 0).slots != rated(1, 0).slots
 
 
+def test_what_is_chosen_does_not_tell_texts_apart():
+    """Of ten questions with four choices each, a million judgments may have as many lines, of one text."""
+    one, other = (
+        pack_answers(AnswerValue(f"q{at}", Kind.CHOICE, label=label) for at in range(10)) for label in "ab"
+    )
+    assert one.slots == other.slots
+    assert one.labels != other.labels
+
+
 def test_rows_are_left_out_by_a_mask():
     packed = pack_answers([AnswerValue("preference", Kind.PREFERENCE, label="r2")])
-    [block] = unpack([(packed.slots, np.array([7, 9, 8]), packed.numbers * 3)])
-    left = block.where(np.array([True, False, True]), np.array([1, 0]))
+    [joined] = join_rows((packed.slots, key, packed.labels, packed.numbers) for key in (7, 9, 8))
+    left = unpack(*joined).where(np.array([True, False, True]), np.array([1, 0]))
     assert (left.key.tolist(), left.codes.tolist(), left.labels) == ([1, 0], [[0], [0]], ("r2",))
     assert left.numbers.shape == (2, 1)
