@@ -70,7 +70,7 @@ FROM evaluation_judgment judgment, generate_series(1, %(responses)s) r WHERE stu
 MEASURES = """
 WITH measured AS (
   INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace,
-                                   slots, labels, numbers)
+                                   answered, labels, numbers)
   SELECT study_id, %(metric)s, id, %(revision)s, 0, 'ok', '', false, '{}', '', '', '' FROM evaluation_item
   WHERE study_id = %(study)s
   RETURNING id, item_id
@@ -133,7 +133,7 @@ ORDERS = {
 }
 JUDGMENTS = """
 INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace,
-                                 slots, labels, numbers, duration_ms, visible_ms, judged_at)
+                                 answered, labels, numbers, duration_ms, visible_ms, judged_at)
 SELECT %(study)s,
        CASE WHEN k = 0 THEN %(judge)s ELSE (%(people)s::bigint[])[1 + (item.position * 3 + k) %% %(n_people)s] END,
        item.id, %(revision)s, 0, 'ok', ORDER_SHOWN, false, '{}', '', '', '',
@@ -150,7 +150,7 @@ def prepare(slug: str) -> None:
     from django.core.management import call_command
     from django.db import connection, transaction
 
-    from evaluation.models import Answer, Study
+    from evaluation.models import Judgment, Study
     from evaluation.services.packing import pack_rows
 
     call_command("migrate", verbosity=0)
@@ -169,7 +169,7 @@ def prepare(slug: str) -> None:
         }
         for statement in (QUERIES, RESPONSES, ITEMS, SHOWN, judgments, *form.answers):
             cursor.execute(statement, values)
-        pack_rows(Answer.objects.filter(judgment__study=values["study"]))
+        pack_rows(Judgment.objects.filter(study=values["study"]))
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     print(f"{slug}: written in {time.perf_counter() - started:.0f} s", flush=True)

@@ -158,11 +158,13 @@ class StudyRows:
     @cached_property
     def answers(self) -> tuple[PackedAnswers, ...]:
         """The answers in the judgments that are read, but for texts; their keys are rows of `judgments`."""
-        packed = Judgment.objects.filter(self.counting(), slots__gt="")
-        others = packed_from_rows(Answer.objects.filter(self.counting("judgment__"), judgment__slots=None))
+        packed = Judgment.objects.filter(self.counting(), answered__gt="")
+        others = packed_from_rows(Answer.objects.filter(self.counting("judgment__"), judgment__answered=None))
         blocks = [
-            *read_joined(packed, "slots", key="pk", line="labels", values="numbers"),
-            *join_rows((each.slots, pk, each.labels, each.numbers) for pk, each in others if each.slots),
+            *read_joined(packed, "answered", key="pk", line="labels", values="numbers"),
+            *join_rows(
+                (each.answered, pk, each.labels, each.numbers) for pk, each in others if each.answered
+            ),
         ]
         found = (unpack(*block) for block in blocks)
         placed = ((each, *places(self.judgment_pks, each.key)) for each in found)
@@ -336,9 +338,9 @@ def read_answers(
     # The packed answers and the place of the question's among them.
     found: dict[str, list[tuple[PackedAnswers, int]]] = {question.key: [] for question in counted}
     for block in rows.answers:
-        for at, slot in enumerate(block.slots):
-            if slot.kind in kinds and slot.question in found:
-                found[slot.question].append((block, at))
+        for at, answer in enumerate(block.answered):
+            if answer.kind in kinds and answer.question in found:
+                found[answer.question].append((block, at))
     return {each.key: _asked(each, found[each.key], pairs=pairs) for each in counted}
 
 
@@ -346,7 +348,7 @@ def _asked(question: QuestionSpec, given: Sequence[tuple[PackedAnswers, int]], *
     has_labels = KINDS[question.kind].storage == "label"
     # An earlier revision may have asked the same in another form.
     used = [(block, at) for block, at in given if block.has_label(at) == has_labels and len(block.key)]
-    names = [block.slots[at].part for block, at in used]
+    names = [block.answered[at].part for block, at in used]
     # By name first: parts that go by one number would else stand in any order.
     parts = sorted(sorted(set(names)), key=_part_order(question))
     sizes = [len(block.key) for block, _ in used]

@@ -1,11 +1,5 @@
 from django.db import migrations, models
 
-from evaluation.services.packing import pack_rows
-
-
-def pack(apps, schema_editor):
-    pack_rows(apps.get_model("evaluation", "Answer").objects.all())
-
 
 class Migration(migrations.Migration):
 
@@ -26,8 +20,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='judgment',
-            name='slots',
+            name='answered',
             field=models.TextField(editable=False, null=True),
         ),
-        migrations.RunPython(pack, migrations.RunPython.noop, elidable=True),
     ]

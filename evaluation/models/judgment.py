@@ -90,7 +90,7 @@ class Judgment(models.Model):
     trace = models.JSONField(default=dict, blank=True)
     # Its answers but for texts once more, for who reads a whole study's (evaluation/protocols/answers/packing.py).
     # Nothing where a version before that was written beside this one.
-    slots = models.TextField(null=True, editable=False)  # noqa: DJ001 - null: not packed
+    answered = models.TextField(null=True, editable=False)  # noqa: DJ001 - null: not packed
     labels = models.TextField(null=True, editable=False)  # noqa: DJ001 - null: not packed
     numbers = models.BinaryField(null=True)
 

@@ -115,7 +115,7 @@ def _row(study: Study, each: JudgmentInput) -> Judgment:
         visible_ms=_within(each.visible_ms, each.duration_ms),
         judged_at=each.judged_at,
         trace=each.trace,
-        slots=packed.slots,
+        answered=packed.answered,
         labels=packed.labels,
         numbers=packed.numbers,
     )
@@ -164,8 +164,8 @@ def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[Answe
             return False
         first = locked.trace.get(FIRST) or [_answer_record(each) for each in before]
         locked.trace = {**locked.trace, FIRST: first, REVISED: locked.trace.get(REVISED, 0) + 1}
-        locked.slots, locked.labels, locked.numbers = pack_answers(answers)
-        locked.save(update_fields=["trace", "slots", "labels", "numbers"])
+        locked.answered, locked.labels, locked.numbers = pack_answers(answers)
+        locked.save(update_fields=["trace", "answered", "labels", "numbers"])
         locked.answers.all().delete()
         Answer.objects.bulk_create(_answer_rows(locked, answers))
         # Neither the number of judgments nor the highest id tells that figures changed.

@@ -5,9 +5,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from django.db import connection
-from django.db.models import QuerySet
+from django.db import connection, transaction
+from django.db.models import F, QuerySet
 
+from evaluation.models import Study
 from evaluation.protocols import AnswerValue
 from evaluation.protocols.answers.packing import Packed, pack_answers
 
@@ -23,11 +24,31 @@ def packed_from_rows(answers: QuerySet[Any]) -> Iterator[tuple[int, Packed]]:
         yield judgment, pack_answers(AnswerValue(*row[1:]) for row in given)
 
 
-def pack_rows(answers: QuerySet[Any]) -> None:
-    """Packs answers that were written past `record_judgments`, in all judgments that they are in."""
-    judgments = answers.model._meta.get_field("judgment").related_model._meta.db_table
-    update = f"UPDATE {judgments} SET slots = %s, labels = %s, numbers = %s WHERE id = %s"  # noqa: S608 - a table's name
-    packed = ((*each, judgment) for judgment, each in packed_from_rows(answers))
-    with connection.cursor() as cursor:
-        while rows := [row for _, row in zip(range(CHUNK), packed, strict=False)]:
-            cursor.executemany(update, rows)
+def pack_rows(judgments: QuerySet[Any]) -> int:
+    """Packs the answers of judgments anew, some at a time, so that people can go on; how many had any.
+
+    Takes the models of a migration, too.
+    """
+    model, written, last = judgments.model, 0, 0
+    answers = model._meta.get_field("answers").related_model.objects
+    update = f"UPDATE {model._meta.db_table} SET answered = %s, labels = %s, numbers = %s WHERE id = %s"  # noqa: S608
+    while True:
+        with transaction.atomic():
+            # Nobody can revise them between reading and writing.
+            locked = judgments.filter(pk__gt=last).order_by("pk").select_for_update(no_key=True)
+            pks = list(locked.values_list("pk", flat=True)[:CHUNK])
+            if not pks:
+                return written
+            last, known = pks[-1], set(pks)
+            found = packed_from_rows(answers.filter(judgment__gte=pks[0], judgment__lte=last))
+            rows = [(*packed, judgment) for judgment, packed in found if judgment in known]
+            with connection.cursor() as cursor:
+                cursor.executemany(update, rows)
+            written += len(rows)
+
+
+def repack_answers(study: Study) -> int:
+    """Packs all answers of a study anew; reports that were computed before are known to be old."""
+    packed = pack_rows(study.judgments.all())
+    Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)
+    return packed

@@ -24,7 +24,7 @@ BYTE, DOUBLE = "i1", "<f8"
 NO_NUMBER = -128
 
 
-class Slot(NamedTuple):
+class AnswerKey(NamedTuple):
     """An answer without its value."""
 
     kind: str
@@ -33,9 +33,9 @@ class Slot(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """See `unpack`."""
+    """The answers that there are, and in that order their labels and their numbers; see `unpack`."""
 
-    slots: str
+    answered: str
     labels: str
     numbers: bytes
 
@@ -48,14 +48,14 @@ def pack_answers(answers: Iterable[AnswerValue]) -> Packed:
     kept = sorted((each for each in answers if each.text is None), key=_place)
     if not kept:
         return NOTHING
-    slots = tuple(Slot(each.kind, each.question, each.part) for each in kept)
+    answered = tuple(AnswerKey(each.kind, each.question, each.part) for each in kept)
     labels = [each.label for each in kept if each.label is not None]
     line = _as_json(labels) if labels else ""
     if all(each.number is None or _is_small(each.number) for each in kept):
         small = (NO_NUMBER if each.number is None else int(each.number) for each in kept)
-        return Packed(_written(slots, len(labels), BYTE), line, struct.pack(f"{len(slots)}b", *small))
+        return Packed(_written(answered, len(labels), BYTE), line, struct.pack(f"{len(answered)}b", *small))
     doubles = (math.nan if each.number is None else each.number for each in kept)
-    return Packed(_written(slots, len(labels), DOUBLE), line, struct.pack(f"<{len(slots)}d", *doubles))
+    return Packed(_written(answered, len(labels), DOUBLE), line, struct.pack(f"<{len(answered)}d", *doubles))
 
 
 def _place(answer: AnswerValue) -> tuple[bool, str, str, str]:
@@ -68,13 +68,13 @@ def _is_small(number: float) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _written(slots: tuple[Slot, ...], with_label: int, numbers: str) -> str:
-    return _as_json([numbers, _by_question(slots[:with_label]), _by_question(slots[with_label:])])
+def _written(answered: tuple[AnswerKey, ...], with_label: int, numbers: str) -> str:
+    return _as_json([numbers, _by_question(answered[:with_label]), _by_question(answered[with_label:])])
 
 
-def _by_question(slots: Sequence[Slot]) -> list[list[object]]:
-    found = groupby(slots, key=lambda slot: (slot.kind, slot.question))
-    return [[*key, [slot.part for slot in parts]] for key, parts in found]
+def _by_question(answered: Sequence[AnswerKey]) -> list[list[object]]:
+    found = groupby(answered, key=lambda answer: (answer.kind, answer.question))
+    return [[*key, [answer.part for answer in parts]] for key, parts in found]
 
 
 def _as_json(value: object) -> str:
@@ -83,19 +83,20 @@ def _as_json(value: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PackedAnswers:
-    """The answers of rows (n,), named by their keys, to the same slots (k,).
+    """The values of the same answers (k,) in judgments (n,), which go by a key.
 
-    `numbers` (n, k) are stored ones, see `number`; `codes` (n, l) are those of `labels`, which the first l slots have.
+    `numbers` (n, k) are as they are stored, see `number`; `codes` (n, l) are those of the `labels`, which the first l
+    answers have.
     """
 
-    slots: tuple[Slot, ...]
+    answered: tuple[AnswerKey, ...]
     key: npt.NDArray[np.int64]
     numbers: npt.NDArray[np.int8] | npt.NDArray[np.float64]
     codes: npt.NDArray[np.int32]
     labels: tuple[str, ...]
 
     def number(self, at: int) -> npt.NDArray[np.float64]:
-        """The numbers (n,) of one slot, nan where it has none."""
+        """The numbers (n,) of one answer, nan where it has none."""
         stored = self.numbers[:, at]
         found = stored.astype(np.float64)
         if stored.dtype == np.int8:
@@ -108,27 +109,30 @@ class PackedAnswers:
     def where(self, mask: npt.NDArray[np.bool_], key: npt.NDArray[np.int64]) -> Self:
         """The rows of a mask (n,), by other keys, one for each that is left."""
         if mask.all():
-            return type(self)(self.slots, key, self.numbers, self.codes, self.labels)
-        return type(self)(self.slots, key, self.numbers[mask], self.codes[mask], self.labels)
+            return type(self)(self.answered, key, self.numbers, self.codes, self.labels)
+        return type(self)(self.answered, key, self.numbers[mask], self.codes[mask], self.labels)
 
 
 def unpack(
-    slots: str,
+    answered: str,
     key: npt.NDArray[np.int64],
     line: npt.NDArray[np.int64],
     lines: Sequence[str],
     numbers: bytes,
 ) -> PackedAnswers:
-    """Answers of judgments (n,) with the same `slots`, which must be some: their keys, the code (n,) of their labels
-    among `lines`, and their numbers, one judgment's after the other's."""
-    stored, with_label, others = json.loads(slots)
+    """The answers of judgments (n,) with the same text of what was `answered`, which may not be empty.
+
+    Given are the judgments' keys (n,), for each the code (n,) of its labels among the `lines`, and their numbers, one
+    judgment's after the other's.
+    """
+    stored, with_label, others = json.loads(answered)
     found = tuple(
-        Slot(kind, question, part) for kind, question, parts in [*with_label, *others] for part in parts
+        AnswerKey(kind, question, part) for kind, question, parts in [*with_label, *others] for part in parts
     )
     table: dict[str, int] = {}
     codes = [[table.setdefault(label, len(table)) for label in json.loads(each or "[]")] for each in lines]
     return PackedAnswers(
-        slots=found,
+        answered=found,
         key=key,
         numbers=np.frombuffer(numbers, stored).reshape(-1, len(found)),
         codes=np.array(codes, dtype=np.int32)[line],

@@ -1,6 +1,7 @@
 """`verify`: recomputes every hash of a study and checks what must always hold."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from django.db.models import Exists, Max, Min, OuterRef
@@ -9,7 +10,7 @@ from evaluation import hooks
 from evaluation.canonical import canonical_hash
 from evaluation.models import Answer, Item, Judgment, Outcome, Study
 from evaluation.protocols.answers.measures import MEASURE_KIND, declared_measures
-from evaluation.services.packing import packed_from_rows
+from evaluation.services.packing import CHUNK, packed_from_rows
 from evaluation.services.studies.freeze import compute_study_hash, hash_added_items
 
 
@@ -75,14 +76,19 @@ def _check_judgments(study: Study) -> Iterator[str]:
 
 def _check_packed(study: Study) -> Iterator[str]:
     """Check that the answers that reports read are those of the rows."""
-    answers = Answer.objects.filter(
-        judgment__study=study, judgment__outcome=Outcome.OK, judgment__slots__isnull=False
-    )
-    judgments = Judgment.objects.filter(Exists(answers.filter(judgment=OuterRef("pk")))).order_by("pk")
-    stored = judgments.values_list("pk", "slots", "labels", "numbers").iterator()
-    for (pk, packed), (_, slots, labels, numbers) in zip(packed_from_rows(answers), stored, strict=True):
-        if packed != (slots, labels, bytes(numbers or b"")):
-            yield f"Judgment {pk}: its answers are not the ones that reports read."
+    judgments = study.judgments.filter(outcome=Outcome.OK, answered__isnull=False).order_by("pk")
+    stored = judgments.values_list("pk", "answered", "labels", "numbers").iterator()
+    while rows := list(islice(stored, CHUNK)):
+        answers = Answer.objects.filter(
+            judgment__study=study, judgment__gte=rows[0][0], judgment__lte=rows[-1][0]
+        )
+        found = dict(packed_from_rows(answers))
+        for pk, answered, labels, numbers in rows:
+            if pk in found and found[pk] != (answered, labels, bytes(numbers or b"")):
+                yield (
+                    f"Judgment {pk}: reports read other answers than are stored "
+                    f"(`manage.py pack_answers {study.slug}` mends that)."
+                )
 
 
 def _parts(responses: Any) -> list[str]:

@@ -132,7 +132,7 @@ def test_every_judge_goes_by_its_own_rule():
                 study, rater, item, label, replicate=replicate, shown=("r1,r2", "r2,r1")[replicate % 2]
             )
             Answer.objects.filter(judgment=judgment).update(number=number)
-    pack_rows(Answer.objects.all())
+    pack_rows(Judgment.objects.all())
     groups = {group.key: group.judgments for group in study_frame(study).pairs[0].groups}
     found = {
         key: (int(each.label[0]), round(float(each.number[0]), 9))
@@ -196,7 +196,7 @@ def test_a_number_comes_with_its_label():
     study = judged_study(queries=1, arms=factories.PAPER_ARMS[:1])
     judgment = record(study, a_judge(study), main_items(study)[0], "r2")
     Answer.objects.filter(judgment=judgment).update(number=0.75)
-    pack_rows(Answer.objects.all())
+    pack_rows(Judgment.objects.all())
     (group,) = study_frame(study).pairs[0].groups
     assert group.judgments.number.tolist() == [0.75]
     assert group.judgments.label.tolist() == [LABELS["r2"]]

@@ -7,7 +7,7 @@ from analytics.frames import rows
 from analytics.frames.answers import countable_questions
 from analytics.frames.rows import places, read_answers, read_rows
 from analytics.reports.build import build_report
-from evaluation.models import Answer, Exclusion
+from evaluation.models import Answer, Exclusion, Judgment
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.services.packing import pack_rows
 from tests.analytics.reports.judging import judge, judged_study
@@ -51,7 +51,7 @@ def test_answers_that_are_not_packed_are_read_from_their_rows(protocol):
     judgments = study.judgments.order_by("pk")
     odd = [pk for pk in judgments.values_list("pk", flat=True) if pk % 2]
     for unpacked in (judgments.filter(pk__in=odd), judgments):
-        assert unpacked.update(slots=None, labels=None, numbers=None)
+        assert unpacked.update(answered=None, labels=None, numbers=None)
         assert build_report(study) == whole
 
 
@@ -73,7 +73,7 @@ def test_what_an_earlier_revision_asked_in_another_form_is_no_answer():
     first, second, *_ = study.judgments.order_by("pk")
     Answer.objects.create(judgment=first, question="x", part="", kind=Kind.CHOICE, label="good")
     Answer.objects.create(judgment=second, question="x", part="", kind=Kind.SCALE, number=2)
-    pack_rows(Answer.objects.all())
+    pack_rows(Judgment.objects.all())
     read = read_rows(study)
     scale = QuestionSpec("x", Kind.SCALE, "X", options={"form": {"low": 1, "high": 5}})
     choice = QuestionSpec("y", Kind.CHOICE, "Y", options={"choices": ["good", "bad"]})
@@ -90,7 +90,7 @@ def test_parts_that_go_by_one_number_stand_in_one_order():
     given = zip(study.judgments.order_by("pk"), names, strict=False)
     for judgment, name in given:
         Answer.objects.create(judgment=judgment, question="x", part=name, kind=Kind.CHECKLIST, number=1)
-    pack_rows(Answer.objects.all())
+    pack_rows(Judgment.objects.all())
     used = read_answers(read_rows(study), [QuestionSpec("x", Kind.CHECKLIST, "X")])["x"].parts
     assert list(used) == sorted(names[: len(used)])
     assert len(used) > 1

@@ -21,14 +21,14 @@ def judgments():
     judge(study, raters=2)
     rows = list(study.judgments.order_by("pk"))
     for at, row in enumerate(rows):
-        row.slots, row.numbers = ("a", bytes([at])) if at % 3 else ("b", bytes([at, 200]))
+        row.answered, row.numbers = ("a", bytes([at])) if at % 3 else ("b", bytes([at, 200]))
         row.labels = f"[{at // 2}]" if at % 5 else ""
-    Judgment.objects.bulk_update(rows, ["slots", "labels", "numbers"])
+    Judgment.objects.bulk_update(rows, ["answered", "labels", "numbers"])
     return study.judgments.order_by("pk")
 
 
 def read(judgments, key="pk"):
-    return read_joined(judgments, "slots", key=key, line="labels", values="numbers")
+    return read_joined(judgments, "answered", key=key, line="labels", values="numbers")
 
 
 @pytest.mark.parametrize("run", [4, 2**14])
@@ -37,7 +37,7 @@ def test_blocks_hold_every_row_once_with_its_own_bytes(judgments, run, monkeypat
     monkeypatch.setattr(packed, "RUN", run)
     monkeypatch.setattr(packed, "HALF", run // 2)
     expected: dict[str, dict[int, tuple[str, bytes]]] = {}
-    for text, pk, line, numbers in judgments.values_list("slots", "pk", "labels", "numbers"):
+    for text, pk, line, numbers in judgments.values_list("answered", "pk", "labels", "numbers"):
         expected.setdefault(text, {})[pk] = (line, bytes(numbers))
     blocks = read(judgments)
     assert [block.text for block in blocks] == ["a", "b"]

@@ -9,7 +9,7 @@ from tests.judging.migrations.test_judge_runs import back_to_today, migrate  # n
 
 
 def packed():
-    rows = Judgment.objects.order_by("pk").values_list("pk", "slots", "labels", "numbers")
+    rows = Judgment.objects.order_by("pk").values_list("pk", "answered", "labels", "numbers")
     return [(*row, None if numbers is None else bytes(numbers)) for *row, numbers in rows]
 
 
@@ -19,8 +19,8 @@ def test_the_migration_packs_what_is_there():
     study = drawn("aspects")
     before = packed()
     assert before
-    assert all(slots for _, slots, _, _ in before)
+    assert all(answered for _, answered, _, _ in before)
     migrate([("evaluation", "0035_clarifying_source")])
-    migrate([("evaluation", "0036_packed_answers")])
+    migrate([("evaluation", "0037_pack_answers")])
     assert packed() == before
     assert list(verify_study(study)) == []

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluation.database.packed import join_rows
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.protocols.answers.packing import Slot, pack_answers, unpack
+from evaluation.protocols.answers.packing import AnswerKey, pack_answers, unpack
 
 NAMES = st.text(max_size=6) | st.sampled_from(["r1", "r2", '"', "\n", "a,b"])
 NUMBERS = (
@@ -22,9 +22,9 @@ NUMBERS = (
 @st.composite
 def judgments(draw):
     """Up to eight judgments of up to five answers, of which some share all that they are of."""
-    slots = draw(st.lists(st.tuples(NAMES, NAMES), unique=True, min_size=1, max_size=5))
+    answered = draw(st.lists(st.tuples(NAMES, NAMES), unique=True, min_size=1, max_size=5))
     return [
-        [_answer(draw, question, part) for question, part in slots if draw(st.integers(0, 3))]
+        [_answer(draw, question, part) for question, part in answered if draw(st.integers(0, 3))]
         for _ in range(draw(st.integers(0, 8)))
     ]
 
@@ -41,27 +41,29 @@ def _answer(draw, question, part):
 
 
 def unpacked(packed):
-    """By judgment and slot, the number and the label."""
+    """By judgment and answer, the number and the label."""
     found = {}
-    for joined in join_rows((each.slots, key, each.labels, each.numbers) for key, each in enumerate(packed)):
+    for joined in join_rows(
+        (each.answered, key, each.labels, each.numbers) for key, each in enumerate(packed)
+    ):
         if not joined.text:
             continue
         block = unpack(*joined)
-        for at, slot in enumerate(block.slots):
+        for at, answer in enumerate(block.answered):
             labels = block.codes[:, at] if block.has_label(at) else None
             for row, (key, number) in enumerate(
                 zip(block.key.tolist(), block.number(at).tolist(), strict=True)
             ):
                 label = None if labels is None else block.labels[labels[row]]
-                assert (key, slot) not in found
-                found[key, slot] = (None if math.isnan(number) else number, label)
+                assert (key, answer) not in found
+                found[key, answer] = (None if math.isnan(number) else number, label)
     return found
 
 
 @given(judged=judgments())
 def test_numbers_and_labels_come_back(judged):
     assert unpacked([pack_answers(answers) for answers in judged]) == {
-        (key, Slot(each.kind, each.question, each.part)): (each.number, each.label)
+        (key, AnswerKey(each.kind, each.question, each.part)): (each.number, each.label)
         for key, answers in enumerate(judged)
         for each in answers
         if each.text is None
@@ -80,10 +82,10 @@ def test_what_judgments_share_is_one_text_and_small_numbers_are_bytes():
             AnswerValue("factuality", Kind.SCALE, f"r{at}", number) for at, number in enumerate(numbers)
         )
 
-    assert rated(3, 0).slots == rated(1.0, 2.0).slots
+    assert rated(3, 0).answered == rated(1.0, 2.0).answered
     assert rated(3, 0) == ('["i1",[],[["scale","factuality",["r0","r1"]]]]', "", b"\x03\x00")
     assert len(rated(0.5, 0).numbers) == 16
-    assert rated(0.5, 0).slots != rated(1, 0).slots
+    assert rated(0.5, 0).answered != rated(1, 0).answered
 
 
 def test_what_is_chosen_does_not_tell_texts_apart():
@@ -91,13 +93,13 @@ def test_what_is_chosen_does_not_tell_texts_apart():
     one, other = (
         pack_answers(AnswerValue(f"q{at}", Kind.CHOICE, label=label) for at in range(10)) for label in "ab"
     )
-    assert one.slots == other.slots
+    assert one.answered == other.answered
     assert one.labels != other.labels
 
 
 def test_rows_are_left_out_by_a_mask():
     packed = pack_answers([AnswerValue("preference", Kind.PREFERENCE, label="r2")])
-    [joined] = join_rows((packed.slots, key, packed.labels, packed.numbers) for key in (7, 9, 8))
+    [joined] = join_rows((packed.answered, key, packed.labels, packed.numbers) for key in (7, 9, 8))
     left = unpack(*joined).where(np.array([True, False, True]), np.array([1, 0]))
     assert (left.key.tolist(), left.codes.tolist(), left.labels) == ([1, 0], [[0], [0]], ("r2",))
     assert left.numbers.shape == (2, 1)

@@ -141,8 +141,8 @@ def test_time_in_view_is_at_most_the_time_on_task(live, reading):
 def test_answers_are_packed_as_they_are_written_replaced_and_revised(live, reading):
     def packed():
         return {
-            judgment.item_id: (judgment.slots, judgment.labels, bytes(judgment.numbers))
-            for judgment in Judgment.objects.filter(slots__gt="")
+            judgment.item_id: (judgment.answered, judgment.labels, bytes(judgment.numbers))
+            for judgment in Judgment.objects.filter(answered__gt="")
         }
 
     graded = [AnswerValue("preference", Kind.PREFERENCE, label="r1", number=0.25)]
@@ -154,8 +154,8 @@ def test_answers_are_packed_as_they_are_written_replaced_and_revised(live, readi
     assert packed()[reading(0).item_id] == pack_answers(graded)
     before = packed()
     assert len(before) == 2
-    Judgment.objects.update(slots="", labels="", numbers=b"")
-    pack_rows(Answer.objects.all())
+    Judgment.objects.update(answered="", labels="", numbers=b"")
+    pack_rows(Judgment.objects.all())
     assert packed() == before
 
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from analytics.frames.rows import LABELS
 from analytics.frames.study import study_frame
 from analytics.reports.build import build_report
-from evaluation.models import Answer, Rater, Study
+from evaluation.models import Answer, Judgment, Rater, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.services import verify_study
 from evaluation.services.packing import pack_rows
@@ -169,7 +169,7 @@ def test_by_mean_a_jury_prefers_what_its_members_prefer_on_average(jury_study):
         rater.about["jury"]["combination"] = "mean"
         rater.save()
     Answer.objects.filter(judgment__rater__pseudonym="j1").update(number=0.0)
-    pack_rows(Answer.objects.all())
+    pack_rows(Judgment.objects.all())
     one = {group.key: group for group in study_frame(jury_study).pairs[0].groups}["jury-crowd"].judgments
     # 0, 0 and 1; 0, 1 and 1; 0, 1/2 and 0; 0, 1 and 1/2.
     assert one.number[np.argsort(one.item)].round(6).tolist() == [0.333333, 0.666667, 0.166667, 0.5]

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.core.management import call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -216,7 +217,15 @@ def test_verify_finds_judgments_without_answers_and_answers_without_a_verdict(ju
 def test_verify_finds_answers_that_reports_would_read_otherwise(judged):
     ok = Judgment.objects.get(outcome="ok")
     Answer.objects.filter(judgment=ok, kind="preference").update(label="tie")
-    assert found(judged) == [f"Judgment {ok.pk}: its answers are not the ones that reports read."]
+    assert found(judged) == [
+        f"Judgment {ok.pk}: reports read other answers than are stored "
+        f"(`manage.py pack_answers {judged.slug}` mends that)."
+    ]
+    before = judged.corrections
+    call_command("pack_answers", judged.slug)
+    assert found(judged) == []
+    judged.refresh_from_db()
+    assert judged.corrections == before + 1, "reports that were computed before are known to be old"
 
 
 def test_verify_finds_places_whose_holder_does_not_fit(judged):

@@ -5,7 +5,7 @@ import pytest
 
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
-from evaluation.models import Answer, Rater
+from evaluation.models import Judgment, Rater
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.refusals import FieldsRefused
 from evaluation.services import JudgmentInput, record_judgments
@@ -91,7 +91,7 @@ def test_a_query_is_scored_by_weights_of_the_other_folds(aspects):
     odd = {key for key, fold in first.judging.folds.items() if fold == 0}
     for judgment in aspects.judgments.filter(rater__kind="person", item__query__key__in=odd):
         judgment.answers.filter(question="acceptability").update(number=0.0)
-    pack_rows(Answer.objects.all())
+    pack_rows(Judgment.objects.all())
     run, _ = judged(aspects, weighted(aspects, name="again"))
     assert run.judging.folds == first.judging.folds
     found, items = scores(aspects, run), dict(aspects.items.values_list("key", "query__key"))
