@@ -152,8 +152,10 @@ def test_answers_are_packed_as_they_are_written_replaced_and_revised(live, readi
     assert packed()[reading(1).item_id] == pack_answers(reading(1, label="r2").answers)
     revise_judgment(study=live, judgment=Judgment.objects.get(item=reading(0).item_id), answers=graded)
     assert packed()[reading(0).item_id] == pack_answers(graded)
+    [alone] = record_judgments(study=live, batch=[reading(2, label="tie")], known_new=True)
+    assert packed()[alone.item_id] == pack_answers(reading(2, label="tie").answers)
     before = packed()
-    assert len(before) == 2
+    assert len(before) == 3
     Judgment.objects.update(answered="", labels="", numbers=b"")
     pack_rows(Judgment.objects.all())
     assert packed() == before
