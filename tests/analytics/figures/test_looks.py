@@ -7,6 +7,7 @@ from analytics.reports.markdown import report_markdown
 from evaluation.models import Answer, Judgment, System
 from evaluation.protocols import Kind
 from evaluation.services import withdraw_item
+from evaluation.services.packing import pack_rows
 from tests import factories
 from tests.analytics.reports.judging import judge, main_items
 
@@ -117,6 +118,7 @@ def check_follow_ups(study):
         for response in ("r1", "r2")
     ]  # fmt: skip
     Answer.objects.bulk_create(answers)
+    pack_rows(Judgment.objects.filter(study=study))
 
 
 @pytest.mark.parametrize("figure", REPEATING)
