@@ -27,18 +27,21 @@ def member_named(username: str) -> Any:
     return user
 
 
+def study_named(slug: str) -> Study:
+    study = Study.objects.visible().filter(slug=slug).first()
+    if study is None:
+        raise CommandError(f"There is no study {slug!r}.")
+    return study
+
+
 def study_to_write(slug: str, by: Any = None, *, right: str = "write") -> Study:
     """The study of that slug, which `by` may change, or owns."""
-    missing = CommandError(f"There is no study {slug!r}.")
     if by is None:
-        study = Study.objects.visible().filter(slug=slug).first()
-        if study is None:
-            raise missing
-        return study
+        return study_named(slug)
     try:
         return get_study_for(by, slug, right=right)
     except Http404:
-        raise missing from None
+        raise CommandError(f"There is no study {slug!r}.") from None
     except NoRight:
         if right == "own":
             raise CommandError(f"{by} does not own this study.") from None

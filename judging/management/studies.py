@@ -7,16 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.models import Study
 from judging.models import Endpoint, Run
 from judging.services import unreadable_reply
-
-
-def study_of(slug: str) -> Study:
-    study = Study.objects.visible().filter(slug=slug).first()
-    if study is None:
-        raise CommandError(f"There is no study {slug!r}.")
-    return study
 
 
 def endpoint_of(name: str) -> Endpoint:

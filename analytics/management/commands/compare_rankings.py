@@ -9,7 +9,7 @@ from analytics.display.numbers import decimal
 from analytics.reports.common import NothingToReport
 from analytics.reports.compared_rankings import ComparedRankings, compare_rankings
 from analytics.statistics.core.estimates import Estimate, plain
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 
 
 class Command(BaseCommand):
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["json", "md"], default="md")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        scored, ranked = (_study(options[name]) for name in ("scored", "ranked"))
+        scored, ranked = (study_named(options[name]) for name in ("scored", "ranked"))
         try:
             found = compare_rankings(
                 scored,
@@ -41,13 +41,6 @@ class Command(BaseCommand):
             raise CommandError(str(nothing)) from None
         text = json.dumps(plain(found), indent=2) if options["format"] == "json" else markdown(found)
         self.stdout.write(text)
-
-
-def _study(slug: str) -> Study:
-    study = Study.objects.visible().filter(slug=slug).first()
-    if study is None:
-        raise CommandError(f"There is no study {slug!r}.")
-    return study
 
 
 def markdown(found: ComparedRankings) -> str:

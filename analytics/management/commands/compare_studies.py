@@ -10,7 +10,7 @@ from analytics.reports.common import NothingToReport
 from analytics.reports.comparison.cache import compute_comparison
 from analytics.reports.comparison.files import FORMATS
 from analytics.reports.comparison.sides import ComparisonSide, Sides
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 
 # In the order of the refusal: the filters, then the saved view that stands for its own.
@@ -46,9 +46,7 @@ class Command(BaseCommand):
 
 
 def _side(slug: str, view: Sequence[str]) -> ComparisonSide:
-    study = Study.objects.visible().filter(slug=slug).first()
-    if study is None:
-        raise CommandError(f"There is no study {slug!r}.")
+    study = study_named(slug)
     given: dict[str, list[str]] = {}
     for each in view:
         name, equals, value = each.partition("=")

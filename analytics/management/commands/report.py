@@ -16,6 +16,7 @@ from analytics.reports.files import FORMATS
 from analytics.reports.paper.archive import TABLES, table_list, tables_of, write_archive
 from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.table_csv import table_csv
+from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
 
@@ -47,9 +48,7 @@ class Command(BaseCommand):
         slug, format, out = options["slug"], options["format"], options["out"]
         if out == "-" and format in NEEDS:
             raise CommandError(f"{format} can't go to the terminal: name {NEEDS[format]} with --out.")
-        study = Study.objects.visible().filter(slug=slug).first()
-        if study is None:
-            raise CommandError(f"There is no study {slug!r}.")
+        study = study_named(slug)
         try:
             filters = filters_of(study, options)
             report = whole_report(study, ties=options["ties"], filters=filters, watch=self._watch)

@@ -14,6 +14,7 @@ from annotator.panels.services.personal_links import (
     restore_link,
     revoke_link,
 )
+from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
@@ -34,9 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--by", metavar="USERNAME", help="user to record in the study's history")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['slug']!r}.")
+        study = study_named(options["slug"])
         names, change = options["names"], options["revoke"] or options["restore"]
         if change and not names:
             raise CommandError("Give the names of the links.")

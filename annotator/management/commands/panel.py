@@ -17,6 +17,7 @@ from annotator.panels.services.panel_settings import panel_of
 from annotator.panels.services.prolific_preflight import draft_problems, draft_warnings
 from annotator.panels.services.readings import read_visit, sync
 from annotator.panels.services.recruitment_filters import filters_of, set_filters, use_preset
+from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
 
@@ -38,9 +39,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['slug']!r}.")
+        study = study_named(options["slug"])
         act, values = options["act"], options["value"]
         value = " ".join(values)
         if value and act not in ("preset", "places", "whom", "sync"):

@@ -10,7 +10,7 @@ from annotator.models import Slot, SlotState
 from annotator.services.slots.in_play import recount
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 
 
@@ -29,9 +29,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['slug']!r}.")
+        study = study_named(options["slug"])
         if options["redundancy"] is not None:
             try:
                 change_redundancy(study, options["redundancy"])

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.studies.rehearsals import delete_rehearsal, rehearsal_of
 
@@ -19,9 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("study", help="the rehearsal, or the draft that was rehearsed, by its slug")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['study']!r}.")
+        study = study_named(options["study"])
         rehearsal = study if study.is_rehearsal else rehearsal_of(study)
         if rehearsal is None:
             raise CommandError(f"{study.title} has no rehearsal, and is none.")

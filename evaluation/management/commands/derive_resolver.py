@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.studies.resolver import derive_resolver
 
@@ -22,9 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--title", default="")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['study']!r}.")
+        study = study_named(options["study"])
         try:
             derived = derive_resolver(
                 study, slug=options["slug"] or f"{study.slug}-resolving", title=options["title"]

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.management.studies import study_named
 from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.services import AlreadyExcluded, exclude, restore
 
@@ -20,9 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--undo", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['slug']!r}.")
+        study = study_named(options["slug"])
         chosen = self._chosen(study, options)
         if options["undo"]:
             standing = Exclusion.objects.filter(study=study, undone_at=None, **chosen).first()

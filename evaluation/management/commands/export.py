@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.dumps import FORMATS, export_to
 from evaluation.management.progress import ProgressBar, add_progress_argument
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 
 
@@ -23,9 +23,7 @@ class Command(BaseCommand):
         add_progress_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['study']!r}.")
+        study = study_named(options["study"])
         try:
             with ProgressBar(shown=options["progress"], unit="item") as watch:
                 export_to(study, format=options["format"], path=options["out"], watch=watch)

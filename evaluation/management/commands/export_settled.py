@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.dumps.exports.settled_sets import settled_lines, settled_sets
 from evaluation.dumps.exports.study_export import atomic_file
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 
 
@@ -25,9 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, required=True, help="A path.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['study']!r}.")
+        study = study_named(options["study"])
         try:
             found = settled_sets(study)
             with atomic_file(options["out"]) as out:

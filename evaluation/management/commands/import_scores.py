@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.dumps.imports.scores import COLUMNS, import_scores
 from evaluation.management.import_command import refusal
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 from evaluation.protocols.base import DIRECTIONS
 from evaluation.refusals import Refused
 
@@ -36,9 +36,7 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['study']!r}.")
+        study = study_named(options["study"])
         try:
             rater = import_scores(
                 study,

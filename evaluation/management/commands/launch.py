@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 from tqdm import tqdm
 
+from evaluation.management.studies import study_named
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import launch_advice, launch_cautions, launch_study
@@ -23,9 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--background", action="store_true", help="leave the work to the worker")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['slug']!r}.")
+        study = study_named(options["slug"])
         if study.status == Status.DRAFT:
             self._caution(study, confirmed=options["confirm"])
         if options["background"]:

@@ -3,9 +3,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 from evaluation.services.packing import repack_answers
 
 
@@ -16,7 +16,5 @@ class Command(BaseCommand):
         parser.add_argument("study", help="The study's slug.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['study']!r}.")
+        study = study_named(options["study"])
         self.stdout.write(f"{study.slug}: packed the answers of {repack_answers(study):,} judgments.")

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.management.progress import ProgressBar, add_progress_argument
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.studies.rehearsing import rehearse
 
@@ -22,9 +22,7 @@ class Command(BaseCommand):
         add_progress_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['study']!r}.")
+        study = study_named(options["study"])
         asked = {name: options[name] for name in ("participants", "hurried", "random")}
         try:
             with ProgressBar(shown=options["progress"], unit="participant") as watch:

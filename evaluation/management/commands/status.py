@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from evaluation.models import Study
+from evaluation.management.studies import study_named
 from evaluation.refusals import WrongState
 from evaluation.services import close_study, pause_study, resume_study
 
@@ -19,9 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("move", choices=sorted(MOVES))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['slug']!r}.")
+        study = study_named(options["slug"])
         try:
             MOVES[options["move"]](study)
         except WrongState as wrong:

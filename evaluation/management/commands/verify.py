@@ -5,7 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.models import Judgment, Study
+from evaluation.management.studies import study_named
+from evaluation.models import Judgment
 from evaluation.services import verify_study
 
 
@@ -16,9 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("study", help="The study's slug.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.visible().filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['study']!r}.")
+        study = study_named(options["study"])
         if not study.is_frozen:
             self.stdout.write(
                 f"{study.slug} is a draft: nothing is frozen yet, so there is nothing to check."

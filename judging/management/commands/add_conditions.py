@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
-from judging.management.studies import refusal, study_of
+from judging.management.studies import refusal
 from judging.models import Judge
 from judging.services.conditions import create_conditions
 
@@ -21,7 +22,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         judge = Judge.objects.filter(study=study, name=options["judge"]).order_by("-version").first()
         if judge is None:
             raise CommandError(f"{study.title} has no judge {options['judge']!r}.")

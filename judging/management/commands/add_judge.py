@@ -6,9 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 from judging.backends import BACKENDS
-from judging.management.studies import endpoint_of, given, refusal, study_of
+from judging.management.studies import endpoint_of, given, refusal
 from judging.models import Judge, Orders, Rationale, SelfPreference, Verdict
 from judging.services import create_judge, edit_judge
 
@@ -55,7 +56,7 @@ class Command(BaseCommand):
         parser.add_argument("--price-completion", help="per million tokens")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         existing = Judge.objects.filter(study=study, name=options["name"]).order_by("-version").first()
         fields = self._fields(options, existing)
         try:

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
-from judging.management.studies import endpoint_of, study_of
+from judging.management.studies import endpoint_of
 from judging.services.presets import PRESETS, ModelChoice, make_judges
 
 
@@ -21,7 +22,7 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         models = [_model(each) for each in options["models"]]
         try:
             made = make_judges(study, PRESETS[options["preset"]], models)

@@ -4,9 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 from judging.management.commands import add_judge
-from judging.management.studies import refusal, study_of
+from judging.management.studies import refusal
 from judging.models import Combination
 from judging.services.juries import PERSONAS, create_jury, read_persona
 
@@ -25,7 +26,7 @@ class Command(add_judge.Command):
         parser.add_argument("--combination", choices=Combination.values, default=Combination.MAJORITY)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         try:
             personas = [read_persona(each) for each in options["personas"]] or PERSONAS
         except ValueError as problem:

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
-from judging.management.studies import amount, refusal, study_of
+from judging.management.studies import amount, refusal
 from judging.models import AnchorSchedule, Judge
 from judging.services.anchors import set_anchors, start_due_anchors, stop_anchors
 from judging.tasks import enqueue_run
@@ -27,7 +28,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         if options["judge"]:
             judge = Judge.objects.filter(study=study, name=options["judge"]).order_by("-version").first()
             if judge is None:

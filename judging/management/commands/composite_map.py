@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from judging.management.studies import study_of
+from evaluation.management.studies import study_named
 from judging.models import Judge
 from judging.services.derived.composite import latest_map
 
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("name", help="the judge")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         judge = Judge.objects.filter(study=study, name=options["name"]).order_by("-version").first()
         found = latest_map(judge) if judge else None
         if found is None:

@@ -9,9 +9,9 @@ from analytics.display.blocks import Block, Section
 from analytics.display.tables import Table
 from analytics.reports.markdown import section_markdown
 from analytics.reports.paper.latex_table import latex_table
+from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from judging.management.entry_tables import item_tables, rows_csv, rows_of, system_labels
-from judging.management.studies import study_of
 from judging.services.scored_entries import ScoredEntries, scored_entries
 
 FORMATS = ("csv", "json", "latex", "md")
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         try:
             found = scored_entries(study, options["judge"], queries=options["query"])
         except Refused as refused:

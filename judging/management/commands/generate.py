@@ -14,13 +14,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.management.progress import add_progress_argument
+from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from judging.backends.options import JudgeOption
 from judging.generation.pipeline import PlacedModel
 from judging.generation.pipelines import PIPELINES
 from judging.management.retrieval import add_grid_arguments, grid_lines
-from judging.management.studies import amount, study_of
+from judging.management.studies import amount
 from judging.management.working import work_to_the_end
 from judging.models import ACTIVE, Run, RunState
 from judging.services import pause_run, resume_run, retry_run, run_progress
@@ -119,7 +120,7 @@ class Command(BaseCommand):
         add_progress_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         try:
             if options["products"] is not None:
                 self._import(study, options["products"])

@@ -8,11 +8,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.management.progress import add_progress_argument
+from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
 from judging.backends import heuristics
 from judging.management.estimates import estimate_lines, group_estimate_lines
-from judging.management.studies import amount, given, study_of, unread_lines
+from judging.management.studies import amount, given, unread_lines
 from judging.management.working import work_to_the_end
 from judging.models import ACTIVE, Judge, Purpose, Run, RunState
 from judging.services import (
@@ -72,7 +73,7 @@ class Command(BaseCommand):
         add_progress_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         try:
             judges = [_judge(study, name) for name in options["judge"]]
             if options["estimate"]:

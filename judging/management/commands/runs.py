@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from judging.management.studies import study_of
+from evaluation.management.studies import study_named
 from judging.selectors import runs_of
 from judging.services import runs_progress
 from judging.services.calls.costs import format_amount
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("slug")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         runs = list(runs_of(study))
         if not runs:
             self.stdout.write(f"No judge has run on {study.title} yet.")

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
-from judging.management.studies import amount, refusal, study_of
+from judging.management.studies import amount, refusal
 from judging.services.calls.budget import set_study_budget, study_budget
 from judging.services.calls.costs import format_amount
 from judging.services.calls.ledger import spending_of, study_spent
@@ -19,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("amount", nargs="?", help="the most that may be spent; none: no limit")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study, wanted = study_of(options["slug"]), options["amount"]
+        study, wanted = study_named(options["slug"]), options["amount"]
         if wanted is not None:
             try:
                 set_study_budget(study, None if wanted == "none" else amount(wanted))

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 from judging.management.studies import (
     add_price_argument,
@@ -13,7 +14,6 @@ from judging.management.studies import (
     endpoint_of,
     given_prices,
     refusal,
-    study_of,
 )
 from judging.models import ModelPrice
 from judging.services.calls.costs import format_amount
@@ -56,8 +56,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         endpoint = endpoint_of(options["name"])
-        opened = [study_of(slug) for slug in options["open_to"]]
-        closed = [study_of(slug) for slug in options["close_to"]]
+        opened = [study_named(slug) for slug in options["open_to"]]
+        closed = [study_named(slug) for slug in options["close_to"]]
         prices = given_prices(options)
         if options["batch_price"] is not None:
             share = amount(options["batch_price"])

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
-from judging.management.studies import study_of
 from judging.models import Judge
 from judging.services.evaluation_steps import write_steps
 
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("name", help="name of a judge")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_of(options["slug"])
+        study = study_named(options["slug"])
         judge = Judge.objects.filter(study=study, name=options["name"]).order_by("-version").first()
         if judge is None:
             raise CommandError(f"{study.title} has no judge {options['name']}.")
