@@ -19,6 +19,7 @@ from analytics.frames.study import StudyFrame
 from analytics.frames.texts import StudyTexts
 from analytics.frames.work_order import WorkOrder
 from analytics.statistics.agreement.alpha import Level
+from analytics.statistics.conditions.follow_ups import Satisfied, check_counts, satisfied_follow_ups
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.randomization import Randomization
@@ -201,6 +202,21 @@ class PairInput(FigureInput):
         """Scores of the systems by item: against the baseline, where the study has one."""
         scores = item_scores(self.group.judgments, len(self.items), self.terms.ties)
         return system_scores(self.items, scores, self.terms.baseline)
+
+    @cached_property
+    def check_counts(self) -> Ints | None:
+        """Of each item's follow-ups and responses how often no and yes, (n_items, f, 2, 2); None without a
+        checklist."""
+        checks = self.group.checks
+        return None if checks is None else check_counts(checks, self.group.judgments, len(self.items))
+
+    @cached_property
+    def satisfied(self) -> Satisfied | None:
+        """Satisfied follow-ups by item and response; None without a checklist."""
+        checks, judgments, n_items = self.group.checks, self.group.judgments, len(self.items)
+        if checks is None:
+            return None
+        return satisfied_follow_ups(checks, judgments, n_items, self.check_counts)
 
     @property
     def counts_record(self) -> Record:

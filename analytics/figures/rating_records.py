@@ -14,8 +14,8 @@ from analytics.statistics.ratings.scales import (
     Distribution,
     MeanValue,
     above_every_other,
-    by_group,
     distribution,
+    distributions_by_group,
     mean_value,
     means_by_group,
 )
@@ -47,22 +47,25 @@ def overall(given: AnswerInput) -> Record:
 
 def by_system(given: AnswerInput) -> list[Record]:
     """Mean and distribution of each system's responses; nothing where answers are about no response."""
-    systems, points = given.items.systems, points_of(given.question)
-    resample, of_means = given.resample("distribution by system"), given.resample("by system")
-    found = []
-    for name, part in zip(systems, by_group(given.values, given.values.system, len(systems)), strict=True):
-        if not len(part):
-            continue
-        spread_out = distribution(part, points, resample=resample, unit="answers")
-        mean = None if given.has_labels else mean_value(part, resample=of_means, within=given.ends)
-        found.append(
-            {
-                "system": name,
-                **(_no_mean(spread_out) if mean is None else mean_record(mean)),
-                "distribution": distribution_records(given.question, spread_out),
-            }
-        )
-    return found
+    values, systems = given.values, given.items.systems
+    spreads = distributions_by_group(
+        values,
+        points_of(given.question),
+        values.system,
+        len(systems),
+        resample=given.resample("distribution by system"),
+        unit="answers",
+    )
+    means = means_of(given, values.system, len(systems), "by system") or (None,) * len(systems)
+    return [
+        {
+            "system": name,
+            **(_no_mean(spread_out) if mean is None else mean_record(mean)),
+            "distribution": distribution_records(given.question, spread_out),
+        }
+        for name, spread_out, mean in zip(systems, spreads, means, strict=True)
+        if spread_out.n_units
+    ]
 
 
 def above_others(given: AnswerInput) -> list[Record]:

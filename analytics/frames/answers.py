@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame, response_places
+from analytics.frames.arrays import NO_ORDER, AnswerGroup, Answers, AnswersFrame, response_places
 from analytics.frames.directions import Directed, by_direction, directed_questions
 from analytics.frames.entries import count_sets, measure_distances, pair_sets, read_sets
 from analytics.frames.items import read_attributes
@@ -123,7 +123,6 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
     item, order = _of_judgments(rows, judgment, "item", "shown")
     known, codes = rows.rater_codes
     rater = codes[judgment]
-    once = np.ones(len(value), dtype=bool)
     # What a rater said several times is one answer, and then what the members of a jury said.
     repeated = group.kind != Rater.Kind.PERSON and rows.judgments["replicate"].to_numpy()[mine].any()
     again: list[Mapping[int, int]] = [{}] if repeated else []
@@ -137,21 +136,15 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
         reduced = reduce_values(rater, unit, value, rule)
         said = np.isfinite(reduced.value)
         row, value = reduced.row[said], reduced.value[said]
-        once = once[row] & (reduced.n[said] == 1)
-        part, item, rater, order = (each[row] for each in (part, item, rater, order))
+        part, item, rater = (each[row] for each in (part, item, rater))
+        order = np.where(reduced.n[said] == 1, order[row], NO_ORDER)
         # What is left of several readings of an item is one judgment, whichever of them it began with.
         judgment = np.unique(rater.astype(np.int64) * len(items) + item, return_inverse=True)[1]
     rater = np.searchsorted(raters, known).astype(np.int32)[rater]
-    shown: Ints = np.full(len(value), UNKNOWN_PLACE, dtype=np.int32)
     if asked.question.kind == Kind.RANKING and len(value):
         value = mid_ranks(np.round(value, 9), judgment)
-    if len(value):
-        # The response that was picked, or that the answer is about.
-        is_pick = asked.question.kind == Kind.PREFERENCE
-        response = value.astype(np.int64) if is_pick else response_places(asked.parts)[part]
-        table = _shown_places(rows.shown, items.system.shape[1])
-        shown = np.where(once & (response >= 0), table[order, np.maximum(response, 0)], UNKNOWN_PLACE)
-    return Answers(asked.question, items, asked.parts, judgment, item, rater, part, value, shown)
+    orders = _shown_places(rows.shown, items.system.shape[1])
+    return Answers(asked.question, items, asked.parts, judgment, item, rater, part, value, order, orders)
 
 
 def _of_judgments(rows: StudyRows, judgment: Ints, *names: str) -> Iterator[Ints]:

@@ -13,12 +13,13 @@ from analytics.statistics.core.tidy import Bools, Floats, Ints, Items
 from analytics.statistics.core.values import NO_SYSTEM, Values
 from analytics.statistics.judges.order_consistency import OrderReadings
 from analytics.statistics.preferences.best_picks import NO_PICK, Picks
-from analytics.statistics.rankings.ranks import Ranks
+from analytics.statistics.rankings.ranks import UNKNOWN_PLACE, Ranks
 from evaluation.database.columns import CodedColumn
-from evaluation.protocols import QuestionSpec
+from evaluation.protocols import Kind, QuestionSpec
 
 RESPONSE = re.compile(r"(?:^|\.)r(\d+)$")
 VALUE = re.compile(r"^f(\d+)\.v(\d+)$")
+NO_ORDER = -1
 
 
 def response_places(parts: Sequence[str]) -> Ints:
@@ -126,8 +127,8 @@ class Answers:
 
     `part` codes `parts`, the same for every group. `value` is the number, or the code of the label: a choice's place
     among the choices, the place of the preferred response, -1 for a tie. `judgment` is any code of the judgment,
-    `shown` the place on the screen of the response that it is about or, of a pick, that it picks, UNKNOWN_PLACE where
-    that is not known or none.
+    `order` that of the order in which responses were shown, NO_ORDER of several judgments that were reduced to one:
+    a row of `orders` (o, r), which have the place on the screen of each response.
     """
 
     question: QuestionSpec
@@ -138,13 +139,14 @@ class Answers:
     rater: Ints
     part: Ints
     value: Floats
-    shown: Ints
+    order: Ints
+    orders: Ints
 
     def __len__(self) -> int:
         return len(self.item)
 
     def where(self, mask: Bools) -> "Answers":
-        rows = ("judgment", "item", "rater", "part", "value", "shown")
+        rows = ("judgment", "item", "rater", "part", "value", "order")
         return replace(self, **{name: getattr(self, name)[mask] for name in rows})
 
     @cached_property
@@ -159,6 +161,17 @@ class Answers:
             return whole
         own = self.items.system[self.item, np.maximum(self.response, 0)]
         return np.where(self.response >= 0, own, whole)
+
+    @cached_property
+    def shown(self) -> Ints:
+        """The place on the screen of the response that the answer is about or, of a pick, that it picks; UNKNOWN_PLACE
+        where that is not known or none."""
+        is_pick = self.question.kind == Kind.PREFERENCE
+        response = self.value.astype(np.int32) if is_pick else self.response
+        known = np.flatnonzero((self.order != NO_ORDER) & (response >= 0))
+        shown = np.full(len(self), UNKNOWN_PLACE, dtype=np.int32)
+        shown[known] = self.orders[self.order[known], response[known]]
+        return shown
 
     def codes_beside(self, other: "Answers") -> tuple[Ints, Ints]:
         """Codes of each answer's rater, item and part, the same for the same group's answers to another question."""

@@ -15,7 +15,6 @@ from analytics.frames.rows import (
     Membership,
     StudyRows,
     memberships,
-    places,
     read_answers,
 )
 from analytics.statistics.core.reduce_values import reduce_values
@@ -257,15 +256,18 @@ def _group_checks(judgments: npt.NDArray[np.int64], checks: Asked | None) -> Che
     """The checklists of these judgments; a reduced judge's stand under its first replicate."""
     if checks is None:
         return None
-    order = np.argsort(judgments)
-    place, here = places(judgments[order], checks.judgment)
+    # There may be twenty times as many answers as judgments.
+    place = np.full(max(judgments.max(initial=-1), checks.judgment.max(initial=-1)) + 1, -1, dtype=np.int32)
+    place[judgments] = np.arange(len(judgments))
+    judgment = place[checks.judgment]
+    here = judgment >= 0
     if not here.any():
         return None
     # "f3.r2": the third follow-up, the second response.
     numbers = [tuple(int(each[1:]) - 1 for each in name.split(".")) for name in checks.parts]
     follow_up, response = np.array(numbers, dtype=np.int16).reshape(-1, 2)[checks.part[here]].T
     return Checks(
-        judgment=order[place[here]].astype(np.int32),
+        judgment=judgment[here],
         follow_up=follow_up,
         response=response.astype(np.int8),
         value=checks.value[here].astype(np.int8),

@@ -157,7 +157,7 @@ class StudyRows:
 
     @cached_property
     def answers(self) -> tuple[PackedAnswers, ...]:
-        """The answers in the judgments that are read, but for texts; their keys are rows of `judgments`."""
+        """The answers in the judgments that are read, but for texts; their keys are rows of `judgments`, ascending."""
         packed = Judgment.objects.filter(self.counting(), answered__gt="")
         others = packed_from_rows(Answer.objects.filter(self.counting("judgment__"), judgment__answered=None))
         blocks = [
@@ -166,9 +166,14 @@ class StudyRows:
                 (each.answered, pk, each.labels, each.numbers) for pk, each in others if each.answered
             ),
         ]
-        found = (unpack(*block) for block in blocks)
-        placed = ((each, *places(self.judgment_pks, each.key)) for each in found)
-        return tuple(each.where(known, row[known]) for each, row, known in placed)
+        return tuple(self._in_order(unpack(*block)) for block in blocks)
+
+    def _in_order(self, packed: PackedAnswers) -> PackedAnswers:
+        """Those of the judgments that are read; the database gives them in any order."""
+        row, known = places(self.judgment_pks, packed.key)
+        kept = np.flatnonzero(known)
+        kept = kept[ascending_order(row[kept])]
+        return packed.take(kept, row[kept])
 
 
 def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters = EVERYTHING) -> StudyRows:
@@ -335,43 +340,69 @@ def read_answers(
     if not counted:
         return {}
     kinds = {question.kind for question in counted}
-    # The packed answers and the place of the question's among them.
-    found: dict[str, list[tuple[PackedAnswers, int]]] = {question.key: [] for question in counted}
+    # The packed answers and the places of the question's among them.
+    found: dict[str, list[tuple[PackedAnswers, list[int]]]] = {question.key: [] for question in counted}
     for block in rows.answers:
+        places: dict[str, list[int]] = {}
         for at, answer in enumerate(block.answered):
             if answer.kind in kinds and answer.question in found:
-                found[answer.question].append((block, at))
+                places.setdefault(answer.question, []).append(at)
+        for key, mine in places.items():
+            found[key].append((block, mine))
     return {each.key: _asked(each, found[each.key], pairs=pairs) for each in counted}
 
 
-def _asked(question: QuestionSpec, given: Sequence[tuple[PackedAnswers, int]], *, pairs: bool) -> Asked:
+def _asked(
+    question: QuestionSpec, given: Sequence[tuple[PackedAnswers, Sequence[int]]], *, pairs: bool
+) -> Asked:
     has_labels = KINDS[question.kind].storage == "label"
     # An earlier revision may have asked the same in another form.
-    used = [(block, at) for block, at in given if block.has_label(at) == has_labels and len(block.key)]
-    names = [block.answered[at].part for block, at in used]
+    usable = ((block, [at for at in mine if block.has_label(at) == has_labels]) for block, mine in given)
+    used = [(block, mine) for block, mine in usable if mine and len(block.key)]
+    names = {block.answered[at].part for block, mine in used for at in mine}
     # By name first: parts that go by one number would else stand in any order.
-    parts = sorted(sorted(set(names)), key=_part_order(question))
-    sizes = [len(block.key) for block, _ in used]
-    part: Ints = np.repeat(np.array([parts.index(name) for name in names], dtype=np.int32), sizes)
-    judgment: Ints = np.concatenate(
-        [np.zeros(0, np.int32), *(block.key.astype(np.int32) for block, _ in used)]
+    parts = sorted(sorted(names), key=_part_order(question))
+    asked = [_of_block(question, parts, block, mine, pairs=pairs) for block, mine in used]
+    if not asked:
+        nothing = Asked(question, (), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
+        return replace(nothing, number=np.zeros(0)) if has_labels else nothing
+    if len(asked) == 1:
+        return asked[0]
+    judgment, part, value = (
+        np.concatenate([getattr(each, name) for each in asked]) for name in ("judgment", "part", "value")
     )
-    number = np.concatenate([np.zeros(0), *(block.number(at) for block, at in used)])
-    # The database gives them in any order, on which sums would depend in their last digit.
-    order = ascending_order(judgment.astype(np.int64) * max(len(parts), 1) + part)
-    if not has_labels:
-        return Asked(question, tuple(parts), judgment[order], part[order], number[order])
-    value = np.concatenate(
-        [np.zeros(0), *(_label_codes(question, block, at, pairs=pairs) for block, at in used)]
+    number = np.concatenate([each.number for each in asked]) if has_labels else None
+    order = ascending_order(judgment.astype(np.int64) * len(parts) + part)
+    return Asked(
+        question,
+        tuple(parts),
+        judgment[order],
+        part[order],
+        value[order],
+        None if number is None else number[order],
     )
-    return Asked(question, tuple(parts), judgment[order], part[order], value[order], number[order])
 
 
-def _label_codes(question: QuestionSpec, block: PackedAnswers, at: int, *, pairs: bool) -> Floats:
-    meanings = np.array(
-        [_label_code(question, label, pairs=pairs) for label in block.labels], dtype=np.float64
+def _of_block(
+    question: QuestionSpec, parts: Sequence[str], block: PackedAnswers, mine: Sequence[int], *, pairs: bool
+) -> Asked:
+    """By judgment and then by part, as all answers to a question are: sums depend on the order in their last digit."""
+    codes, mine = zip(*sorted((parts.index(block.answered[at].part), at) for at in mine), strict=True)
+    number = block.number(mine).ravel()
+    value = number
+    if has_labels := KINDS[question.kind].storage == "label":
+        meanings = np.array(
+            [_label_code(question, label, pairs=pairs) for label in block.labels], dtype=np.float64
+        )
+        value = meanings[block.codes[:, mine]].ravel()
+    return Asked(
+        question,
+        tuple(parts),
+        np.repeat(block.key.astype(np.int32), len(mine)),
+        np.tile(np.array(codes, dtype=np.int32), len(block.key)),
+        value,
+        number if has_labels else None,
     )
-    return meanings[block.codes[:, at]]
 
 
 def _part_order(question: QuestionSpec) -> Any:

@@ -24,10 +24,9 @@ from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.agreement.alpha import Level, agreement_by_chance, krippendorff_alpha
 from analytics.statistics.agreement.alpha_sums import alpha_sums, alpha_sums_of_values
 from analytics.statistics.agreement.value_alpha import alpha_of_values, chance_of_values
-from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import QuerySums
-from analytics.statistics.core.tidy import Ints, distinct
+from analytics.statistics.core.tidy import Ints
 from analytics.statistics.entries.entry_sets import decisions
 from analytics.statistics.preferences.best_picks import picks_as_values
 from evaluation.facts import Fact
@@ -226,15 +225,12 @@ def _of_counts(given: PairInput, what: str, level: Level, counts: Ints, query: I
 
 def _checklist(given: PairInput) -> Record | None:
     """Of yes and no to each follow-up and response; None without a checklist."""
-    checks = given.group.checks
-    if checks is None:
+    if given.check_counts is None:
         return None
-    item = given.group.judgments.item[checks.judgment].astype(np.int64)
-    width = 2 * (int(checks.follow_up.max()) + 1)
-    cell = item * width + checks.follow_up.astype(np.int64) * 2 + checks.response
-    used, _, codes = distinct(cell)
-    counts = count_matrix(codes, checks.value, len(used), 2)
-    return _of_counts(given, "satisfied", "nominal", counts, given.items.query[used // width])
+    rated = given.check_counts.shape[1] * 2
+    counts = given.check_counts.reshape(-1, 2)
+    used = np.flatnonzero(counts[:, 0] | counts[:, 1])
+    return _of_counts(given, "satisfied", "nominal", counts[used], given.items.query[used // rated])
 
 
 def _by_arm(given: PairInput) -> list[Record]:

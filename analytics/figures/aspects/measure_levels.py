@@ -31,6 +31,7 @@ QUARTILES = ("Lower", "Median", "Upper")
 class MeasureLevelsFigure(Figure):
     heading = "aspects"
     place = 50
+    deferred_as = "measures by level"
     definition = (
         "Each measure, and each judge's own overall rating, among the responses at each level of the overall rating, "
         "the one nearest to people's mean: mean, standard deviation and quartiles."

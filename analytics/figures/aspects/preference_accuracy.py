@@ -21,6 +21,7 @@ from evaluation.protocols import Kind, Over, QuestionSpec
 class PreferenceAccuracyFigure(Figure):
     heading = "judges"
     place = 27
+    deferred_as = "accuracy of judges on preferences"
     definition = (
         "How often a response that people prefer to another has a judge's better rating, on every scale whose "
         "better end is known; equal ratings count half."

@@ -14,7 +14,6 @@ from analytics.figures.report_view import PairView, ReportView, tag_of
 from analytics.statistics.conditions.follow_ups import (
     agreement_by_follow_ups,
     follow_ups_by_system,
-    satisfied_follow_ups,
     shares_by_system,
 )
 from analytics.statistics.core.estimates import plain
@@ -55,10 +54,9 @@ class FollowUpsFigure(Figure):
     def compute(self, given: FigureInput) -> Record | None:
         """ContextEval Table 5 and the follow-ups that each system satisfies; None without checklists."""
         assert isinstance(given, PairInput)
-        checks, items = given.group.checks, given.items
-        if checks is None:
+        satisfied, items = given.satisfied, given.items
+        if satisfied is None:
             return None
-        satisfied = satisfied_follow_ups(checks, given.group.judgments, len(items))
         resample = given.resample("follow-ups")
 
         def of(rows: Ints) -> Record:
@@ -83,10 +81,9 @@ class FollowUpsFigure(Figure):
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """The share of follow-ups that each system's responses satisfy, by setting."""
         assert isinstance(given, PairInput)
-        checks, items = given.group.checks, given.items
-        if checks is None:
+        satisfied, items = given.satisfied, given.items
+        if satisfied is None:
             return
-        satisfied = satisfied_follow_ups(checks, given.group.judgments, len(items))
         for cell, rows in items.cells(("arm",)):
             for system, shares, query in shares_by_system(items, satisfied, rows):
                 sums = mean_sums(shares, query, unit="responses", within=SHARE)

@@ -27,6 +27,7 @@ PURPOSE = "source bias"
 class SourceBiasFigure(Figure):
     heading = "judges"
     place = 13
+    deferred_as = "bias of judges by source"
     stops_with = ("win_rate",)
     beside_people = True
     definition = (

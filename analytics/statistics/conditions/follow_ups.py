@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ import numpy as np
 from analytics.statistics.agreement.percentage import Agreement, agreement
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, TidyDataError, present
 from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate, sum_by
-from analytics.statistics.core.tidy import TIE, Bools, Checks, Floats, Ints, Items, Judgments, distinct
+from analytics.statistics.core.tidy import TIE, Bools, Checks, Floats, Ints, Items, Judgments
 
 # Means over raters are quotients, which may miss a whole number by rounding.
 ROUNDING = 1e-9
@@ -65,36 +66,53 @@ class SystemFollowUps:
     number: Estimate
 
 
-def satisfied_follow_ups(checks: Checks, judgments: Judgments, n_items: int) -> Satisfied:
-    """Counts the follow-ups that more than half of an item's raters found satisfied, per response.
+def check_counts(checks: Checks, judgments: Judgments, n_items: int) -> Ints:
+    """How many of an item's raters found a follow-up not satisfied, and satisfied, by each of its two responses: shape
+    (n_items, follow-ups, 2, 2).
 
-    The mean difference is over judgments, each by the follow-ups that it has both responses checked for. Raises
-    TidyDataError where a checklist's judgment, or a judgment's item, does not exist.
+    Raises TidyDataError where a checklist's judgment, or a judgment's item, does not exist.
     """
     if len(checks) and int(checks.judgment.max()) >= len(judgments):
         raise TidyDataError("A checklist refers to a judgment that does not exist.")
-    item = judgments.item[checks.judgment].astype(np.int64)
-    if len(item) and int(item.max()) >= n_items:
+    cell = judgments.item[checks.judgment].astype(np.int64)
+    if len(cell) and int(cell.max()) >= n_items:
         raise TidyDataError("A judgment refers to an item that does not exist.")
     n_follow_ups = int(checks.follow_up.max(initial=0)) + 1
-    shape = (n_items, n_follow_ups, 2)
-    flat = (item * n_follow_ups + checks.follow_up) * 2 + checks.response
-    asked = np.bincount(flat, minlength=n_items * n_follow_ups * 2).reshape(shape)
-    yes = np.bincount(flat[checks.value == 1], minlength=n_items * n_follow_ups * 2).reshape(shape)
-    difference = _mean_difference(checks, item, n_follow_ups, n_items)
-    return Satisfied((2 * yes > asked).sum(axis=1), (asked > 0).sum(axis=1), difference)
+    for column, size in ((checks.follow_up, n_follow_ups), (checks.response, 2), (checks.value, 2)):
+        cell *= size
+        cell += column
+    shape = n_items, n_follow_ups, 2, 2
+    return np.bincount(cell, minlength=math.prod(shape)).reshape(shape).astype(np.int32)
+
+
+def satisfied_follow_ups(
+    checks: Checks, judgments: Judgments, n_items: int, counts: Ints | None = None
+) -> Satisfied:
+    """Counts the follow-ups that more than half of an item's raters found satisfied, per response.
+
+    The mean difference is over judgments, each by the follow-ups that it has both responses checked for. `counts` are
+    the `check_counts`, where they are known. Raises TidyDataError as these do.
+    """
+    no, yes = np.moveaxis(check_counts(checks, judgments, n_items) if counts is None else counts, -1, 0)
+    difference = _mean_difference(checks, judgments.item, no.shape[1], n_items)
+    return Satisfied((yes > no).sum(axis=1), (yes + no > 0).sum(axis=1), difference)
 
 
 def _mean_difference(checks: Checks, item: Ints, n_follow_ups: int, n_items: int) -> Floats:
-    """Per item, the mean over its judgments of follow-ups satisfied by the first response less by the second."""
+    """Per item, the mean over its judgments of follow-ups satisfied by the first response less by the second.
+
+    `item` (j,) is that of each judgment.
+    """
+    shape = (2, len(item), n_follow_ups)
+    # 0 where it is not checked, 1 for no, 2 for yes.
+    found = np.zeros(shape, dtype=np.int8)
     cell = checks.judgment.astype(np.int64) * n_follow_ups + checks.follow_up
-    has = np.zeros((2, int(cell.max(initial=-1)) + 1), dtype=bool)
-    has[checks.response, cell] = True
-    both = (has[0] & has[1])[cell]
-    gain = np.where(checks.response == 0, 1, -1) * checks.value
-    sums = sum_by(item[both], gain[both].astype(np.float64), n_items)
-    first = distinct(checks.judgment[both]).first
-    raters = np.bincount(item[both][first], minlength=n_items)
+    found.reshape(-1)[cell + checks.response.astype(np.int64) * (len(item) * n_follow_ups)] = checks.value + 1
+    first, second = found
+    both = (first > 0) & (second > 0)
+    gain = ((first - second) * both).sum(axis=1, dtype=np.float64)
+    compared = both.any(axis=1)
+    sums, raters = sum_by(item, gain, n_items), np.bincount(item[compared], minlength=n_items)
     return divide(sums, raters.astype(np.float64))
 
 

@@ -225,7 +225,8 @@ def coerce_numbers(target: object, name: str, n: int) -> None:
 def has_duplicates(one: Ints, other: Ints) -> bool:
     """True if a pair of codes (n,), (n,) occurs twice."""
     pair = one.astype(np.int64) * (int(other.max(initial=0)) + 1) + other
-    return n_distinct(pair) < len(pair)
+    pair.sort()
+    return bool((pair[1:] == pair[:-1]).any())
 
 
 def n_distinct(codes: Ints) -> int:

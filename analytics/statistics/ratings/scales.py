@@ -35,7 +35,7 @@ from analytics.statistics.core.resampling import (
     sum_by,
 )
 from analytics.statistics.core.tidy import Bools, Floats, Ints, split
-from analytics.statistics.core.values import OFF_POINTS, Values, point_codes
+from analytics.statistics.core.values import OFF_POINTS, Values, n_distinct, point_codes
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,7 @@ def mean_value(
     values: Values, *, resample: ResampleSpec, within: Range | None = None, unit: str = "ratings"
 ) -> MeanValue:
     """Mean of all ratings; `within` are the ends of their scale, (0, 1) for shares, None where it has none."""
-    n, empty = len(values), f"There are no {unit}."
-    if within is None:
-        mean = mean_estimate(values.value, values.query, unit=unit, resample=resample, empty=empty)
-    else:
-        mean = mean_within(values.value, values.query, within, unit=unit, resample=resample, empty=empty)
-    deviation = float(values.value.std(ddof=1)) if n > 1 else None
-    return MeanValue(mean, deviation, values.n_units, values.n_queries)
+    return _mean_value(values.value, values.query, values.unit, resample, within, unit)
 
 
 def means_by_group(
@@ -86,9 +80,10 @@ def means_by_group(
 
     The groups may be `values.system`, `values.part`, or any other factor coded for each row.
     """
+    _check_groups(values, groups)
     return tuple(
-        mean_value(part, resample=resample, within=within, unit=unit)
-        for part in by_group(values, groups, n_groups)
+        _mean_value(values.value[rows], values.query[rows], values.unit[rows], resample, within, unit)
+        for rows in split(groups, n_groups)
     )
 
 
@@ -97,21 +92,7 @@ def distribution(
 ) -> Distribution:
     """Counts and shares of each of `points`; values between them are left out, and counted."""
     code = point_codes(values.value, points)
-    by_query = count_matrix(values.query, code, int(values.query.max(initial=-1)) + 1, len(points))
-    given = row_sums(by_query)
-    left_out = present({OFF_POINTS: int(np.count_nonzero(code < 0))})
-    shares = estimates_from(
-        leave_out(np.vstack([by_query.T, given])[:, given > 0].T, shares_of_last),
-        n=int(given.sum()),
-        unit=unit,
-        level=resample.level,
-        left_out=left_out,
-        empty=f"There are no {unit}.",
-        scales=["share"] * len(points),
-    )
-    counts = tuple(int(n) for n in column_sums(by_query))
-    named = tuple(float(point) for point in points)
-    return Distribution(named, counts, shares, values.n_units, values.n_queries, left_out)
+    return _distribution(code, values.query, values.unit, points, resample, unit)
 
 
 def distributions_by_group(
@@ -124,9 +105,11 @@ def distributions_by_group(
     unit: str = "ratings",
 ) -> tuple[Distribution, ...]:
     """`distribution` for each code of `groups` (n,), as in `means_by_group`."""
+    _check_groups(values, groups)
+    code = point_codes(values.value, points)
     return tuple(
-        distribution(part, points, resample=resample, unit=unit)
-        for part in by_group(values, groups, n_groups)
+        _distribution(code[rows], values.query[rows], values.unit[rows], points, resample, unit)
+        for rows in split(groups, n_groups)
     )
 
 
@@ -159,13 +142,38 @@ def above_every_other(
     return tuple(replace(found[code], n=least[code]) for code in contenders)
 
 
-def by_group(values: Values, groups: Ints, n_groups: int) -> list[Values]:
-    """The rows of each code of `groups` (n,); those of a negative code are in none.
+def _mean_value(
+    value: Floats, query: Ints, rated: Ints, resample: ResampleSpec, within: Range | None, unit: str
+) -> MeanValue:
+    """Of the ratings (n,) of some queries and of some of what was `rated`."""
+    empty = f"There are no {unit}."
+    if within is None:
+        mean = mean_estimate(value, query, unit=unit, resample=resample, empty=empty)
+    else:
+        mean = mean_within(value, query, within, unit=unit, resample=resample, empty=empty)
+    deviation = float(value.std(ddof=1)) if len(value) > 1 else None
+    return MeanValue(mean, deviation, n_distinct(rated), n_distinct(query))
 
-    Raises TidyDataError where the shapes differ.
-    """
-    _check_groups(values, groups)
-    return [values.take(index) for index in split(groups, n_groups)]
+
+def _distribution(
+    code: Ints, query: Ints, rated: Ints, points: Sequence[float], resample: ResampleSpec, unit: str
+) -> Distribution:
+    """Of ratings whose points have these codes (n,), -1 between them."""
+    by_query = count_matrix(query, code, int(query.max(initial=-1)) + 1, len(points))
+    given = row_sums(by_query)
+    left_out = present({OFF_POINTS: int(np.count_nonzero(code < 0))})
+    shares = estimates_from(
+        leave_out(np.vstack([by_query.T, given])[:, given > 0].T, shares_of_last),
+        n=int(given.sum()),
+        unit=unit,
+        level=resample.level,
+        left_out=left_out,
+        empty=f"There are no {unit}.",
+        scales=["share"] * len(points),
+    )
+    counts = tuple(int(n) for n in column_sums(by_query))
+    named = tuple(float(point) for point in points)
+    return Distribution(named, counts, shares, n_distinct(rated), n_distinct(query), left_out)
 
 
 def _check_groups(values: Values, groups: Ints) -> None:

@@ -95,9 +95,9 @@ class PackedAnswers:
     codes: npt.NDArray[np.int32]
     labels: tuple[str, ...]
 
-    def number(self, at: int) -> npt.NDArray[np.float64]:
-        """The numbers (n,) of one answer, nan where it has none."""
-        stored = self.numbers[:, at]
+    def number(self, places: Sequence[int]) -> npt.NDArray[np.float64]:
+        """The numbers (n, m) of the answers at these places (m,), nan where there is none."""
+        stored = self.numbers.take(places, axis=1)
         found = stored.astype(np.float64)
         if stored.dtype == np.int8:
             found[stored == NO_NUMBER] = np.nan
@@ -106,11 +106,9 @@ class PackedAnswers:
     def has_label(self, at: int) -> bool:
         return at < int(self.codes.shape[1])
 
-    def where(self, mask: npt.NDArray[np.bool_], key: npt.NDArray[np.int64]) -> Self:
-        """The rows of a mask (n,), by other keys, one for each that is left."""
-        if mask.all():
-            return type(self)(self.answered, key, self.numbers, self.codes, self.labels)
-        return type(self)(self.answered, key, self.numbers[mask], self.codes[mask], self.labels)
+    def take(self, rows: npt.NDArray[np.int64], key: npt.NDArray[np.int64]) -> Self:
+        """These rows (m,), by other keys (m,)."""
+        return type(self)(self.answered, key, self.numbers[rows], self.codes[rows], self.labels)
 
 
 def unpack(

@@ -66,3 +66,16 @@ def test_without_recorded_orders_there_is_none():
     report = build_report(study, replicates=20)
     assert not records(report, PICKED)
     assert not records(report, RATED)
+
+
+def test_several_readings_of_an_item_have_no_place():
+    study = answered_study("custom")
+    judge = new_rater(study, "judge", kind="judge")
+    of_response = {"r1": 5, "r2": 3, "r3": 1}
+    # The last item is read once, so that its responses were at a place.
+    for replicate, n in ((0, 4), (1, 3)):
+        read = [{"coherence": of_response}] * n + [None] * (4 - n)
+        give(study, judge, read, replicate=replicate, shown=ORDERS[replicate])
+    [found] = records(build_report(study, replicates=20), RATED).values()
+    assert [each["mean"]["n"] for each in found["places"]] == [1, 1, 1]
+    assert [each["mean"]["value"] for each in found["places"]] == [1, 5, 3]

@@ -52,7 +52,7 @@ def unpacked(packed):
         for at, answer in enumerate(block.answered):
             labels = block.codes[:, at] if block.has_label(at) else None
             for row, (key, number) in enumerate(
-                zip(block.key.tolist(), block.number(at).tolist(), strict=True)
+                zip(block.key.tolist(), block.number([at])[:, 0].tolist(), strict=True)
             ):
                 label = None if labels is None else block.labels[labels[row]]
                 assert (key, answer) not in found
@@ -97,9 +97,13 @@ def test_what_is_chosen_does_not_tell_texts_apart():
     assert one.labels != other.labels
 
 
-def test_rows_are_left_out_by_a_mask():
-    packed = pack_answers([AnswerValue("preference", Kind.PREFERENCE, label="r2")])
-    [joined] = join_rows((packed.answered, key, packed.labels, packed.numbers) for key in (7, 9, 8))
-    left = unpack(*joined).where(np.array([True, False, True]), np.array([1, 0]))
-    assert (left.key.tolist(), left.codes.tolist(), left.labels) == ([1, 0], [[0], [0]], ("r2",))
-    assert left.numbers.shape == (2, 1)
+def test_rows_are_taken_in_another_order_by_other_keys():
+    packed = [
+        pack_answers([AnswerValue("preference", Kind.PREFERENCE, "", number, label)])
+        for number, label in ((0.75, "r2"), (None, "r2"), (0.25, "r1"))
+    ]
+    rows = zip(packed, (7, 9, 8), strict=True)
+    [joined] = join_rows((each.answered, key, each.labels, each.numbers) for each, key in rows if key != 9)
+    left = unpack(*joined).take(np.array([1, 0]), np.array([0, 1]))
+    assert (left.key.tolist(), left.labels) == ([0, 1], ("r2", "r1"))
+    assert (left.codes.tolist(), left.number([0]).tolist()) == ([[1], [0]], [[0.25], [0.75]])
