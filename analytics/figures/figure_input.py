@@ -538,7 +538,8 @@ def distribution_records(question: QuestionSpec, found: Distribution) -> list[Re
 
 def several(codes: Ints, names: Iterable[str]) -> list[tuple[int, str]]:
     """(code, name) of those that occur, none where there is only one to tell apart."""
-    used = set(np.flatnonzero(np.bincount(codes[codes >= 0])).tolist())
+    # Code -1 is of none.
+    used = set(np.flatnonzero(np.bincount(codes + 1)[1:]).tolist())
     found = [(code, name) for code, name in enumerate(names) if code in used]
     return found if len(found) > 1 else []
 

@@ -108,7 +108,11 @@ class Judgment(models.Model):
                 condition=Q(visible_ms=None) | Q(duration_ms=None) | Q(visible_ms__lte=F("duration_ms")),
             ),
         ]
-        indexes = [models.Index(fields=["study", "id"], name="judgment_study_id")]
+        indexes = [
+            models.Index(fields=["study", "id"], name="judgment_study_id"),
+            # Empty but for what a version before wrote: every report asks for it.
+            models.Index(fields=["study"], condition=Q(answered=None), name="judgment_not_packed"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.rater_id} on {self.item_id}"

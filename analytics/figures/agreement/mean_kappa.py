@@ -25,6 +25,7 @@ NAMES: dict[str, str] = {"nominal": "Unweighted", "linear": "Linear", "quadratic
 class MeanKappaFigure(Figure):
     heading = "agreement"
     place = 70
+    deferred_as = "kappa over pairs of raters"
     definition = (
         "Cohen's kappa averaged over the pairs of raters of a group, such as a jury's members, with their share of "
         "equal answers; of ratings also weighted linearly and quadratically, and for every pair."
