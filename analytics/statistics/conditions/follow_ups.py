@@ -67,8 +67,8 @@ class SystemFollowUps:
 
 
 def check_counts(checks: Checks, judgments: Judgments, n_items: int) -> Ints:
-    """How many of an item's raters found a follow-up not satisfied, and satisfied, by each of its two responses: shape
-    (n_items, follow-ups, 2, 2).
+    """Numbers of an item's raters who found a follow-up not satisfied, and satisfied, by each of its two responses:
+    shape (n_items, follow-ups, 2, 2).
 
     Raises TidyDataError where a checklist's judgment, or a judgment's item, does not exist.
     """
