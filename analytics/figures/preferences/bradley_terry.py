@@ -19,6 +19,7 @@ KEY = "preferences/bradley_terry"
 class BradleyTerryFigure(Figure):
     heading = "strengths"
     place = 10
+    deferred_as = "Bradley-Terry strengths"
     stops_with = ("win_rate",)
     definition = "Bradley-Terry strengths, ranks and probabilities of beating an average system, by setting."
 
