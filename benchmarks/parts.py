@@ -16,6 +16,7 @@ from analytics.statistics.aspects.levels import means_by_level, measure_by_level
 from analytics.statistics.conditions.check_majorities import yes_majorities
 from analytics.statistics.conditions.follow_ups import (
     agreement_by_follow_ups,
+    check_counts,
     follow_ups_by_system,
     satisfied_follow_ups,
 )
@@ -149,7 +150,8 @@ def follow_up_figures(rng: np.random.Generator, queries: int, items: int, better
     label = labels(rng, gap, 0.5)
     asked = follow_up < rng.integers(1, FOLLOW_UPS + 1, queries)[query][item]
     checks = Checks(item * RATERS + rater, follow_up, response, yes.ravel().astype(np.int8)).where(asked)
-    satisfied = satisfied_follow_ups(checks, judgments_of(label), n)
+    judgments = judgments_of(label)
+    satisfied = satisfied_follow_ups(checks, judgments, check_counts(checks, judgments, n))
     spec = no_replicates()
     agreed = agreement_by_follow_ups(counts_of(label), query, satisfied, resample=spec)
     first = follow_ups_by_system(pairwise_items(query), satisfied, resample=spec)[0]

@@ -213,10 +213,10 @@ class PairInput(FigureInput):
     @cached_property
     def satisfied(self) -> Satisfied | None:
         """Satisfied follow-ups by item and response; None without a checklist."""
-        checks, judgments, n_items = self.group.checks, self.group.judgments, len(self.items)
-        if checks is None:
+        checks, counts = self.group.checks, self.check_counts
+        if checks is None or counts is None:
             return None
-        return satisfied_follow_ups(checks, judgments, n_items, self.check_counts)
+        return satisfied_follow_ups(checks, self.group.judgments, counts)
 
     @property
     def counts_record(self) -> Record:
@@ -538,8 +538,7 @@ def distribution_records(question: QuestionSpec, found: Distribution) -> list[Re
 
 def several(codes: Ints, names: Iterable[str]) -> list[tuple[int, str]]:
     """(code, name) of those that occur, none where there is only one to tell apart."""
-    # Code -1 is of none.
-    used = set(np.flatnonzero(np.bincount(codes + 1)[1:]).tolist())
+    used = set(np.flatnonzero(np.bincount(codes[codes >= 0])).tolist())
     found = [(code, name) for code, name in enumerate(names) if code in used]
     return found if len(found) > 1 else []
 

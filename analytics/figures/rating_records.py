@@ -108,13 +108,12 @@ def by_factors(given: AnswerInput) -> Record:
     # A system that is not there (-1) reads the entry behind the last.
     kind_of = np.array([*(kinds.index(kind) for kind in given.kinds), -1], dtype=np.int64)
     factors = {
-        "kind": (kind_of, values.system, kinds),
-        "arm": (items.arm, values.item, items.arms),
-        "category": (items.category, values.item, items.categories),
+        "kind": (kind_of[values.system], kinds),
+        "arm": (items.arm[values.item], items.arms),
+        "category": (items.category[values.item], items.categories),
     }
     found: Record = {}
-    for factor, (table, rows, names) in factors.items():
-        codes = table[rows] if len(names) > 1 else np.zeros(0, dtype=np.int64)
+    for factor, (codes, names) in factors.items():
         compared = several(codes, names)
         means = means_of(given, codes, len(names), f"by {factor}") if compared else ()
         found[f"by_{factor}"] = [{factor: name, **mean_record(means[code])} for code, name in compared]

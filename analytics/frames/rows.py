@@ -59,9 +59,12 @@ class Asked:
     number: Floats | None = None
 
     def where(self, mask: Bools) -> "Asked":
-        number = None if self.number is None else self.number[mask]
+        return self.take(np.flatnonzero(mask))
+
+    def take(self, rows: Ints) -> "Asked":
+        number = None if self.number is None else self.number[rows]
         return replace(
-            self, judgment=self.judgment[mask], part=self.part[mask], value=self.value[mask], number=number
+            self, judgment=self.judgment[rows], part=self.part[rows], value=self.value[rows], number=number
         )
 
 
@@ -343,11 +346,11 @@ def read_answers(
     # The packed answers and the places of the question's among them.
     found: dict[str, list[tuple[PackedAnswers, list[int]]]] = {question.key: [] for question in counted}
     for block in rows.answers:
-        places: dict[str, list[int]] = {}
+        of_question: dict[str, list[int]] = {}
         for at, answer in enumerate(block.answered):
             if answer.kind in kinds and answer.question in found:
-                places.setdefault(answer.question, []).append(at)
-        for key, mine in places.items():
+                of_question.setdefault(answer.question, []).append(at)
+        for key, mine in of_question.items():
             found[key].append((block, mine))
     return {each.key: _asked(each, found[each.key], pairs=pairs) for each in counted}
 
@@ -363,24 +366,16 @@ def _asked(
     # By name first: parts that go by one number would else stand in any order.
     parts = sorted(sorted(names), key=_part_order(question))
     asked = [_of_block(question, parts, block, mine, pairs=pairs) for block, mine in used]
-    if not asked:
-        nothing = Asked(question, (), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
-        return replace(nothing, number=np.zeros(0)) if has_labels else nothing
     if len(asked) == 1:
         return asked[0]
-    judgment, part, value = (
-        np.concatenate([getattr(each, name) for each in asked]) for name in ("judgment", "part", "value")
+    judgment, part = (
+        np.concatenate([np.zeros(0, np.int32), *(getattr(each, name) for each in asked)])
+        for name in ("judgment", "part")
     )
-    number = np.concatenate([each.number for each in asked]) if has_labels else None
-    order = ascending_order(judgment.astype(np.int64) * len(parts) + part)
-    return Asked(
-        question,
-        tuple(parts),
-        judgment[order],
-        part[order],
-        value[order],
-        None if number is None else number[order],
-    )
+    value = np.concatenate([np.zeros(0), *(each.value for each in asked)])
+    number = np.concatenate([np.zeros(0), *(each.number for each in asked)]) if has_labels else None
+    order = ascending_order(judgment.astype(np.int64) * max(len(parts), 1) + part)
+    return Asked(question, tuple(parts), judgment, part, value, number).take(order)
 
 
 def _of_block(

@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.text import slugify
 
 from analytics.figures.aspect_figure import is_overall
+from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.leaderboards.leaderboard import interval_ranks, places
@@ -28,14 +29,19 @@ STANDINGS, WIN_RATES = "leaderboards/standings", "preferences/win_rates"
 STRENGTHS, PICKS = "preferences/bradley_terry", "preferences/best_picks"
 RANKS, WORTHS, SCALES = "rankings/ranks", "rankings/strengths", "ratings/scales"
 MEANS = "judges/measure_means"
+RANKED_BY = frozenset({STANDINGS, WIN_RATES, STRENGTHS, PICKS, RANKS, WORTHS, SCALES, MEANS})
 
 Record = dict[str, Any]
 
 
 def leaderboard_record(report: Record) -> Record:
-    """The boards of every group of raters in a report (`assay-report/2`), people first."""
+    """The boards of every group of raters in a report (`assay-report/2`), people first.
+
+    In a large study some may not be computed yet; then `waiting` names them.
+    """
     view = ReportView(report)
     study = report["study"]
+    waiting = {"waiting": [FIGURES[key].deferred_as for key in boards_waiting(report)]}
     return {
         "schema": SCHEMA,
         "study": {name: study[name] for name in ("slug", "title", "protocol", "study_hash", "simulated")}
@@ -44,7 +50,13 @@ def leaderboard_record(report: Record) -> Record:
         "level": report["parameters"]["level"],
         "counts": {name: report["counts"][name] for name in ("items", "queries", "judgments")},
         "raters": [*_by_raters(view), *_by_measures(view)],
+        **(waiting if waiting["waiting"] else {}),
     }
+
+
+def boards_waiting(report: Record) -> list[str]:
+    """The keys of the figures by which systems are ranked that are not computed yet."""
+    return sorted(RANKED_BY.intersection(report.get("deferred", ())))
 
 
 def _by_raters(view: ReportView) -> Iterator[Record]:

@@ -1,6 +1,6 @@
 """Computed reports, kept until something that they depend on changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from analytics.frames.filters import EVERYTHING, Filters
-from analytics.leaderboard.boards import leaderboard_record
+from analytics.leaderboard.boards import boards_waiting, leaderboard_record
 from analytics.reports.build import SCHEMA, build_report, fingerprint, fingerprints
 from analytics.reports.code_version import code_version
 from analytics.reports.common import Watch, has_ties, no_watch
@@ -19,7 +19,7 @@ from analytics.reports.deferred.records import completed, deferred_records, filt
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import CachedReport, Study
 from evaluation.selectors import counting_judgments
-from evaluation.services.leaderboards import refresh_leaderboard
+from evaluation.services.leaderboards import is_published, refresh_leaderboard
 
 # Who claimed a computation and has not delivered after this long is taken to be gone.
 ABANDONED_AFTER = timedelta(minutes=10)
@@ -77,7 +77,8 @@ def compute_report(
     """The report of the study as it is now, kept or computed; a new one replaces all older ones of the same view, and
     one of the whole study what a published leaderboard shows.
 
-    In a new one of many judgments some figures wait (`whole_report` has them all). Raises NothingToReport.
+    In a new one of many judgments some figures wait (`whole_report` has them all), but for those that a published
+    leaderboard ranks by. Raises NothingToReport.
     """
     ties = effective_ties(study, ties)
     # Taken first: what arrives while the figures are computed makes them old.
@@ -101,9 +102,21 @@ def compute_report(
         replaced = [row.pk for row in older if not row.payload or _ties_of(row.payload) == ties]
         older.filter(pk__in=replaced).delete()
         forget_views(study)
-        if ties == LEADERBOARD_TIES and not filters:
-            refresh_leaderboard(study, content=lambda: leaderboard_record(report))
+        _refresh_leaderboard(study, report)
+    if _ranks(report) and is_published(study):
+        report = _with_figures(study, report, boards_waiting(report), watch)
     return report
+
+
+def _ranks(report: dict[str, Any]) -> bool:
+    """True of the report by which systems are ranked: of the whole study, with ties as half a win."""
+    return _ties_of(report) == LEADERBOARD_TIES and not filters_of(report)
+
+
+def _refresh_leaderboard(study: Study, report: dict[str, Any]) -> None:
+    """Once all boards are computed: what is published has no board that comes and goes."""
+    if _ranks(report) and not boards_waiting(report):
+        refresh_leaderboard(study, content=lambda: leaderboard_record(report))
 
 
 def forget_views(study: Study) -> None:
@@ -128,7 +141,8 @@ def whole_report(
     study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING, watch: Watch = no_watch
 ) -> dict[str, Any]:
     """The same with the figures that wait, which are kept from then on. Raises NothingToReport."""
-    return _with_figures(study, compute_report(study, ties=ties, filters=filters, watch=watch), "", watch)
+    report = compute_report(study, ties=ties, filters=filters, watch=watch)
+    return _with_figures(study, report, waiting_in(report), watch)
 
 
 def report_with_section(
@@ -140,13 +154,11 @@ def report_with_section(
     watch: Watch = no_watch,
 ) -> dict[str, Any]:
     """The same with those figures that wait below this heading. Raises NothingToReport."""
-    return _with_figures(
-        study, compute_report(study, ties=ties, filters=filters, watch=watch), heading, watch
-    )
+    report = compute_report(study, ties=ties, filters=filters, watch=watch)
+    return _with_figures(study, report, waiting_in(report, heading), watch)
 
 
-def _with_figures(study: Study, report: dict[str, Any], heading: str, watch: Watch) -> dict[str, Any]:
-    keys = waiting_in(report, heading)
+def _with_figures(study: Study, report: dict[str, Any], keys: Sequence[str], watch: Watch) -> dict[str, Any]:
     if not keys:
         return report
     ties: Ties = report["parameters"]["ties"]
@@ -161,6 +173,7 @@ def _with_figures(study: Study, report: dict[str, Any], heading: str, watch: Wat
             return completed(study, report, found)
         row.payload = completed(study, row.payload, found)
         row.save(update_fields=["payload"])
+        _refresh_leaderboard(study, row.payload)
     payload: dict[str, Any] = row.payload
     return payload
 

@@ -60,6 +60,10 @@ def unpublish_leaderboard(study: Study, *, by: Any) -> str:
 
 def refresh_leaderboard(study: Study, *, content: Callable[[], dict[str, Any]]) -> None:
     """Show the figures of a report that was just computed, where the leaderboard is published; nothing elsewhere."""
-    published = PublishedLeaderboard.objects.filter(study=study)
-    if published.exists():
+    if is_published(study):
+        published = PublishedLeaderboard.objects.filter(study=study)
         published.update(content=content(), computed_at=timezone.now())
+
+
+def is_published(study: Study) -> bool:
+    return PublishedLeaderboard.objects.filter(study=study).exists()

@@ -85,16 +85,15 @@ def check_counts(checks: Checks, judgments: Judgments, n_items: int) -> Ints:
     return np.bincount(cell, minlength=math.prod(shape)).reshape(shape).astype(np.int32)
 
 
-def satisfied_follow_ups(
-    checks: Checks, judgments: Judgments, n_items: int, counts: Ints | None = None
-) -> Satisfied:
+def satisfied_follow_ups(checks: Checks, judgments: Judgments, counts: Ints) -> Satisfied:
     """Counts the follow-ups that more than half of an item's raters found satisfied, per response.
 
-    The mean difference is over judgments, each by the follow-ups that it has both responses checked for. `counts` are
-    the `check_counts`, where they are known. Raises TidyDataError as these do.
+    `counts` (n_items, f, 2, 2) are the `check_counts` of these checklists. The mean difference is over judgments, each
+    by the follow-ups that it has both responses checked for.
     """
-    no, yes = np.moveaxis(check_counts(checks, judgments, n_items) if counts is None else counts, -1, 0)
-    difference = _mean_difference(checks, judgments.item, no.shape[1], n_items)
+    no, yes = np.moveaxis(counts, -1, 0)
+    n_items, n_follow_ups = no.shape[:2]
+    difference = _mean_difference(checks, judgments.item, n_follow_ups, n_items)
     return Satisfied((yes > no).sum(axis=1), (yes + no > 0).sum(axis=1), difference)
 
 

@@ -6,12 +6,13 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
-from analytics.reports.cache import compute_report
+from analytics.reports.cache import compute_report, report_with_section
 from evaluation.models import Answer, PublishedLeaderboard, Rater, Response, StudyMember
 from evaluation.refusals import Refused
 from evaluation.services import exclude
 from evaluation.services.leaderboards import publish_leaderboard
-from tests.analytics.reports.judging import judged_study
+from tests.analytics.reports.judging import judge, judged_study
+from tests.analytics.reports.test_one_interval import irregular
 
 NAMES = ("leaderboard", "leaderboard-json", "leaderboard-csv")
 
@@ -184,3 +185,42 @@ def test_a_report_that_ranks_nobody_is_not_published(client, study, owner):
 def test_the_report_links_to_it(client, study, owner):
     client.force_login(owner)
     assert address("study-leaderboard", study) in client.get(address("study-report", study)).content.decode()
+
+
+@pytest.fixture
+def large(owner, settings):
+    """Three systems, of a study that is taken to be large."""
+    settings.ASSAY_REPORT_DEFER_JUDGMENTS = 0
+    systems, arms = ("aspen", "birch", "cedar"), ({"key": "all", "label": "All"},)
+    study = judged_study("large", owner=owner, systems=systems, items_per_query=3, arms=arms)
+    judge(study, choose=irregular)
+    return study
+
+
+def test_a_large_study_s_boards_come_once_they_are_computed_and_stay(client, large, owner):
+    """Strengths wait in a large study; published, the leaderboard has the worker compute them with every report."""
+    compute_report(large)
+    client.force_login(owner)
+    said = "Not computed yet, since they take long in a study of this size: Bradley-Terry strengths."
+    assert said in client.get(address("study-leaderboard", large)).content.decode()
+    publish(client, large)
+    client.logout()
+    page = client.get(address("leaderboard", large)).content.decode()
+    assert said in page
+    assert "Bradley-Terry strength</h3>" not in page
+    report_with_section(large, "strengths")
+    page = client.get(address("leaderboard", large)).content.decode()
+    assert "Not computed yet" not in page
+    assert "Bradley-Terry strength</h3>" in page
+    before = client.get(address("leaderboard-json", large)).json()
+    exclude(study=large, rater=large.raters.first(), reason="Too fast.")
+    report = compute_report(large)
+    assert "preferences/bradley_terry" not in report["deferred"]
+    now = client.get(address("leaderboard-json", large)).json()
+    assert now["counts"]["judgments"] < before["counts"]["judgments"]
+    assert measures(now) == measures(before)
+    assert "Bradley-Terry strength" in measures(now)
+
+
+def measures(record):
+    return [board["measure"] for raters in record["raters"] for board in raters["boards"]]

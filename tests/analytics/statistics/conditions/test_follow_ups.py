@@ -10,6 +10,7 @@ from analytics.statistics.conditions.follow_ups import (
     UNCHECKED,
     UNCHECKED_RESPONSES,
     agreement_by_follow_ups,
+    check_counts,
     follow_ups_by_system,
     satisfied_follow_ups,
 )
@@ -43,9 +44,13 @@ def study():
     return items, judgments, make_checks(rows)
 
 
+def satisfied_by(checks, judgments, n_items):
+    return satisfied_follow_ups(checks, judgments, check_counts(checks, judgments, n_items))
+
+
 def test_more_than_half_must_tick(study) -> None:
     items, judgments, checks = study
-    satisfied = satisfied_follow_ups(checks, judgments, len(items))
+    satisfied = satisfied_by(checks, judgments, len(items))
     assert satisfied.number.tolist() == [[1, 0], [1, 1], [0, 0]]
     assert satisfied.asked.tolist() == [[2, 2], [2, 2], [0, 0]]
     assert satisfied.checked.tolist() == [True, True, False]
@@ -53,7 +58,7 @@ def test_more_than_half_must_tick(study) -> None:
 
 def test_agreement_where_responses_differ_by_majority(study) -> None:
     items, judgments, checks = study
-    satisfied = satisfied_follow_ups(checks, judgments, len(items))
+    satisfied = satisfied_by(checks, judgments, len(items))
     counts = counts_of([[0, 0, 1], [2, 2], [0, 1]])
     result = agreement_by_follow_ups(counts, items.query, satisfied, resample=spec())
     assert result.differing_by_majority.without_ties.value == pytest.approx(2 / 3)
@@ -65,7 +70,7 @@ def test_agreement_where_responses_differ_by_majority(study) -> None:
 def test_the_papers_rule_is_the_mean_difference_over_raters(study) -> None:
     """Item 0: +2, +1 and -2 are a third of a follow-up, item 1: +1 and 0 a half; majorities differ on item 0."""
     items, judgments, checks = study
-    satisfied = satisfied_follow_ups(checks, judgments, len(items))
+    satisfied = satisfied_by(checks, judgments, len(items))
     assert satisfied.difference[:2].tolist() == [pytest.approx(1 / 3), 0.5]
     assert np.isnan(satisfied.difference[2])
     result = agreement_by_follow_ups(
@@ -91,20 +96,20 @@ def test_one_follow_up_or_more_either_way(ticks, differs) -> None:
     items = make_items(["q1"])
     judgments = make_judgments([[0] * len(ticks)])
     rows = [row for number, each in enumerate(ticks) for row in answers(number, *each)]
-    satisfied = satisfied_follow_ups(make_checks(rows), judgments, 1)
+    satisfied = satisfied_by(make_checks(rows), judgments, 1)
     result = agreement_by_follow_ups(counts_of([[0] * len(ticks)]), items.query, satisfied, resample=spec(0))
     assert (result.differing.with_ties.n, result.equal.with_ties.n) == (int(differs), int(not differs))
 
 
 def test_a_follow_up_checked_for_one_response_says_nothing_of_a_difference() -> None:
     rows = [*answers(0, "1", "1"), (0, 1, 0, 1), (1, 0, 0, 1)]
-    satisfied = satisfied_follow_ups(make_checks(rows), make_judgments([[0, 0]]), 1)
+    satisfied = satisfied_by(make_checks(rows), make_judgments([[0, 0]]), 1)
     assert satisfied.difference.tolist() == [0.0]
 
 
 def test_systems(study) -> None:
     items, judgments, checks = study
-    satisfied = satisfied_follow_ups(checks, judgments, len(items))
+    satisfied = satisfied_by(checks, judgments, len(items))
     results = {r.system: r for r in follow_ups_by_system(items, satisfied, resample=spec())}
     assert {name: r.share.value for name, r in results.items()} == {"a": 0.5, "b": 0.0, "c": 0.5}
     assert {name: r.number.value for name, r in results.items()} == {"a": 1.0, "b": 0.0, "c": 1.0}
@@ -123,7 +128,7 @@ def test_against_a_slow_count(ticks) -> None:
     # Six judgments of two items, three each.
     judgments = make_judgments([[0, 0, 1], [1, 2, 2]])
     rows = [(*key, value) for key, value in ticks.items()]
-    satisfied = satisfied_follow_ups(make_checks(rows), judgments, 2)
+    satisfied = satisfied_by(make_checks(rows), judgments, 2)
     votes = defaultdict(list)
     for (judgment, follow_up, response), value in ticks.items():
         votes[judgment // 3, response, follow_up].append(value)
@@ -148,9 +153,7 @@ def test_against_a_slow_count(ticks) -> None:
 @given(check_rows)
 def test_the_two_parts_make_up_the_whole(ticks) -> None:
     judgments = make_judgments([[0, 0, 1], [1, 2, 2]])
-    satisfied = satisfied_follow_ups(
-        make_checks([(*key, value) for key, value in ticks.items()]), judgments, 2
-    )
+    satisfied = satisfied_by(make_checks([(*key, value) for key, value in ticks.items()]), judgments, 2)
     counts = counts_of([[0, 0, 1], [1, 2, 2]])
     found = agreement_by_follow_ups(counts, np.arange(2), satisfied, resample=spec(0))
     for checked, *parts in (
@@ -166,11 +169,11 @@ def test_the_two_parts_make_up_the_whole(ticks) -> None:
 
 def test_rows_must_belong_together(study) -> None:
     items, judgments, checks = study
-    satisfied = satisfied_follow_ups(checks, judgments, len(items))
+    satisfied = satisfied_by(checks, judgments, len(items))
     with pytest.raises(TidyDataError, match="judgment that does not exist"):
-        satisfied_follow_ups(make_checks([(9, 0, 0, 1)]), judgments, 3)
+        check_counts(make_checks([(9, 0, 0, 1)]), judgments, 3)
     with pytest.raises(TidyDataError, match="item that does not exist"):
-        satisfied_follow_ups(checks, judgments, 1)
+        check_counts(checks, judgments, 1)
     with pytest.raises(TidyDataError, match="same items"):
         agreement_by_follow_ups(counts_of([[0]]), np.array([0]), satisfied, resample=spec())
     with pytest.raises(TidyDataError, match="same study"):
