@@ -120,7 +120,7 @@ def _figures(study: Any) -> dict[str, Any]:
     seconds: Counter[str] = Counter()
     for question, form, inputs in figure_inputs(frame, terms):
         for given in inputs:
-            for figure in applying(question, form):
+            for figure in (each for each in applying(question, form) if each.is_of(given)):
                 seconds[figure.key] += timed(lambda figure=figure, given=given: figure.compute(given))[1]
     return {
         "loading": loading,

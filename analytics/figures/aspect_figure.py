@@ -22,11 +22,13 @@ class AspectFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.SCALE
 
+    def is_of(self, given: FigureInput) -> bool:
+        assert isinstance(given, AnswerInput)
+        return bool(overall_aspects(given))
+
     def compute(self, given: FigureInput) -> Record | None:
         assert isinstance(given, AnswerInput)
         aspects = overall_aspects(given)
-        if not aspects:
-            return None
         rated = aspect_ratings(given.frame, {given.group_key}, given.question, aspects)
         return self.record(given, aspects, rated)
 

@@ -59,8 +59,12 @@ class Figure(ABC):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         """True for the questions that it is of, by their kind, form, part and level of measurement."""
 
+    def is_of(self, given: FigureInput) -> bool:
+        """False where it is seen at once that a group has no record of a question; no reader is to wait for that."""
+        return True
+
     def compute(self, given: FigureInput) -> Record | None:
-        """One group's record of one question; None where it has nothing to be computed from."""
+        """One group's record of one question that it `is_of`; None where it has nothing to be computed from."""
         return None
 
     def quantities(self, given: FigureInput) -> Iterable[Quantity]:

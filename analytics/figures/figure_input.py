@@ -146,6 +146,10 @@ class FigureInput(ABC):
     def counts_record(self) -> Record:
         """Answers after replicates are reduced, judgments, who gave them, and items that they are about."""
 
+    @property
+    def has_several_raters(self) -> bool:
+        return int(self.counts_record["raters"]) > 1
+
     def resample(self, purpose: str) -> ResampleSpec:
         return ResampleSpec(self._seed("report", purpose), replicates=self.terms.replicates)
 

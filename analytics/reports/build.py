@@ -107,7 +107,8 @@ def build_report(
         watch("computing the figures", done, len(frame.questions))
         figures = applying(question, form)
         if defer and inputs:
-            deferred.update(figure.key for figure in figures if figure.deferred_as)
+            waiting = [figure for figure in figures if figure.deferred_as]
+            deferred.update(each.key for each in waiting if any(each.is_of(given) for given in inputs))
             figures = [figure for figure in figures if not figure.deferred_as]
         report["records"] += records_of(question, inputs, figures)
         if form == MEASURES:
@@ -224,7 +225,7 @@ def records_of(
 
 
 def _record(figure: Figure, given: FigureInput) -> Record | None:
-    record = figure.compute(given)
+    record = figure.compute(given) if figure.is_of(given) else None
     if record is not None and concerns(given, figure.stops_with, beside_people=figure.beside_people):
         reason = OF_A_VIEW if given.terms.is_view else BY_LOOKS
         return dict(withheld(record, reason, parts=figure.stops_in))

@@ -27,11 +27,12 @@ class ICCFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and level_of(question) != "nominal"
 
+    def is_of(self, given: FigureInput) -> bool:
+        return given.has_several_raters
+
     def compute(self, given: FigureInput) -> Record | None:
-        """AGENT-CQ Table 1. None for a single rater."""
+        """AGENT-CQ Table 1."""
         assert isinstance(given, AnswerInput)
-        if given.counts_record["raters"] < 2:
-            return None
         found = intraclass_correlations(given.values, resample=given.resample("icc"), unit=given.unit)
         return dict(plain(found))
 

@@ -34,10 +34,11 @@ class MeanKappaFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in (PAIRS, "rated", "choice")
 
+    def is_of(self, given: FigureInput) -> bool:
+        return given.has_several_raters
+
     def compute(self, given: FigureInput) -> Record | None:
-        """AGENT-CQ Tables 1 and 2. None for a single rater."""
-        if given.counts_record["raters"] < 2:
-            return None
+        """AGENT-CQ Tables 1 and 2."""
         weights = LABELS if given.form == PAIRS or level_of(given.question) == "nominal" else ORDERED
         found, raters = _of_pairs(given) if isinstance(given, PairInput) else _of_answers(given, weights)
         # Of preferences the pairs stand in a figure of their own.

@@ -32,15 +32,20 @@ class PooledAlphaFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.SCALE
 
+    def is_of(self, given: FigureInput) -> bool:
+        """Of an overall rating by several raters."""
+        assert isinstance(given, AnswerInput)
+        return given.has_several_raters and bool(overall_aspects(given))
+
     def compute(self, given: FigureInput) -> Record | None:
-        """LFQA section 3.3 and appendix B. None for a single rater, and of a scale that is no overall rating."""
+        """LFQA section 3.3 and appendix B."""
         assert isinstance(given, AnswerInput)
         answered = [
             each
             for each in (given.question, *overall_aspects(given))
             if each.key in given.group.answers and len(given.group.answers[each.key].value)
         ]
-        if given.counts_record["raters"] < 2 or given.question not in answered or len(answered) < 2:
+        if given.question not in answered or len(answered) < 2:
             return None
         parts = [given.group.answers[each.key].as_values() for each in answered]
         points = sorted({point for each in answered for point in points_of(each)})

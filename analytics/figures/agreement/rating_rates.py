@@ -24,11 +24,12 @@ class RatingRatesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.SCALE
 
+    def is_of(self, given: FigureInput) -> bool:
+        return given.has_several_raters
+
     def compute(self, given: FigureInput) -> Record | None:
-        """LFQA Table 3. None for a single rater."""
+        """LFQA Table 3."""
         assert isinstance(given, AnswerInput)
-        if given.counts_record["raters"] < 2:
-            return None
         found = rating_rates(
             given.values,
             points=points_of(given.question),

@@ -53,11 +53,11 @@ class TwoWaysFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form != MEASURES
 
+    def is_of(self, given: FigureInput) -> bool:
+        return given.has_several_raters
+
     def compute(self, given: FigureInput) -> Record | None:
-        """None for a single rater."""
         raters = given.counts_record["raters"]
-        if raters < 2:
-            return None
         if isinstance(given, PairInput):
             return {**NOT_TAKEN, **_of_labels_of_pairs(given), "level": "nominal", "raters": raters}
         assert isinstance(given, AnswerInput)

@@ -40,11 +40,14 @@ class MeasureLevelsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.SCALE
 
+    def is_of(self, given: FigureInput) -> bool:
+        """Of an overall rating."""
+        assert isinstance(given, AnswerInput)
+        return given.question.key in OVERALL_KEYS or bool(overall_aspects(given))
+
     def compute(self, given: FigureInput) -> Record | None:
         """LFQA Figure 5: measures in the record of people, a judge's own ratings in that of the judge."""
         assert isinstance(given, AnswerInput)
-        if given.question.key not in OVERALL_KEYS and not overall_aspects(given):
-            return None
         if given.group_key == Rater.Kind.PERSON:
             return _of_measures(given)
         if given.group.kind == Rater.Kind.JUDGE and not given.group.heuristic:

@@ -15,6 +15,7 @@ from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Floats
 from analytics.statistics.core.values import unit_means
 from analytics.statistics.judges.measures import preference_accuracy
+from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 
@@ -31,11 +32,14 @@ class PreferenceAccuracyFigure(Figure):
         rates_responses = question.kind == Kind.SCALE and question.over == Over.RESPONSE
         return rates_responses and best_point(question) in (question.points[0], question.points[-1])
 
-    def compute(self, given: FigureInput) -> Record | None:
-        """LFQA section 5.4, of best picks and of preferences between two. None of people, and without either."""
+    def is_of(self, given: FigureInput) -> bool:
+        """Not of people, and only beside preferences of theirs."""
         assert isinstance(given, AnswerInput)
-        if given.group.kind == "person" or not len(given.answers):
-            return None
+        return given.group.kind != Rater.Kind.PERSON and len(given.answers) > 0
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """LFQA section 5.4, of best picks and of preferences between two."""
+        assert isinstance(given, AnswerInput)
         scores = _scores(given)
         found = []
         picks = picks_of_people(given.frame)

@@ -35,11 +35,20 @@ class QuestionsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS or (form == "rated" and _is_ordered(question))
 
+    def is_of(self, given: FigureInput) -> bool:
+        if isinstance(given, PairInput):
+            return bool(given.earlier)
+        assert isinstance(given, AnswerInput)
+        return any(_earlier(given))
+
     def compute(self, given: FigureInput) -> Record | None:
         """AGENT-CQ Table 3 and Figure 3; each two questions stand in the record of the later one."""
-        found = list(_of_pairs(given) if isinstance(given, PairInput) else _of_answers(given))
-        beside = [{"question": key, **plain(association)} for key, association in found]
-        return {"beside": beside} if beside else None
+        if isinstance(given, PairInput):
+            found = [(asked.key, _associated_pairs(given, group)) for asked, group in given.earlier]
+        else:
+            assert isinstance(given, AnswerInput)
+            found = [(key, _associated(given, other)) for key, other in _earlier(given)]
+        return {"beside": [{"question": key, **plain(association)} for key, association in found]}
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         asked = [
@@ -110,13 +119,13 @@ def _is_ordered(question: QuestionSpec) -> bool:
     return question.kind == Kind.SCALE and level_of(question) != "nominal"
 
 
-def _of_answers(given: FigureInput) -> Iterator[tuple[str, OrderedAssociation]]:
-    assert isinstance(given, AnswerInput)
+def _earlier(given: AnswerInput) -> Iterator[tuple[str, Answers]]:
+    """The same group's answers to the questions that can be held against it and come earlier in the form."""
     for other in given.frame.questions:
         if other.key == given.question.key:
             return
         if _is_ordered(other) and other.over == given.question.over and len(given.group.answers[other.key]):
-            yield other.key, _associated(given, given.group.answers[other.key])
+            yield other.key, given.group.answers[other.key]
 
 
 def _associated(given: AnswerInput, other: Answers) -> OrderedAssociation:
@@ -138,11 +147,6 @@ def _associated(given: AnswerInput, other: Answers) -> OrderedAssociation:
         unit="pairs of answers",
         left_out=present({ONE_ONLY.format(unit=given.unit): alone}),
     )
-
-
-def _of_pairs(given: PairInput) -> Iterator[tuple[str, OrderedAssociation]]:
-    for question, group in given.earlier:
-        yield question.key, _associated_pairs(given, group)
 
 
 def _associated_pairs(given: PairInput, other: PairGroup) -> OrderedAssociation:

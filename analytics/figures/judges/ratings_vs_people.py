@@ -35,12 +35,14 @@ class RatingsVsPeopleFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in ("rated", "entries")
 
-    def compute(self, given: FigureInput) -> Record | None:
-        people = given.people
-        if people is None:
-            return None
+    def is_of(self, given: FigureInput) -> bool:
         assert isinstance(given, AnswerInput)
-        assert isinstance(people, AnswerInput)
+        return given.people is not None
+
+    def compute(self, given: FigureInput) -> Record | None:
+        assert isinstance(given, AnswerInput)
+        people = given.people
+        assert people is not None
         if given.form == "entries":
             sizes = [each.of_sets(SIZE).values for each in (people, given)]
             found = compare_means(*sizes, resample=given.resample("compared sizes"), unit=SETS)

@@ -88,17 +88,20 @@ class WeightedAspectsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.SCALE
 
+    def is_of(self, given: FigureInput) -> bool:
+        assert isinstance(given, AnswerInput)
+        about = given.terms.derived.get(given.group_key, {})
+        return given.people is not None and bool(
+            (_of_members(given, about) if about else _of_itself(given))[0]
+        )
+
     def compute(self, given: FigureInput) -> Record | None:
         """Every way to the overall rating from what the members of a judge of weighted aspects said, or from what
         any judge that rated both said itself (LFQA section 5.3, there LLM and W-LLM)."""
         assert isinstance(given, AnswerInput)
-        about = given.terms.derived.get(given.group_key, {}) if given.people is not None else None
-        if about is None:
-            return None
+        about = given.terms.derived.get(given.group_key, {})
         frame, overall = given.frame, given.question
         aspects, keys = _of_members(given, about) if about else _of_itself(given)
-        if not aspects:
-            return None
         rated = aspect_ratings(frame, keys, overall, aspects, pooled=True)
         if not rated.complete.any():
             return None

@@ -26,10 +26,13 @@ class BradleyTerryFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
+    def is_of(self, given: FigureInput) -> bool:
+        """Of three systems or more: a win rate says it all of two."""
+        assert isinstance(given, PairInput)
+        return len(given.items.systems) > 2
+
     def compute(self, given: FigureInput) -> Record | None:
         assert isinstance(given, PairInput)
-        if len(given.items.systems) < 3:
-            return None
         found = bradley_terry(given.items, given.group.judgments, resample=given.resample("bradley-terry"))
         return {"fits": plain(found)}
 

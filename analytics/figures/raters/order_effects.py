@@ -58,10 +58,13 @@ class OrderEffectsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in ("pairs", "rated", "choice", "picks", "ranking", "entries")
 
+    def is_of(self, given: FigureInput) -> bool:
+        """Of people and groups of them."""
+        return given.is_of_people and given.work_order is not None
+
     def compute(self, given: FigureInput) -> Record | None:
-        """Of people and groups of them; None where no order of their work is recorded."""
-        if not given.is_of_people or given.work_order is None:
-            return None
+        """None where no order of their work is recorded."""
+        assert given.work_order is not None
         if isinstance(given, PairInput):
             third = given.work_order.thirds[given.group.read]
             query, measured = given.items.query[given.group.readings.item], list(_of_pairs(given))

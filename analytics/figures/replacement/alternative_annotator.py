@@ -44,9 +44,10 @@ class AlternativeAnnotatorFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in (PAIRS, "rated", "choice", "picks")
 
+    def is_of(self, given: FigureInput) -> bool:
+        return is_single_judge(given)
+
     def compute(self, given: FigureInput) -> Record | None:
-        if not is_single_judge(given):
-            return None
         numbers = not isinstance(given, PairInput) and level_of(given.question) != "nominal"
         answers, raters = shared_answers(given)
         found = alternative_annotator(

@@ -54,10 +54,11 @@ class DifferencesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in (PAIRS, *CELLS_OF)
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def is_of(self, given: FigureInput) -> bool:
         """Of single judges and juries as one; a mean over judges is nobody who could stand in people's place."""
-        if not is_single_judge(given):
-            return None
+        return is_single_judge(given)
+
+    def compute(self, given: FigureInput) -> Record | None:
         if isinstance(given, PairInput):
             cells = list(_of_pairs(given))
         else:

@@ -50,9 +50,10 @@ class PeopleWorthFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in (PAIRS, "rated", "choice", "picks")
 
+    def is_of(self, given: FigureInput) -> bool:
+        return is_single_judge(given)
+
     def compute(self, given: FigureInput) -> Record | None:
-        if not is_single_judge(given):
-            return None
         numbers = not isinstance(given, PairInput) and level_of(given.question) != "nominal"
         found = _of_numbers(given) if numbers else _of_labels(given)
         return {**plain(found), "score": "rmse" if numbers else "agreement"}

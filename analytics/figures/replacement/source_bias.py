@@ -38,10 +38,13 @@ class SourceBiasFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in (PAIRS, "ranking") or (form == "rated" and question.kind == Kind.SCALE)
 
+    def is_of(self, given: FigureInput) -> bool:
+        assert isinstance(given, PairInput | AnswerInput)
+        by_person = {kind == System.Kind.PERSON for kind in given.kinds}
+        return is_single_judge(given) and len(by_person) == 2
+
     def compute(self, given: FigureInput) -> Record | None:
         """AGENT-CQ section 4.3. None where all text is of one kind."""
-        if not is_single_judge(given):
-            return None
         return _of_pairs(given) if isinstance(given, PairInput) else _of_texts(given)
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:

@@ -111,6 +111,22 @@ def test_a_waiting_figure_says_so_where_it_will_stand():
     assert "length-controlled win rates" in text
 
 
+def test_nobody_waits_for_what_is_known_not_to_be_there():
+    """Two systems have no strengths, people alone no judges, one question no associations."""
+    study = judged_study()
+    judge(study, raters=2, choose=irregular)
+    assert {FIGURES[key].heading for key in build_report(study, defer=True)["deferred"]} == {
+        "leaderboard",
+        "agreement",
+        "raters",
+    }
+    judge(study, raters=1, kind="judge", choose=irregular)
+    waiting = build_report(study, defer=True)["deferred"]
+    assert "replacement/differences" in waiting
+    # All responses are models'.
+    assert "replacement/source_bias" not in waiting
+
+
 def test_sets_are_compared_once_their_section_is_opened(comparisons):
     study = drawn("condition_calibration", queries=5)
     partial = build_report(study, defer=True)
