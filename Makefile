@@ -79,6 +79,7 @@ audit: setup-dev
 	$(BIN)/python -m benchmarks.looks
 	$(BIN)/python -m benchmarks.powered
 	$(BIN)/python -m tests.browser.audit
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "browser and audit" tests/browser
 	$(BIN)/python -m tests.latex.audit
 
 openapi: setup

@@ -1,8 +1,8 @@
 """Looking at a page: pictures of it, what axe finds, and whether it is wider than its window.
 
-CI looks at every page once, and at those where people spend their time also in the dark on a phone and with large
-text, and draws no picture unless ASSAY_PICTURES is 1. `make audit` (`tests.browser.audit`) looks at every page in every
-setting, with pictures, and counts what it finds.
+CI looks at every page on a laptop, in the dark on a phone, and in the narrowest window, and draws no picture unless
+ASSAY_PICTURES is 1. `make audit` (`tests.browser.audit`) looks at every page in every setting, with pictures, and
+counts what it finds.
 """
 
 import json
@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 from playwright.sync_api import Page
 
 from tests.browser.axe import run_axe
-from tests.browser.conftest import PHONE, WIDE, WITH_PICTURES, Visitor
+from tests.browser.conftest import NARROWEST, PHONE, WIDE, WITH_PICTURES, Visitor
 from tests.browser.walking import resize
 
 SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
 # Where an audit has it written what was found; empty in CI, where anything found is a failure.
 AUDIT = os.environ.get("ASSAY_AUDIT", "")
-NARROWEST = {"width": 320, "height": 640}
 WIDTH = "document.documentElement.scrollWidth"
 # The innermost element that reaches as far as the page does.
 WIDEST = """() => {
@@ -42,8 +41,7 @@ class Setting(NamedTuple):
         return f"{self.width}-{self.theme}" + (f"-{self.text}" if self.text != 100 else "")
 
 
-ONCE = (Setting(),)
-CLOSELY = (*ONCE, Setting(theme="dark", width=390), Setting(text=200))
+WALKED = (Setting(), Setting(theme="dark", width=390))
 EVERY = tuple(Setting(*each) for each in product(("light", "dark"), (1280, 390), (100, 200)))
 
 
@@ -68,7 +66,7 @@ def shoot(page: Page, name: str) -> None:
 
 
 def look(
-    visitor: Visitor, name: str, settings: tuple[Setting, ...] = CLOSELY, *, pictures: bool = True
+    visitor: Visitor, name: str, settings: tuple[Setting, ...] = WALKED, *, pictures: bool = True
 ) -> None:
     """The page that is open, in each of these settings, and as narrow as a page may be asked to be."""
     page = visitor.page

@@ -16,7 +16,7 @@ from tests.browser.looking import Setting, look
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
 from tests.browser.walking import resize, segment, until
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.audit, pytest.mark.django_db(transaction=True)]
 
 BOTH = (Setting(), Setting(width=390))
 QUERY = "هل القهوة مفيدة للصحة؟"

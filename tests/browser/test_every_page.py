@@ -1,7 +1,7 @@
 """Every page that has an address, as a researcher who may do everything sees it: nothing that axe finds.
 
-The list is made of the site's addresses, so that a new page is looked at without being named here. Those where
-researchers spend their time are looked at closely.
+The list is made of the site's addresses, so that a new page is looked at without being named here. Pictures are drawn
+of those where researchers spend their time.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from django.conf import settings
 from django.test import Client
 
 from tests.browser.conftest import WIDE, Visitor
-from tests.browser.looking import CLOSELY, ONCE, look
+from tests.browser.looking import look
 from tests.config.addresses import ROUTES, world_of
 from tests.evaluation.admin.conftest import make_user
 
@@ -74,11 +74,11 @@ def test_every_page(share: int, world: SimpleNamespace, chief: tuple[Visitor, Cl
         seen.add(route)
         visitor.go(address)
         name, is_often = "page" + address.replace("/", "-").rstrip("-"), route in OFTEN
-        look(visitor, name, CLOSELY if is_often else ONCE, pictures=is_often)
+        look(visitor, name, pictures=is_often)
     assert set(ROUTES) >= OFTEN
     assert OFTEN & {*routes} <= seen
 
 
 def test_the_page_to_sign_in(visitor: Visitor) -> None:
     visitor.go("/admin/login/")
-    look(visitor, "page-sign-in", CLOSELY)
+    look(visitor, "page-sign-in")

@@ -31,6 +31,7 @@ from tests.protocol_factories import (
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.audit,
     pytest.mark.django_db(transaction=True),
     # The driver leaves open the sockets by which it saw that Firefox was not up yet.
     pytest.mark.filterwarnings(

@@ -11,7 +11,7 @@ from tests.browser.looking import Setting, set_up
 from tests.browser.walking import resize
 from tests.protocol_factories import make_context_validation_study, make_relevance_study
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.audit, pytest.mark.django_db(transaction=True)]
 
 LARGE = Setting(width=PHONE["width"], text=200)
 

@@ -10,7 +10,7 @@ from evaluation.services import create_study
 from tests import factories
 from tests.analytics.reports.judging import judged_study
 from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.browser.looking import Setting, look
+from tests.browser.looking import look
 from tests.browser.test_members import let_in
 from tests.browser.walking import resize
 from tests.evaluation.admin.conftest import make_user
@@ -18,7 +18,6 @@ from tests.evaluation.admin.conftest import make_user
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 GROUPS = ["Design", "People", "Judges", "Judgments", "Results"]
-WIDE_AND_NARROW = (Setting(), Setting(width=390))
 
 
 @pytest.fixture
@@ -59,11 +58,11 @@ def test_both_sides_have_one_head(desk: Visitor, owner: Any) -> None:
         boxes.append(desk.page.locator("header.top").bounding_box())
         # Nothing moves on the way from one page to the other.
         assert boxes[-1] == boxes[0], address
-        look(desk, "head" + address.replace("/", "-").rstrip("-"), WIDE_AND_NARROW)
+        look(desk, "head" + address.replace("/", "-").rstrip("-"))
     resize(desk.page, WIDE)
     desk.page.get_by_text("ada").click()
     assert desk.page.get_by_role("link", name="Change password").is_visible()
-    look(desk, "head-account", WIDE_AND_NARROW)
+    look(desk, "head-account")
     with desk.page.expect_navigation():
         desk.page.get_by_role("button", name="Sign out").click()
     desk.go("/admin/")
@@ -81,7 +80,7 @@ def test_a_study_s_tabs_lead_from_one_side_to_the_other(desk: Visitor, owner: An
     # Results begins with the report, which is no page of the admin, and goes on to the exports, which are.
     assert current(desk) == ["Results", "Report"]
     assert desk.page.url.endswith("/studies/judged/report/")
-    look(desk, "tabs-report", WIDE_AND_NARROW)
+    look(desk, "tabs-report")
     desk.page.get_by_role("link", name="Exports", exact=True).click()
     desk.page.locator(".study-bar a[aria-current='page']", has_text="Exports").wait_for()
     assert current(desk) == ["Results", "Exports"]
@@ -110,7 +109,7 @@ def test_an_empty_study_says_what_comes_first(desk: Visitor, owner: Any) -> None
     desk.go(f"{own}/workbench/")
     assert desk.page.locator("dl.facts").count() == 0
     assert desk.page.get_by_role("link", name="Upload items").first.is_visible()
-    look(desk, "empty-workbench", WIDE_AND_NARROW)
+    look(desk, "empty-workbench")
 
 
 def assert_says(visitor: Visitor, address: str, text: str, link: str) -> None:
@@ -119,7 +118,7 @@ def assert_says(visitor: Visitor, address: str, text: str, link: str) -> None:
     note = visitor.page.locator(".empty")
     assert text in note.inner_text(), address
     assert visitor.page.locator("#result_list, #changelist-search, #changelist-filter").count() == 0
-    look(visitor, "empty" + address.split("?")[0].replace("/", "-").rstrip("-"), WIDE_AND_NARROW)
+    look(visitor, "empty" + address.split("?")[0].replace("/", "-").rstrip("-"))
     href = note.get_by_role("link", name=link).get_attribute("href")
     visitor.go(str(href))
     assert visitor.page.title() != "404"

@@ -19,7 +19,7 @@ from annotator.visit import Visit
 from evaluation.services import close_study, pause_study
 from tests.browser import material
 from tests.browser.conftest import PHONE, Visitor
-from tests.browser.looking import CLOSELY, ONCE, look
+from tests.browser.looking import look
 from tests.browser.walking import leave_by, resize
 from tests.crowd import current_assignment, filled_in
 
@@ -239,16 +239,10 @@ SCREENS: list[Callable[[], str]] = [
 ]  # fmt: skip
 
 
-# A participant's way, where everybody comes by; of the others one look is enough.
-WALK = {
-    entry, instructions, training, feedback_wrong, qualification, item_with_context, skipping, comments, done_completed,
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.__name__)
 def test_screen(screen: Callable[[], str], visitor: Visitor) -> None:
     visitor.go(screen())
-    look(visitor, screen.__name__, CLOSELY if screen in WALK else ONCE)
+    look(visitor, screen.__name__)
     visitor.complaints = [text for text in visitor.complaints if "404" not in text]
     visitor.assert_calm()
 
@@ -300,7 +294,7 @@ def test_screen_no_consent(visitor: Visitor) -> None:
     leave_by(visitor.page.get_by_role("button", name="I do not agree"))
     assert "stored" in visitor.page.text_content("main")
     assert not Participant.objects.exists()
-    look(visitor, "no_consent", ONCE)
+    look(visitor, "no_consent")
     visitor.assert_calm()
 
 
@@ -308,7 +302,7 @@ def test_screen_help_open(visitor: Visitor) -> None:
     visitor.go(item_with_context())
     for details in visitor.page.locator(".help details").all():
         details.locator("summary").click()
-    look(visitor, "help_open", ONCE)
+    look(visitor, "help_open")
     assert re.search("What is wrong with it", visitor.page.text_content(".help"))
     assert Participant.objects.get().step == Step.ITEMS
     visitor.assert_calm()

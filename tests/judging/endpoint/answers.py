@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections import Counter, defaultdict, deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -20,7 +19,8 @@ class Seen:
     prompt: str
     behaviour: str
     body: dict[str, Any]
-    at: float = field(default_factory=time.monotonic)
+    # Requests that were being answered as it came, itself among them.
+    in_flight: int
 
 
 class Served:

@@ -259,7 +259,7 @@ def _answer(served: Served, batch: Batch, line: dict[str, Any], request_id: str)
     behaviour, answer = respond(served, interface, body, prompt, batch.authorization)
     served.counts[prompt] += 1
     if served.keep:
-        served.log.append(Seen(line["url"], body["model"], batch.authorization, prompt, behaviour, body))
+        served.log.append(Seen(line["url"], body["model"], batch.authorization, prompt, behaviour, body, 0))
     if answer is None or answer.cut is not None:
         answer = error(500, "no answer", 0)
     try:

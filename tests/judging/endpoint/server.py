@@ -70,7 +70,9 @@ class Connection(asyncio.Protocol):
         behaviour, answer = respond(served, interface, data, prompt, authorization)
         served.counts[prompt] += 1
         if served.keep:
-            served.log.append(Seen(path, data["model"], authorization, prompt, behaviour, data))
+            served.log.append(
+                Seen(path, data["model"], authorization, prompt, behaviour, data, served.concurrent)
+            )
         if answer is None:
             return
         served.statuses[answer.status if answer.cut is None else 0] += 1

@@ -1,6 +1,5 @@
 """Replicates reduced by each rule, against a slow and obvious twin; flips between orders."""
 
-import time
 from collections import Counter
 
 import numpy as np
@@ -211,25 +210,3 @@ def test_a_judge_asked_in_one_order_has_no_inconsistency():
 def test_an_unknown_rule_is_refused():
     with pytest.raises(ParameterError, match="no rule 'median'"):
         reduce_readings(readings_of([]), "median")
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_twenty_thousand_items_of_four_replicates_take_no_time(rule):
-    rng = np.random.default_rng(1)
-    n, per_item = 80_000, 4
-    readings = Readings(
-        np.zeros(n, dtype=np.int64),
-        np.repeat(np.arange(n // per_item), per_item),
-        np.tile(np.arange(per_item) // 2, n // per_item),
-        rng.integers(0, 3, n).astype(np.int8),
-        rng.random(n),
-        np.tile(np.arange(per_item) % 2, n // per_item).astype(np.int8),
-    )
-    # The best of three: the machine may be busy with something else.
-    assert min(seconds(readings, rule) for _ in range(3)) < 0.5
-
-
-def seconds(readings, rule):
-    started = time.perf_counter()
-    reduce_readings(readings, rule)
-    return time.perf_counter() - started

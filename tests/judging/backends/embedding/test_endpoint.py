@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import math
-import time
 import traceback
 
 import numpy as np
@@ -106,13 +105,11 @@ MISBEHAVIOURS = [
     ("behaviour", "error", "sentence"), MISBEHAVIOURS, ids=[each[0][:9] for each in MISBEHAVIOURS]
 )
 def test_a_misbehaviour_becomes_an_error_that_says_whether_retrying_helps(server, behaviour, error, sentence):
-    began = time.monotonic()
     timeout = 0.3 if behaviour.split("=")[0] in ("hang", "slow", "trickle") else 5.0
     with pytest.raises(error) as caught:
         embed(server, behaviour, timeout=timeout)
     assert type(caught.value) is error
     assert str(caught.value).startswith(sentence)
-    assert time.monotonic() - began < 5
     shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
     assert not any(KEY[start : start + 8] in shown for start in range(len(KEY) - 7))
 

@@ -1,7 +1,6 @@
 """Working on a run: what each misbehaviour of an endpoint does to it, how it slows down, and how it lets go."""
 
 import threading
-import time
 
 import pytest
 from django.utils import timezone
@@ -130,12 +129,18 @@ def test_backing_off_doubles_with_a_jitter_that_the_seed_decides(settings, db):
 
 
 def test_a_call_waits_as_long_as_the_server_asked(study, served):
-    served.script = ["429=0.5"]
-    began = time.monotonic()
-    run, _ = judged(study, make_judge(study, served, "coin", in_flight=1))
-    assert run.state == "complete"
-    assert time.monotonic() - began >= 0.5
-    assert sorted(run.calls.values_list("attempts", flat=True))[-1] == 2
+    served.script = ["429=600"]
+    run, waits = start_run(study, make_judge(study, served, "coin", in_flight=1)), []
+
+    def pauses(tick):
+        refused = run.calls.filter(state="open", attempts=1).first()
+        if refused is not None and not waits:
+            waits.append((refused.not_before - timezone.now()).total_seconds())
+            pause_run(run)
+
+    assert work_on(run.pk, on_tick=pauses).state == "paused"
+    assert 300 < waits[0] <= 600
+    assert served.total == 1, "nor was any other call asked meanwhile"
 
 
 def test_one_refusal_slows_the_whole_worker():
@@ -158,9 +163,10 @@ def test_after_a_refusal_fewer_calls_are_in_flight(owner, served):
     served.script = ["429=0.3"] + [""] * 15
     run, _ = judged(study, make_judge(study, served, "coin", in_flight=16))
     assert run.state == "complete"
-    at = sorted(seen.at for seen in served.log)
-    assert at[16] - at[0] >= 0.3, "nobody asks while the server wants to be left alone"
-    assert sum(at[16] <= moment <= at[16] + 0.04 for moment in at) <= 10, "and then half as many at once"
+    in_flight = [seen.in_flight for seen in served.log]
+    assert max(in_flight[:16]) == 16
+    assert in_flight[16] == 1, "nobody asks while the server wants to be left alone"
+    assert max(in_flight[16:32]) <= 10, "and then half as many at once"
 
 
 # --- letting go -------------------------------------------------------------------------------------------------------
@@ -178,7 +184,7 @@ def test_time_is_over_and_what_is_left_can_be_taken_up(study, served):
 
 
 @pytest.mark.parametrize("how", ["told", "paused"])
-def test_it_lets_go_within_a_second_or_so(study, served, how):
+def test_it_lets_go_of_calls_that_are_not_answered_yet(study, served, how):
     served.latency = 30
     run = start_run(study, make_judge(study, served, "coin", in_flight=4))
     Endpoint.objects.update(timeout_seconds=60)
@@ -187,9 +193,7 @@ def test_it_lets_go_within_a_second_or_so(study, served, how):
         if how == "paused" and served.total >= 4 and Run.objects.filter(state="running").exists():
             pause_run(run)
 
-    began = time.monotonic()
     worked = work_on(run.pk, should_stop=lambda: how == "told" and served.total >= 4, on_tick=someone_pauses)
-    assert time.monotonic() - began < 8, "not the 30 seconds that a call takes"
     assert worked.state == ("running" if how == "told" else "paused")
     assert (worked.resume_in is None) == (how == "paused")
     assert set(run.calls.values_list("state", "attempts")) == {("open", 0)}
