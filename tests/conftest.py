@@ -25,21 +25,24 @@ ROOT = Path(__file__).resolve().parent.parent
 
 TOUCHES_A_DATABASE = {"db", "transactional_db", "django_db_setup", "live_server"}
 SAYS_SO = ("django_db", "services", "postgres", "redis", "browser")
-# Tests of what is computed, drawn, parsed or said by an endpoint. How their rows are written and read is asked of each
-# database by others: services, views and forms, the worker's loop, the frames that figures are computed from, and the
-# goldens, which hold every figure of every demo study.
+# Tests of what is computed, drawn, parsed or said by an endpoint, of pages and of commands. How their rows are written
+# and read is asked of each database by others: services, the API, the worker's loop, dumps, the frames that figures are
+# computed from, and the goldens, which hold every figure of every demo study; and every page by the walks in a browser,
+# which PostgreSQL answers.
 ASKED_ONCE = tuple(
     f"tests/{path}"
     for path in (
         "analytics/admin", "analytics/figures", "analytics/reports", "analytics/reproduce", "analytics/views",
-        "benchmarks", "config/test_doors.py", "config/test_hostile_text.py", "config/test_moved_addresses.py",
-        "evaluation/admin/test_rights.py", "evaluation/api/test_problems.py", "evaluation/api/test_schemathesis.py",
-        "evaluation/demo", "evaluation/dumps/test_flat_memory.py", "evaluation/protocols",
-        "judging/asking", "judging/backends", "judging/generation", "judging/prompting",
+        "annotator/panels/admin", "annotator/views", "benchmarks", "config/test_doors.py",
+        "config/test_hostile_text.py", "config/test_moved_addresses.py", "evaluation/admin",
+        "evaluation/api/test_problems.py", "evaluation/api/test_schemathesis.py", "evaluation/demo",
+        "evaluation/dumps/test_flat_memory.py", "evaluation/forms", "evaluation/protocols",
+        "evaluation/test_rendering.py", "evaluation/views", "judging/admin", "judging/asking", "judging/backends",
+        "judging/generation", "judging/management", "judging/prompting", "judging/views",
         "judging/services/derived", "judging/services/estimates", "judging/services/generation",
         "judging/services/runs/test_embedding_runs.py", "judging/services/runs/test_perplexity_runs.py",
         "judging/services/runs/test_protocol_runs.py", "judging/services/runs/test_rate_limited_runs.py",
-        "annotator/views/test_languages.py", "annotator/views/test_walk_through.py", "rehearsal",
+        "rehearsal",
     )
 )  # fmt: skip
 ASKED_TWICE = (
