@@ -2,16 +2,18 @@
 
 waitress reads each request whole before one of its threads sees it, and sends each answer after the thread has gone on:
 whoever is slow, by a bad network or on purpose, holds a file descriptor and keeps nobody waiting. What it leaves to
-others is here: several processes on one port, loaded once and restarted when one dies, and an end that lets requests
-finish.
+others is here: several processes on one port, loaded once and replaced when one dies or has grown, and an end that lets
+requests finish.
 """
 
+import gc
 import logging
 import os
 import signal
 import socket
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -28,6 +30,10 @@ SENT_WHOLE = 64 * 1024
 # Whoever dies this young would do so again at once.
 YOUNG_SECONDS = 1.0
 AWAITED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+# Of this process, in pages; elsewhere than on Linux there is no such file, and no process is replaced for its size.
+MEMORY = Path("/proc/self/statm")
+# How often a process looks at its size.
+LOOK_SECONDS = 1.0
 
 
 def main(arguments: list[str]) -> None:
@@ -54,13 +60,15 @@ def read_address(text: str) -> tuple[str, int]:
 
 
 def load() -> Any:
-    """The site with its views, and what reports compute with: before the processes part, not during a request."""
-    import scipy.stats  # noqa: F401 - reports load it when they first need it
+    """The site with its views: before the processes part, not during a request, and shared by them."""
     from django.urls import get_resolver
 
     from config.wsgi import application
 
     assert get_resolver().url_patterns
+    # What the collector never looks at is never copied.
+    gc.collect()
+    gc.freeze()
     return application
 
 
@@ -106,7 +114,10 @@ class Processes:
     def _replace_the_dead(self) -> None:
         for pid, status in self._reap():
             age = time.monotonic() - self.running.pop(pid)
-            logger.error("Web process %s ended (status %s); another takes its place.", pid, status)
+            if status:
+                logger.error("Web process %s ended (status %s); another takes its place.", pid, status)
+            else:
+                logger.info("Web process %s had grown; another takes its place.", pid)
             if age < YOUNG_SECONDS:
                 time.sleep(YOUNG_SECONDS)
 
@@ -137,6 +148,7 @@ class Process:
         from config.receiving import Channel
 
         self.parent, self.ending = parent, False
+        self.began_with, self.next_look = resident_mb(), 0.0
         # What the loop watches, by descriptor.
         self.watched: dict[int, Any] = {}
         self.server: TcpWSGIServer = create_server(
@@ -168,6 +180,7 @@ class Process:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, AWAITED)
         while not self.ending and os.getppid() == self.parent:
             self._turn(1.0)
+            self._end_if_grown()
         # The port alone: what wakes the loop stays. Whoever comes now is refused instead of waiting for nobody.
         wasyncore.dispatcher.close(self.server)
         deadline = time.monotonic() + END_SECONDS
@@ -181,10 +194,27 @@ class Process:
         self.ending = True
         self.server.pull_trigger()
 
+    def _end_if_grown(self) -> None:
+        """A report has computed with libraries that nobody else here needs: they go with the process, once it rests."""
+        if (now := time.monotonic()) < self.next_look:
+            return
+        self.next_look = now + LOOK_SECONDS
+        has_grown = resident_mb() - self.began_with > settings.ASSAY_WEB_GROWTH_MB
+        self.ending = self.ending or (has_grown and not self._is_busy())
+
     def _is_busy(self) -> bool:
         """True while a request is being answered, or an answer still on its way out."""
         channels = self.server.active_channels.values()
         return any(channel.requests or channel.total_outbufs_len for channel in channels)
+
+
+def resident_mb() -> float:
+    """The memory that this process has in use, shared or its own."""
+    try:
+        pages = int(MEMORY.read_text().split()[1])
+    except OSError:
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 if __name__ == "__main__":

@@ -94,6 +94,8 @@ WEB_CONCURRENCY = env.int("WEB_CONCURRENCY", default=2)
 ASSAY_WEB_THREADS = env.int("ASSAY_WEB_THREADS", default=4)
 # Open connections of each process, slow and idle ones included; each needs a file descriptor, with a large body two.
 ASSAY_WEB_CONNECTIONS = env.int("ASSAY_WEB_CONNECTIONS", default=1_000)
+# A process that has grown by more is replaced once it rests.
+ASSAY_WEB_GROWTH_MB = env.int("ASSAY_WEB_GROWTH_MB", default=64)
 
 # --- database: SQLite unless DATABASE_URL names a PostgreSQL -------------------------------------------------
 DATABASE_URL = env.str("DATABASE_URL", default="") or f"sqlite:///{VAR_DIR / 'assay.sqlite3'}"
@@ -202,6 +204,8 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "interval_max": 0,
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A child that has more memory in use after a task is replaced, in KB.
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = env.int("ASSAY_WORKER_CHILD_MB", default=150) * 1024
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "judging.tasks.sweep_runs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
     "start-anchors": {"task": "judging.tasks.start_anchors", "schedule": 600.0},
