@@ -1,9 +1,12 @@
 """Django's admin as a researcher's desk: its front page lists their studies instead of tables."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.contrib.admin import AdminSite
-from django.contrib.admin.apps import AdminConfig
+from django.contrib.admin import AdminSite, autodiscover
+from django.contrib.admin.apps import SimpleAdminConfig
+from django.contrib.admin.checks import check_admin_app, check_dependencies
+from django.core import checks
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
@@ -14,6 +17,11 @@ class AssaySite(AdminSite):
     index_title = "Studies"
     site_url = None
     enable_nav_sidebar = False
+
+    def get_urls(self) -> list[Any]:
+        """With the apps' admin modules, which import most of them: commands that need no address load none."""
+        autodiscover()
+        return super().get_urls()
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         # Imported here: apps are not ready when the site is made.
@@ -39,5 +47,15 @@ class AssaySite(AdminSite):
         return response
 
 
-class AssayAdminConfig(AdminConfig):
+class AssayAdminConfig(SimpleAdminConfig):
     default_site = "config.admin.AssaySite"
+
+    def ready(self) -> None:
+        checks.register(check_dependencies, checks.Tags.admin)
+        checks.register(check_admin, checks.Tags.admin)
+
+
+def check_admin(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Django's check, of the admin modules that only the addresses load otherwise."""
+    autodiscover()
+    return check_admin_app(app_configs, **kwargs)

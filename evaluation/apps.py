@@ -8,7 +8,7 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
-        from evaluation import hooks, selectors
+        from evaluation import hooks
         from evaluation.operations import checks  # noqa: F401 - registers the system checks
 
-        hooks.methods_facts.register("revisions", selectors.pooled_revisions)
+        hooks.methods_facts.register("revisions", "evaluation.selectors.pooled_revisions")

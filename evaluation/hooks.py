@@ -1,6 +1,7 @@
 """Hooks: what the core must know of the other apps they register here, so that it imports none of them.
 
-`annotator` and `judging` register in their `AppConfig.ready()`; launch, verify and the study page run through
+The apps register in their `AppConfig.ready()`, by the dotted path of what does it, which is imported when it is first
+used: a command or a web process that never asks for it never loads it. Launch, verify and the study page run through
 whatever is registered. Registration is by name, so that doing it twice (autoreload, tests) changes nothing.
 """
 
@@ -10,26 +11,29 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from django.utils.module_loading import import_string
+
 T = TypeVar("T")
 
 
 class HookRegistry(Generic[T]):
-    """Named entries in the order of their registration."""
+    """Named entries in the order of their registration: each itself, or the dotted path at which it stands."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, T] = {}
+        self._entries: dict[str, T | str] = {}
 
-    def register(self, name: str, entry: T) -> None:
+    def register(self, name: str, entry: T | str) -> None:
         self._entries[name] = entry
 
     def __iter__(self) -> Iterator[T]:
-        return iter(tuple(self._entries.values()))
+        return iter([self.get(name) for name in self._entries])
 
     def get(self, name: str) -> T:
-        return self._entries[name]
+        entry = self._entries[name]
+        return import_string(entry) if isinstance(entry, str) else entry
 
     def as_dict(self) -> dict[str, T]:
-        return dict(self._entries)
+        return {name: self.get(name) for name in self._entries}
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,10 @@ class Advice:
     text: str
     label: str = ""
     url_name: str = ""
+
+
+# Further ways to make a draft of a study's data: `StudyDerivation` of evaluation.dumps.derivation.
+derivations: HookRegistry[Any] = HookRegistry()
 
 
 # Gets a draft and who reads it, None for whoever runs the server.

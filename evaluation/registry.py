@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pkgutil import iter_modules
+from threading import RLock
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
@@ -23,33 +24,55 @@ class EntryRefused(TypeError):
 
 class Registry(Mapping[str, T]):
     """Entries in the order of their registration. `parts`: what each must have, and what that is for; `check` names
-    what else an entry lacks."""
+    what else an entry lacks. Entries that a function finds are looked for when the registry is first used."""
 
     def __init__(
         self,
         noun: str,
         parts: Mapping[str, str],
-        entries: Iterable[T] = (),
+        entries: Iterable[T] | Callable[[], Iterable[T]] = (),
         *,
         check: Callable[[T], Iterable[str]] = lambda entry: (),
     ) -> None:
         self.noun = noun
         self._parts = parts
         self._check = check
-        self._entries: dict[str, T] = {}
+        self._registered: dict[str, T] = {}
+        self._find: Callable[[], Iterable[T]] | None = None
+        self._finding = RLock()
+        if callable(entries):
+            self._find = entries
+        else:
+            self._take_in(entries)
+
+    @property
+    def _entries(self) -> dict[str, T]:
+        if self._find is not None:
+            with self._finding:  # several threads may be the first
+                if self._find is not None:
+                    self._take_in(self._find())
+                    self._find = None
+        return self._registered
+
+    def _take_in(self, entries: Iterable[T]) -> None:
+        taken: dict[str, T] = {}
         for entry in entries:
-            self.register(entry)
+            self._add(entry, taken)
+        self._registered = taken
 
     def register(self, entry: T) -> None:
         """Add the entry; EntryRefused if a part is missing or another entry has its key."""
+        self._add(entry, self._entries)
+
+    def _add(self, entry: T, entries: dict[str, T]) -> None:
         key = getattr(entry, "key", "")
         name = repr(key) if key else f"in {type(entry).__name__}"
         missing = [f"{part} ({use})" for part, use in self._parts.items() if _lacks(entry, part)]
         if missing := missing or list(self._check(entry)):
             raise EntryRefused(f"The {self.noun} {name} is incomplete: it lacks {', '.join(missing)}.")
-        if key in self._entries:
+        if key in entries:
             raise EntryRefused(f"There are two of the {self.noun} {name}.")
-        self._entries[key] = entry
+        entries[key] = entry
 
     @contextmanager
     def registered(self, entry: T) -> Iterator[T]:

@@ -51,7 +51,7 @@ def work_on_job(job_id: int) -> None:
     if job is None:
         return
     try:
-        (WORK | hooks.job_work.as_dict())[job.kind](job)
+        (WORK.get(job.kind) or hooks.job_work.get(job.kind))(job)
     except JobTaken as taken:
         logger.warning("%s", taken)
     except Refused as refused:

@@ -36,6 +36,6 @@ def _problems(figure: Figure) -> Iterable[str]:
 FIGURES: Registry[Figure] = Registry(
     "figure",
     {"heading": "under which heading it stands", "definition": "its line in docs/report.md"},
-    _found(),
+    _found,
     check=_problems,
 )

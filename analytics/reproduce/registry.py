@@ -7,5 +7,5 @@ from evaluation.registry import Registry, entries_in
 REPRODUCTIONS: Registry[Reproduction] = Registry(
     "reproduction",
     {"key": "the release that it reads", "paper": "the paper whose figures stand beside ours"},
-    entries_in(releases, "REPRODUCTION"),
+    lambda: entries_in(releases, "REPRODUCTION"),
 )

@@ -14,7 +14,6 @@ from annotator.admin.entry_rules import entry_rules_of
 from annotator.admin.sections import former_section, render_section
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
 from annotator.panels.services.launch_advice import RETRY_URL_NAME, lacks_retry
-from evaluation import hooks
 from evaluation.admin.base import StudyFilter, StudyScopedAdmin
 from evaluation.admin.pages import EmptyNote, Tab, tabs
 from evaluation.admin.rights import has_right
@@ -22,7 +21,6 @@ from evaluation.models import Role, Status, Study
 from evaluation.permissions import get_study_for
 
 tabs.register("participants", Tab("Participants", "annotator_participant_changelist", 40, group="People"))
-hooks.sections.register("participants", hooks.StudySection("Participants", "annotator:participants-section"))
 
 
 @login_required

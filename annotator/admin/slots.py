@@ -16,15 +16,12 @@ from annotator.admin.sections import former_section, render_section
 from annotator.models import Slot, SlotState
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
-from evaluation import hooks
 from evaluation.admin.base import StudyFilter, StudyScopedAdmin
 from evaluation.admin.pages import ConfirmedAction, ReasonForm, confirmation_page, workbench_url
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
-
-hooks.sections.register("places", hooks.StudySection("Slots", "annotator:slots-section"))
 
 
 @login_required

@@ -2,15 +2,15 @@
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from evaluation.design import generator
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import Stimulus
 from judging.backends.options import JudgeOption
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # What stands around words in a text, and what tokenisers write for it in their tokens.
 BLANKS = " \t\r\n\u2581\u0120\u010a"
@@ -108,8 +108,10 @@ class Draws:
     item_key: str
     replicate: int
 
-    def of(self, question: QuestionSpec, part: str = "") -> np.random.Generator:
+    def of(self, question: QuestionSpec, part: str = "") -> "np.random.Generator":
         """The same for the same question and part of the same item and replicate, and independent of any other."""
+        from evaluation.design import generator
+
         return generator(self.seed, "random judge", self.item_key, self.replicate, question.key, part)
 
 

@@ -6,9 +6,7 @@ and `shorter` answer what lengths say something about: preferences, rankings, an
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from evaluation.protocols import Kind, Over, QuestionSpec, get_protocol
 from evaluation.protocols.answers.parts import parts_of, response_parts, turn_parts
@@ -16,6 +14,9 @@ from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries.sets import MAX_ENTRIES, drafted_entries
 from evaluation.protocols.kinds import KINDS
 from judging.backends.base import Draws, Heuristic, StopRun
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # --- random: uniform over what a form offers ------------------------------------------------------------------------
 
@@ -113,7 +114,7 @@ def _grade(question: QuestionSpec, merits: Mapping[str, float]) -> int:
     return grade if difference > 0 else -grade
 
 
-def _broken(merits: Mapping[str, float], chance: np.random.Generator) -> dict[str, float]:
+def _broken(merits: Mapping[str, float], chance: "np.random.Generator") -> dict[str, float]:
     """Equals put in an order by chance, where the question has no place for them."""
     order = chance.permutation(len(merits))
     return {

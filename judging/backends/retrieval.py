@@ -13,7 +13,6 @@ from functools import cached_property, lru_cache
 from pathlib import PurePath
 from typing import Any
 
-from analytics.statistics.rankings.ndcg import ndcg
 from evaluation.protocols.answers.measures import Measure, Subject
 from evaluation.protocols.base import Stimulus
 from evaluation.refusals import Refused
@@ -78,7 +77,7 @@ class Searches:
         # Items of one query search for it once.
         self._search = lru_cache(maxsize=1_000)(self._ids)
 
-    # With the modules below comes all that reads files; backends are imported without a database, too.
+    # With the modules below comes all that reads files and computes; backends are imported with the models.
 
     @cached_property
     def relevance(self) -> Mapping[str, Mapping[str, float]]:
@@ -95,6 +94,8 @@ class Searches:
             return {short_name(name): read_run(CORPORA.file(name, ANY_FILES)) for name in self.run_files}
 
     def numbers(self, stimulus: Stimulus) -> Mapping[str, Mapping[str, float] | float]:
+        from analytics.statistics.rankings.ndcg import ndcg
+
         topic = stimulus["query"]["key"]
         relevant = self.relevance.get(topic)
         if relevant is None:
@@ -142,6 +143,8 @@ def _stops_run() -> Iterator[None]:
 
 
 def _gain(ranked: Sequence[str], relevant: Mapping[str, float], cut: int) -> float:
+    from analytics.statistics.rankings.ndcg import ndcg
+
     value = ndcg(ranked, relevant, cut)
     assert value is not None
     return value

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 K1, B = 1.5, 0.75
 WORD = re.compile(r"\w+")
 
@@ -23,6 +21,8 @@ class Index:
 
     def best(self, text: str, most: int) -> list[tuple[int, float]]:
         """So many rows with a score above 0, the best first, equals by their row; each with its score."""
+        import numpy as np
+
         words = [self._vocabulary[word] for word in words_of(text) if word in self._vocabulary]
         if not words or most < 1:
             return []

@@ -1,6 +1,6 @@
 """The prompt of a judge for a study that is still being designed: of unsaved questions and texts, and any item."""
 
-from evaluation.hooks import NoPrompt
+from evaluation.hooks import NoPrompt, PromptPreview
 from evaluation.models import Study
 from evaluation.protocols.base import Spec, Stimulus
 from judging.asking import asking_of
@@ -32,6 +32,9 @@ def prompt_messages(
     except (CannotAsk, Unmeasurable) as cannot:
         raise NoPrompt(str(cannot)) from None
     return [(message["role"], message["content"]) for message in request.messages]
+
+
+PREVIEW = PromptPreview(prompt_choices, prompt_messages)
 
 
 def _chosen(study: Study, choice: str) -> Judge:

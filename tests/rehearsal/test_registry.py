@@ -1,6 +1,8 @@
 """The refusals of a registry: each names the entry, and what it lacks."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Barrier
 from types import ModuleType
 
 import pytest
@@ -53,6 +55,34 @@ def test_an_entry_that_lacks_something_is_refused_by_name(tools, entry, sentence
     with pytest.raises(EntryRefused, match=sentence):
         tools.register(entry)
     assert list(tools) == ["hammer"]
+
+
+def test_entries_are_found_at_first_use_and_once_however_many_ask_at_once():
+    calls = []
+
+    def find():
+        calls.append("found")
+        yield Tool("hammer")
+        yield Tool("saw")
+
+    tools = Registry("tool", {"key": "its name"}, find)
+    assert calls == []
+    start = Barrier(8)
+
+    def ask(number):
+        start.wait()
+        return list(tools)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(ask, range(8))) == [["hammer", "saw"]] * 8
+    assert calls == ["found"]
+
+
+def test_entries_that_cannot_all_be_taken_are_refused_whenever_one_asks():
+    tools = Registry("tool", {"key": "its name"}, lambda: [Tool("hammer"), Tool("hammer")])
+    for _ in range(2):
+        with pytest.raises(EntryRefused, match="There are two of the tool 'hammer'"):
+            tools["hammer"]
 
 
 def test_a_module_without_its_entry_is_named(tmp_path, monkeypatch):

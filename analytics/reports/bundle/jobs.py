@@ -7,10 +7,12 @@ from django.conf import settings
 
 from analytics.reports.build import fingerprint
 from analytics.reports.bundle.outcome import outcome_record
+from analytics.reports.bundle.reading import is_bundle
 from analytics.reports.bundle.replication import replicate
 from analytics.reports.bundle.writing import export_bundle
 from analytics.reports.cache import effective_ties
 from analytics.statistics.preferences.win_rates import Ties
+from evaluation.hooks import StudyFile
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
@@ -122,6 +124,9 @@ def open_bundle_of(job: Job) -> None:
     said = f"{study.title} was opened from the bundle. {outcome['counts']}"
     finish_job(job, message=said, study=study)
     log_action(study=study, by=job.by, message=f"Opened from {job.file_name}. {outcome['counts']}")
+
+
+BUNDLE = StudyFile("a replication bundle", is_bundle, open_bundle_of, "manage.py replicate FILE --keep SLUG")
 
 
 def _made_by(job: Job) -> Study | None:

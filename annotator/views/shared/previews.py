@@ -42,10 +42,6 @@ def _page(study: Study, spec: Spec, template: str, context: dict[str, Any]) -> s
     return render_to_string(template, {**around, **context}).strip()
 
 
-PAGES = {
-    "entry": PagePreview("Entry", ("consent", "about"), _entry),
-    "instructions": PagePreview(
-        "Instructions", ("instructions", "guideline", "guideline_context"), _instructions
-    ),
-    "end": PagePreview("End", ("thanks",), _end),
-}
+ENTRY = PagePreview("Entry", ("consent", "about"), _entry)
+INSTRUCTIONS = PagePreview("Instructions", ("instructions", "guideline", "guideline_context"), _instructions)
+END = PagePreview("End", ("thanks",), _end)

@@ -1,10 +1,11 @@
 """The derivations by key: one more is one more module here, which makes a `StudyDerivation` named DERIVATION.
 
-Those that need to know of other apps are registered by them.
+Those that need to know of other apps are registered by them (evaluation.hooks).
 """
 
 import sys
 
+from evaluation import hooks
 from evaluation.dumps.derivation import StudyDerivation
 from evaluation.registry import Registry, entries_in
 
@@ -18,5 +19,5 @@ DERIVATIONS: Registry[StudyDerivation] = Registry(
         "header": "the draft's line",
         "records": "the draft's items",
     },
-    entries_in(sys.modules[__name__], "DERIVATION"),
+    lambda: [*entries_in(sys.modules[__name__], "DERIVATION"), *hooks.derivations],
 )

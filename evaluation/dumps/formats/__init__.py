@@ -15,5 +15,5 @@ FORMATS: Registry[ExportFormat] = Registry(
         "write": "the function that writes a study",
         "place": "its place among the choices",
     },
-    sorted(entries_in(sys.modules[__name__], "FORMAT"), key=lambda each: each.place),
+    lambda: sorted(entries_in(sys.modules[__name__], "FORMAT"), key=lambda each: each.place),
 )

@@ -12,7 +12,7 @@ from evaluation.registry import Registry, entries_in
 RELEASES: Registry[Release] = Registry(
     "release",
     {"key": "its name in the command", "read": "the function that makes records of it"},
-    entries_in(sys.modules[__name__], "RELEASE"),
+    lambda: entries_in(sys.modules[__name__], "RELEASE"),
 )
 
 

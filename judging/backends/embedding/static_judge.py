@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
@@ -12,10 +12,11 @@ from evaluation.protocols import QuestionSpec
 from evaluation.protocols.base import Stimulus
 from judging.backends.base import CallFailed, Draws, Heuristic, StopRun, Unmeasurable
 from judging.backends.embedding.measure import COSINE, compared_texts, nearest_cosines
-from judging.backends.embedding.similarity import cosines
-from judging.backends.embedding.static import StaticEmbeddings
 from judging.backends.measured import MARGIN, fits_scale, is_comparison, verdict_by_measure
 from judging.backends.options import JudgeOption
+
+if TYPE_CHECKING:
+    from judging.backends.embedding.static import StaticEmbeddings
 
 FOLDER = JudgeOption(
     key="folder",
@@ -27,7 +28,7 @@ FOLDER = JudgeOption(
 class StaticSimilarity:
     """Cosines of an item's texts by one static model."""
 
-    def __init__(self, embeddings: StaticEmbeddings) -> None:
+    def __init__(self, embeddings: "StaticEmbeddings") -> None:
         self.embeddings = embeddings
         # An item's verdict and its measure are asked for one after the other.
         self._cosines = lru_cache(maxsize=1)(self._compute)
@@ -37,6 +38,8 @@ class StaticSimilarity:
         return nearest_cosines(stimulus, texts, self._cosines(tuple(texts)))
 
     def _compute(self, texts: tuple[str, ...]) -> list[list[float]]:
+        from judging.backends.embedding.similarity import cosines
+
         try:
             return cosines(self.embeddings.embed(texts))
         except CallFailed as reason:
@@ -61,6 +64,8 @@ def model_folder(name: str) -> Path:
 
 
 def _configured(heuristic: Heuristic, options: Mapping[str, Any]) -> Heuristic:
+    from judging.backends.embedding.static import StaticEmbeddings
+
     name = options["folder"]
     embeddings = StaticEmbeddings(model_folder(name), name)
     embeddings.require()

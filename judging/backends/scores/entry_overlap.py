@@ -8,7 +8,6 @@ cite it. An entry counts as one answer, as in the paper, however many lines its 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analytics.statistics.entries.matching import citation_recall, count_difference
 from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries.references import reference_set, response_set
@@ -36,6 +35,8 @@ def cited_sources(entries: Sequence[Entry]) -> set[Any]:
 
 def overlap_numbers(stimulus: Stimulus) -> Mapping[str, Mapping[str, float]]:
     """The measures of each response; no recall where the reference cites nothing."""
+    from analytics.statistics.entries.matching import citation_recall, count_difference
+
     reference = reference_set(stimulus)
     if reference is None:
         raise Unmeasurable(NO_REFERENCE)

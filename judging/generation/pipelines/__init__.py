@@ -29,6 +29,6 @@ PIPELINES: Registry[Pipeline] = Registry(
         "about": "what it makes, in a sentence or two",
         "steps": "its steps, in their order",
     },
-    [import_module(f"{__name__}.{info.name}").PIPELINE for info in iter_modules(__path__)],
+    lambda: [import_module(f"{__name__}.{info.name}").PIPELINE for info in iter_modules(__path__)],
     check=_shared_keys,
 )

@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 
 from evaluation.registry import Registry
 from judging.backends.base import Reply, Request
+from judging.hooks import kinds_of_work
 from judging.models import Call, Endpoint, Run
 from judging.services.calls.call_attempts import CallAttempt, ReplyContent
 
@@ -143,6 +144,7 @@ KINDS_OF_WORK: Registry[KindOfWork] = Registry(
         "key": "the run's `work` in the database",
         "workload": "makes the workload of a run",
     },
+    lambda: kinds_of_work,
 )
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from asgiref.sync import async_to_sync
 from django.utils.translation import gettext_noop
 
-from evaluation.hooks import RevisionFailed
+from evaluation.hooks import Reviser, RevisionFailed
 from evaluation.models import Item, Outcome
 from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries.sets import Entry
@@ -109,6 +109,9 @@ def revise_draft(item: Item, entries: Sequence[Entry], instruction: str) -> list
     except (BudgetSpent, Refused) as refused:
         raise _failed(judge, NO_MODEL, refused) from None
     return _Revision(judge, call, item.stimulus or {}, entries, instruction).make()
+
+
+REVISER = Reviser(reviser_name, revise_draft)
 
 
 def _failed(judge: Judge, words: str, why: Exception) -> RevisionFailed:
