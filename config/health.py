@@ -12,13 +12,15 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 
-import redis
 from django.conf import settings
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
+
+if settings.REDIS_URL:
+    import redis  # not within the check, whose time is short
 
 logger = logging.getLogger(__name__)
 # All checks together; whoever probes every few seconds has no use for a later answer.

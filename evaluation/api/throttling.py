@@ -8,12 +8,12 @@ from typing import Any
 from django.conf import settings
 from django.core.cache import cache
 from django.utils.crypto import salted_hmac
-from redis.exceptions import RedisError
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from evaluation.operations.logins import client_address
+from evaluation.operations.redis_error import redis_error
 
 logger = logging.getLogger(__name__)
 WINDOW = 60
@@ -41,7 +41,7 @@ def _count(key: str) -> int:
         return cache.incr(key)
     except ValueError:
         return 1  # dropped between the two by a full cache
-    except RedisError as error:
+    except redis_error() as error:
         logger.warning("The API's requests can't be counted: %s", error)
         return 0
 

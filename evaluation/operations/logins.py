@@ -21,7 +21,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
-from redis import RedisError
+
+from evaluation.operations.redis_error import redis_error
 
 logger = logging.getLogger(__name__)
 # Where the count stands if there is no Redis; a migration makes it.
@@ -73,7 +74,7 @@ class LoginDelayHandler(AxesCacheHandler):
         pair, address = get_client_cache_keys(request, credentials)
         try:
             counts = self.cache.get_many([pair, address])
-        except RedisError as error:
+        except redis_error() as error:
             # Whoever can log in is let in: a broken count must not keep everybody out.
             logger.error("Failed logins can't be looked up: %s", error)
             return False
@@ -91,7 +92,7 @@ class LoginDelayHandler(AxesCacheHandler):
         try:
             for key in get_client_cache_keys(request, credentials):
                 self._count(key)
-        except RedisError as error:
+        except redis_error() as error:
             logger.error("A failed login can't be counted: %s", error)
             return
         request.axes_locked_out = self.is_locked(request, credentials)
@@ -119,7 +120,7 @@ class LoginDelayHandler(AxesCacheHandler):
         pair, _ = get_client_cache_keys(request, {"username": user.get_username()})
         try:
             self.cache.delete(pair)
-        except RedisError as error:
+        except redis_error() as error:
             logger.error("Failed logins can't be forgotten: %s", error)
 
     def user_logged_out(self, sender: Any, request: HttpRequest, user: Any, **kwargs: Any) -> None:

@@ -8,11 +8,10 @@ import logging
 from typing import Any
 
 from kombu.exceptions import ChannelError, KombuError
-from redis.exceptions import RedisError
+
+from evaluation.operations.redis_error import redis_error
 
 logger = logging.getLogger(__name__)
-# Also what a folder of messages fails with, where there is no Redis.
-UNREACHABLE = (KombuError, ChannelError, RedisError, OSError)
 
 
 def send_message(task: Any, *arguments: Any, countdown: float | None = None, **named: Any) -> bool:
@@ -25,7 +24,8 @@ def send_message(task: Any, *arguments: Any, countdown: float | None = None, **n
             task.delay(*arguments, **named)
         else:
             task.apply_async(arguments, countdown=countdown)
-    except UNREACHABLE as error:
+    # OSError is also what a folder of messages fails with, where there is no Redis.
+    except (KombuError, ChannelError, OSError, redis_error()) as error:
         logger.error("The broker can't be reached; %s%s was not sent: %s", task.name, arguments, error)
         return False
     return True

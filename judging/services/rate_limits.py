@@ -11,11 +11,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import redis
 from django.conf import settings
-from redis.exceptions import RedisError
+
+from evaluation.operations.redis_error import redis_error
+
+if TYPE_CHECKING:
+    import redis
 
 logger = logging.getLogger(__name__)
 # A second more than a minute: what is sent evenly does not arrive as evenly.
@@ -167,7 +170,7 @@ def _share(tokens: float, room: float) -> float:
 class SharedRateLimits:
     """The limits of all processes that share a Redis; where it can't be reached, each keeps them by itself."""
 
-    def __init__(self, client: redis.Redis, prefix: str) -> None:
+    def __init__(self, client: "redis.Redis", prefix: str) -> None:
         self._prefix = prefix
         self._script = client.register_script(TAKE)
         self._alone = ProcessRateLimits()
@@ -178,7 +181,7 @@ class SharedRateLimits:
         asked = (limit.requests or 0, limit.tokens or 0, tokens, MINUTE, CATCH_UP)
         try:
             return float(self._script(keys=[f"{self._prefix}rate:{endpoint}"], args=asked))
-        except RedisError as error:
+        except redis_error() as error:
             logger.warning("The rate limits of endpoint %s can't be shared: %s", endpoint, error)
             return self._alone.take(endpoint, limit, tokens)
 
@@ -188,6 +191,8 @@ def rate_limits() -> RateLimits:
     """Those of this installation. Taking asks Redis and blocks for as long: in an event loop, from a thread."""
     if not settings.REDIS_URL:
         return ProcessRateLimits()
+    import redis
+
     patience = settings.ASSAY_REDIS_SECONDS
     client = redis.Redis.from_url(
         settings.REDIS_URL, socket_connect_timeout=patience, socket_timeout=patience
