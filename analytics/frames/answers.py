@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-import pandas as pd
 
 from analytics.frames.arrays import NO_ORDER, AnswerGroup, Answers, AnswersFrame, response_places
 from analytics.frames.directions import Directed, by_direction, directed_questions
@@ -37,6 +36,8 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
     decisions about drafted ones are counted, and beside them what sets are made of (see `analytics.frames.entries`);
     they are compared with their drafts and with each other once a figure asks for it.
     """
+    import pandas as pd
+
     questions = tuple(each.question for each in directed)
     own = {each.key: replace(each.question, key=each.key) for each in reversed(directed)}
     answers = by_direction(rows, directed, read_answers(rows, list(own.values())))

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from analytics.frames.rows import (
     DEFAULT_RULE,
@@ -24,6 +23,9 @@ from analytics.statistics.preferences.grades import Grades, as_grade, as_prefere
 from evaluation.forms import LAYOUTS
 from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec, Shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNKNOWN_LAYOUT = -1
 ORDERS = {"r1,r2": 0, "r2,r1": 1}
@@ -122,6 +124,8 @@ def _frame(
     preference: QuestionSpec | None,
     checks: Asked | None,
 ) -> PairFrame:
+    import pandas as pd
+
     farthest = preference.grades[-1] if preference and preference.grades else 0
     preferred = pd.concat([_preferences(rows, each, farthest) for each in answers] or [_preferences(rows)])
     preferring = set(pd.unique(preferred["rater"]).tolist())
@@ -145,7 +149,7 @@ def _frame(
     return PairFrame(items, tuple(group for group in groups if len(group.judgments)), preference)
 
 
-def _preferences(rows: StudyRows, asked: Asked | None = None, farthest: int = 0) -> pd.DataFrame:
+def _preferences(rows: StudyRows, asked: Asked | None = None, farthest: int = 0) -> "pd.DataFrame":
     """One row per answer to a preference; without one, none.
 
     `judgment` is the row of the judgment. `number` is from 0 to 1: a probability or, of grades up to `farthest`, the
@@ -159,7 +163,9 @@ def _preferences(rows: StudyRows, asked: Asked | None = None, farthest: int = 0)
 
 def _table(
     rows: StudyRows, judgment: npt.NDArray[Any], label: npt.NDArray[Any], number: npt.NDArray[Any]
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
+    import pandas as pd
+
     of = {name: rows.judgments[name].to_numpy()[judgment] for name in ("item", "rater", "replicate", "shown")}
     orders = np.array([ORDERS.get(shown, UNKNOWN_ORDER) for shown in rows.shown], dtype=np.int8)
     return pd.DataFrame(
@@ -175,8 +181,10 @@ def _table(
     )
 
 
-def _with_checklists_only(rows: StudyRows, preferring: set[int], preferred: pd.DataFrame) -> pd.DataFrame:
+def _with_checklists_only(rows: StudyRows, preferring: set[int], preferred: "pd.DataFrame") -> "pd.DataFrame":
     """The rows, and those of judges that are not asked for a preference: they have a checklist, but no label."""
+    import pandas as pd
+
     others = [
         pk for pk, rater in rows.raters.items() if rater.kind == Rater.Kind.JUDGE and pk not in preferring
     ]
@@ -189,11 +197,13 @@ def _with_checklists_only(rows: StudyRows, preferring: set[int], preferred: pd.D
 
 def _group(
     group: Membership,
-    rows: pd.DataFrame,
+    rows: "pd.DataFrame",
     study: StudyRows,
     checks: Asked | None,
     farthest: int,
 ) -> PairGroup:
+    import pandas as pd
+
     reduced = reduce_replicates(rows, {pk: rater.rule for pk, rater in study.raters.items()})
     of_members = reduced
     if group.combined:
@@ -229,7 +239,7 @@ def _layouts(study: StudyRows, read: npt.NDArray[np.int64]) -> npt.NDArray[np.in
     return codes[study.judgments["layout"].to_numpy()[read]] if len(codes) else codes
 
 
-def _grades(rows: pd.DataFrame, rater: npt.NDArray[Any], farthest: int) -> Grades:
+def _grades(rows: "pd.DataFrame", rater: npt.NDArray[Any], farthest: int) -> Grades:
     """Those of the rows that have one; a label alone, such as a judge's that says no more, has none."""
     number = rows["number"].to_numpy(dtype=np.float64)
     graded = np.isfinite(number)
@@ -241,7 +251,7 @@ def _grades(rows: pd.DataFrame, rater: npt.NDArray[Any], farthest: int) -> Grade
     )
 
 
-def _readings(rows: pd.DataFrame) -> Readings:
+def _readings(rows: "pd.DataFrame") -> Readings:
     return Readings(
         rater=rows["rater"].to_numpy(),
         item=rows["item"].to_numpy(),
@@ -275,9 +285,11 @@ def _group_checks(judgments: npt.NDArray[np.int64], checks: Asked | None) -> Che
 
 
 def combine_members(
-    rows: pd.DataFrame, combined: Mapping[int, int], rules: Mapping[int, str]
-) -> pd.DataFrame:
+    rows: "pd.DataFrame", combined: Mapping[int, int], rules: Mapping[int, str]
+) -> "pd.DataFrame":
     """One row per jury and item in place of one per member, by the rule of each jury; other raters' rows stay."""
+    import pandas as pd
+
     rater = rows["rater"].to_numpy()
     first = np.array([combined.get(pk, pk) for pk in rater.tolist()], dtype=rater.dtype)
     parts = [rows[~np.isin(rater, list(combined))]]
@@ -288,9 +300,11 @@ def combine_members(
 
 
 def _combined_checks(
-    reduced: pd.DataFrame, of_members: pd.DataFrame, combined: Mapping[int, int], checks: Asked
+    reduced: "pd.DataFrame", of_members: "pd.DataFrame", combined: Mapping[int, int], checks: Asked
 ) -> Checks | None:
     """The checklists of raters and, of each jury, what most of its members checked; nothing where they are even."""
+    import pandas as pd
+
     own = _group_checks(of_members["judgment"].to_numpy(), checks)
     assert own is not None
     raters = pd.Series([combined.get(pk, pk) for pk in of_members["rater"]], dtype=np.int64)
@@ -309,12 +323,14 @@ def _combined_checks(
     )
 
 
-def reduce_replicates(rows: pd.DataFrame, rules: Mapping[int, str]) -> pd.DataFrame:
+def reduce_replicates(rows: "pd.DataFrame", rules: Mapping[int, str]) -> "pd.DataFrame":
     """One row per (rater, item), by the rule of each rater (see `analytics.statistics.core.replicates`).
 
     A rater, an item and a replicate are there once, so nothing is to be done where every replicate is the first and
     every rater goes by the default rule, which leaves single readings as they are.
     """
+    import pandas as pd
+
     special = {pk: rule for pk, rule in rules.items() if rule != DEFAULT_RULE}
     own_rule = (
         np.isin(rows["rater"].to_numpy(), list(special)) if special else np.zeros(len(rows), dtype=bool)
@@ -328,7 +344,7 @@ def reduce_replicates(rows: pd.DataFrame, rules: Mapping[int, str]) -> pd.DataFr
     return pd.concat([part for part in parts if len(part)] or [rows], ignore_index=True)
 
 
-def _reduced(rows: pd.DataFrame, rule: str) -> pd.DataFrame:
+def _reduced(rows: "pd.DataFrame", rule: str) -> "pd.DataFrame":
     """Replicates in their order, so that a judgment goes by its first reading."""
     ordered = rows.sort_values("replicate", kind="stable")
     reduced = reduce_readings(_readings(ordered), rule)

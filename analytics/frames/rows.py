@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from django.db.models import Expression, Q, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
@@ -27,6 +26,9 @@ from evaluation.protocols.answers.packing import PackedAnswers, unpack
 from evaluation.protocols.kinds import KINDS
 from evaluation.selectors import countable_of_q, countable_q
 from evaluation.services.packing import packed_from_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TIE = "tie"
 # What a preference between two responses is counted as.
@@ -136,7 +138,7 @@ class StudyRows:
     items: StudyItems
     item_pks: Ints
     raters: Mapping[int, KnownRater]
-    judgments: pd.DataFrame
+    judgments: "pd.DataFrame"
     judgment_pks: Ints
     shown: tuple[str, ...]
     # "" where it is not recorded.
@@ -182,6 +184,8 @@ class StudyRows:
 def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters = EVERYTHING) -> StudyRows:
     """The judgments of raters that are in figures, or `only` those of these raters, wherever they are; of either what
     the filters leave."""
+    import pandas as pd
+
     items, item_pks = read_items(study, filters)
     types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), ColumnType.WHOLE) | {
         "shown": ColumnType.CODED,

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from analytics.figures.report_view import LEADERS
 from analytics.frames.arrays import AnswerGroup, AnswersFrame
@@ -16,6 +15,9 @@ from analytics.statistics.core.tidy import Ints
 from analytics.statistics.rankings.scores_vs_ranks import ScoresVsRanks, scores_vs_ranks
 from evaluation.models import Query, Response, Study
 from evaluation.protocols import Kind, QuestionSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OVERALL = "overall"
 CELL = ["query", "system"]
@@ -67,6 +69,8 @@ class _Side:
 
     def means(self) -> "pd.Series[float]":
         """The mean answer about each query's response of each system, by their keys."""
+        import pandas as pd
+
         items, answers = self.frame.items, self.group.answers[self.question.key]
         known = answers.system >= 0
         several = max(len(items.systems), 1)
@@ -129,6 +133,8 @@ def _with_leading(
 
 
 def _compared(scored: _Side, ranked: _Side, texts: "_Texts") -> ComparedRankings:
+    import pandas as pd
+
     scores, ranks = scored.means(), ranked.means()
     names = f"{scored.study.slug} and {ranked.study.slug}"
     both = scores.index.intersection(ranks.index)
@@ -247,9 +253,11 @@ class _Texts:
 
 
 def _codes(names: "pd.Series[str]") -> Ints:
+    import pandas as pd
+
     return np.asarray(pd.factorize(names)[0], dtype=np.int64)
 
 
-def _standings(table: pd.DataFrame) -> Iterable[SystemStanding]:
+def _standings(table: "pd.DataFrame") -> Iterable[SystemStanding]:
     for system, rows in table.groupby("system"):
         yield SystemStanding(str(system), float(rows["score"].mean()), float(rows["rank"].mean()), len(rows))

@@ -10,18 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-import pyarrow as pa
-import pyarrow.csv
 from django.db import connection, transaction
 from django.db.models import QuerySet
-from psycopg.errors import error_from_result
-from psycopg.pq import ExecStatus
-from psycopg.pq.abc import PGconn
+
+if TYPE_CHECKING:
+    from psycopg.pq.abc import PGconn
 
 CHUNK = 50_000
 NO_MOMENT = int(np.iinfo(np.int64).min)
@@ -39,13 +36,6 @@ class ColumnType(Enum):
     MOMENT = "moment"
 
 
-ARROW = {
-    ColumnType.WHOLE: pa.int64(),
-    ColumnType.NUMBER: pa.float64(),
-    ColumnType.TEXT: pa.string(),
-    ColumnType.CODED: pa.dictionary(pa.int32(), pa.string()),
-    ColumnType.MOMENT: pa.timestamp("us", "UTC"),
-}
 # One join of everything: a hash table that spills, and compiling the query, cost more than they give.
 SETTINGS = "SET LOCAL work_mem = '256MB'; SET LOCAL jit = off"
 
@@ -119,11 +109,23 @@ def _converted(values: npt.NDArray[Any], wanted: ColumnType) -> Any:
     if wanted is ColumnType.MOMENT:
         whole = (NO_MOMENT if each is None else (each - EPOCH) // MICROSECOND for each in values)
         return np.fromiter(whole, np.int64, len(values))
+    import pandas as pd
+
     codes, table = pd.factorize(values)
     return codes, [str(value) for value in table]
 
 
 def _copied(selected: QuerySet[Any], types: Mapping[str, ColumnType]) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    arrow = {
+        ColumnType.WHOLE: pa.int64(),
+        ColumnType.NUMBER: pa.float64(),
+        ColumnType.TEXT: pa.string(),
+        ColumnType.CODED: pa.dictionary(pa.int32(), pa.string()),
+        ColumnType.MOMENT: pa.timestamp("us", "UTC"),
+    }
     sql, params = selected.query.sql_with_params()
     buffer = io.BytesIO()
     with transaction.atomic(), connection.cursor() as cursor:
@@ -139,7 +141,7 @@ def _copied(selected: QuerySet[Any], types: Mapping[str, ColumnType]) -> dict[st
         read_options=pyarrow.csv.ReadOptions(column_names=list(types)),
         parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types={name: ARROW[each] for name, each in types.items()},
+            column_types={name: arrow[each] for name, each in types.items()},
             # COPY writes nothing for null; a name like NULL or NA is a name.
             null_values=[""],
             strings_can_be_null=True,
@@ -149,11 +151,14 @@ def _copied(selected: QuerySet[Any], types: Mapping[str, ColumnType]) -> dict[st
     return {name: _from_arrow(table.column(name).combine_chunks(), each) for name, each in types.items()}
 
 
-def _take_rows(pgconn: PGconn, buffer: io.BytesIO) -> None:
+def _take_rows(pgconn: "PGconn", buffer: io.BytesIO) -> None:
     """All rows of the COPY that is under way.
 
     By libpq's own calls: the driver's loop over rows takes three times as long.
     """
+    from psycopg.errors import error_from_result
+    from psycopg.pq import ExecStatus
+
     while True:
         size, row = pgconn.get_copy_data(1)
         if size > 0:
@@ -176,5 +181,5 @@ def _from_arrow(column: Any, wanted: ColumnType) -> Any:
     if wanted is ColumnType.TEXT:
         return column.fill_null("").to_numpy(zero_copy_only=False)
     if wanted is ColumnType.MOMENT:
-        return column.cast(pa.int64()).fill_null(NO_MOMENT).to_numpy(zero_copy_only=False)
+        return column.cast("int64").fill_null(NO_MOMENT).to_numpy(zero_copy_only=False)
     return column.indices.fill_null(-1).to_numpy(zero_copy_only=False), column.dictionary.to_pylist()

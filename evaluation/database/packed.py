@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
@@ -68,6 +67,8 @@ def join_rows(rows: Iterable[tuple[str, int, str, bytes]]) -> list[JoinedRows]:
 
 
 def _joined(shared: str, runs: Sequence[Run]) -> JoinedRows:
+    import pandas as pd
+
     table: dict[str, int] = {}
     codes = []
     for _, lines, _ in runs:

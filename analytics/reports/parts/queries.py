@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from analytics.frames.arrays import StudyItems
 from analytics.statistics.core.tidy import Ints
@@ -33,6 +32,8 @@ def queries_record(items: StudyItems) -> list[Record]:
 
 def _by(name: str, values: Sequence[str], per_query: Ints, *, split: str | None = None) -> Iterator[Record]:
     """Values with the most queries first; nothing where there is one value only."""
+    import pandas as pd
+
     codes, found = pd.factorize(np.array(values, dtype=object), sort=True)
     if len(found) < 2:
         return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from analytics.frames.rows import StudyRows
 from analytics.frames.times import RecordedTimes, read_times
@@ -16,6 +15,9 @@ from analytics.statistics.core.tidy import Floats, Ints, sorted_codes
 from analytics.statistics.raters.times import judging_times, medians_by
 from evaluation import design
 from evaluation.models import Item, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Record = dict[str, Any]
 # The items that took longest, and those that were skipped most.
@@ -42,6 +44,8 @@ def _of_kind(study: Study, times: RecordedTimes) -> Record:
 
 def _of_items(times: RecordedTimes) -> list[Record]:
     """The items that took longest, the slowest first, and those that were skipped most."""
+    import pandas as pd
+
     judgments = pd.Series(times.item).value_counts()
     active, visible = (_medians(times.item, seconds) for seconds in (times.active, times.visible))
     longest = active.index[np.lexsort((active.index, -active))][:MOST_ITEMS].tolist()
@@ -79,5 +83,7 @@ def _of(medians: pd.Series[float], code: int) -> float | None:
 
 def _medians(codes: Ints, seconds: Floats) -> pd.Series[float]:
     """The median of each code's seconds, of those that have any."""
+    import pandas as pd
+
     known = np.isfinite(seconds)
     return pd.Series(medians_by(codes[known], seconds[known]), index=sorted_codes(codes[known]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-import krippendorff
 import numpy as np
 
 from analytics.statistics.core.counts import collapse
@@ -41,6 +40,8 @@ def krippendorff_alpha(
     ParameterError for an unknown level and for values that don't ascend, TidyDataError where `query` has another
     length.
     """
+    import krippendorff
+
     domain = np.arange(counts.shape[1], dtype=float) if values is None else np.asarray(values, dtype=float)
     if level not in LEVELS:
         raise ParameterError(f"There is no alpha for the level of measurement {level}.")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, present, undefined
 from analytics.statistics.core.interval_notes import noted
@@ -55,6 +54,8 @@ def intraclass_correlations(
     Fleiss give it for equal numbers; this is the usual estimate for others). The interval of one rater is over queries;
     that of a mean follows from it by the formula of Spearman and Brown. Undefined with a reason where nothing varies.
     """
+    import pandas as pd
+
     # Shifted by their mean, which changes no correlation: sums of squares lose no digits.
     value = values.value - (values.value.mean() if len(values.value) else 0.0)
     codes, first, unit_of = distinct(values.unit)

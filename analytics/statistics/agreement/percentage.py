@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, present, undefined
 from analytics.statistics.core.narrow import row_sums
@@ -162,6 +161,8 @@ def _mean_by_match(shares: Floats, match: Ints, used: Bools) -> tuple[Ints, Floa
 
 
 def _paired_test(one: Floats, other: Floats, parts: tuple[LeftOut, ...], level: float) -> AgreementDifference:
+    import scipy
+
     n = len(one)
     if n == 0:
         reason = "The two settings share no query and pair."

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, TidyDataError, undefined
 from analytics.statistics.core.interval_notes import noted
@@ -46,6 +45,8 @@ def ordered_association(
     Both are functions of how often each two codes meet; equals share their ranks. Undefined with a reason where a
     column does not vary. Raises TidyDataError where the shapes differ.
     """
+    import scipy
+
     if not x.shape == y.shape == query.shape or x.ndim != 1:
         raise TidyDataError("An association needs two codes and a query in every row.")
     n, level = len(x), resample.level

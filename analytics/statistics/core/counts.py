@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.tidy import MISSING, Ints
@@ -53,6 +52,8 @@ def collapse(rows: npt.NDArray[Any]) -> Collapsed:
     the patterns, and so every seeded resample of them, is that of the values and not that in which the rows arrived.
     Raises TidyDataError where a number is undefined.
     """
+    import pandas as pd
+
     n, width = rows.shape
     codes, n_codes = np.zeros(n, dtype=np.int64), 1
     for column in range(width):
@@ -76,5 +77,7 @@ def collapse(rows: npt.NDArray[Any]) -> Collapsed:
 
 def _recode(codes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
     """The same grouping with codes from 0 to the number of groups less one."""
+    import pandas as pd
+
     dense, used = pd.factorize(codes)
     return dense.astype(np.int64, copy=False), len(used)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.narrow import column_sums
 from analytics.statistics.core.tidy import Floats, Ints, distinct
@@ -77,6 +76,8 @@ def leave_out_rows(group: Ints, row: Ints, table: Floats, total: Floats, statist
     `group` (n,) and `row` (n,) say which of the groups, from 0 without gaps, takes which row. Groups are laid out some
     at a time, as there may be nearly as many of them as judgments.
     """
+    import scipy
+
     groups = int(group.max(initial=-1)) + 1
     rows_of = scipy.sparse.csr_array((np.ones(len(row)), (group, row)), shape=(groups, len(table)))
     size = max(1, CHUNK_BYTES // (8 * max(table.shape[1], 1)))
@@ -91,6 +92,8 @@ def leave_out_cells(query: Ints, cell: Ints, n_cells: int, statistic: Statistic)
     tell apart are one cell. Above `MAX_GROUPS` queries, groups of them drawn at random are left out: anew from the same
     seed every time, so that one figure has one interval wherever it is computed.
     """
+    import scipy
+
     used, _, codes = distinct(query)
     table = scipy.sparse.csr_array((np.ones(len(cell)), (codes, cell)), shape=(len(used), n_cells))
     groups = min(len(used), MAX_GROUPS)
@@ -124,6 +127,8 @@ def t_interval(value: float, error: float, groups: float, scale: Scale, level: f
     On a transformed scale the standard error is carried over by the slope at the value (delta method), which stays
     finite where leaving out a query takes the figure to an end of its scale.
     """
+    import scipy
+
     half = float(scipy.special.stdtrit(groups - 1, (1 + level) / 2)) * error
     if scale == "share":
         middle, half = scipy.special.logit(value), half / (value * (1 - value))

@@ -14,7 +14,6 @@ from functools import lru_cache
 from math import ceil
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import ParameterError, TidyDataError
 from analytics.statistics.core.jackknife import CHUNK_BYTES
@@ -181,6 +180,8 @@ def _all_sums(size: Floats, times: Ints) -> tuple[Floats, Floats]:
 @lru_cache(maxsize=256)
 def _binomial(n: int) -> Floats:
     """Chances (n + 1,) of each number of positive signs."""
+    import scipy
+
     return np.asarray(scipy.stats.binom.pmf(np.arange(n + 1), n, 0.5))
 
 
@@ -214,6 +215,8 @@ def _all_shares(value: Floats, times: Ints, n_one: int) -> tuple[Floats, Floats]
 
 
 def _log_choose(n: int, k: Ints) -> Floats:
+    import scipy
+
     log = scipy.special.gammaln
     return np.asarray(log(n + 1) - log(k + 1) - log(n - k + 1))
 

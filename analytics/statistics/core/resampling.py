@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, undefined
 from analytics.statistics.core.interval_notes import note_of_share
@@ -88,6 +87,8 @@ def draw_queries(n: int, *, rng: np.random.Generator, replicates: int) -> Iterat
 
 def wilson_interval(share: float, units: int, level: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval of a share of `units` independent units (Wilson 1927)."""
+    import scipy
+
     z = float(scipy.special.ndtri((1 + level) / 2))
     centre = (share + z**2 / (2 * units)) / (1 + z**2 / units)
     half = z / (1 + z**2 / units) * np.sqrt(share * (1 - share) / units + z**2 / (4 * units**2))

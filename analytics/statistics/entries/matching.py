@@ -11,7 +11,6 @@ from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.core.tidy import Floats, Ints
@@ -41,6 +40,8 @@ def optimal_matching(fit: Floats) -> Matching:
 
     Raises ParameterError where `fit` is no table of finite numbers.
     """
+    from scipy.optimize import linear_sum_assignment
+
     _check(fit)
     given, reference = linear_sum_assignment(fit, maximize=True)
     return Matching(given, reference, *fit.shape)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, present, undefined
 from analytics.statistics.core.interval_notes import noted
@@ -146,6 +145,8 @@ def _correlate(weights: Floats, cells: _Cells) -> Floats:
 
 def _mid_ranks(weights: Floats, position: Ints, n: int) -> tuple[Floats, np.ndarray]:
     """Mid-ranks (r, p), up to a constant, of values at `position` (p,), and whether two values occur (r,)."""
+    import scipy
+
     membership = scipy.sparse.csr_array(
         (np.ones(len(position)), (np.arange(len(position)), position)), shape=(len(position), n)
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import Estimate, TidyDataError, undefined
 from analytics.statistics.core.tidy import Floats
@@ -54,6 +53,8 @@ def leaderboard_correlation(one: Floats, other: Floats) -> LeaderboardCorrelatio
 
 def coefficients_of(x: Floats, y: Floats) -> tuple[float, float, float]:
     """Pearson's r, Spearman's rho and Kendall's tau-b of finite rates (s,), neither all alike."""
+    import scipy
+
     # Rates that differ by rounding only are tied.
     x, y = np.round(x, 12), np.round(y, 12)
     ranks = scipy.stats.rankdata(x), scipy.stats.rankdata(y)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import Estimate, TidyDataError, present, undefined
 from analytics.statistics.core.jackknife import Jackknife, error_of
@@ -85,6 +84,8 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
     chosen penalty draws small effects to zero, around which intervals would cover too little. They hold the value.
     Where fewer than five queries have a preference on the less common side of one half, rate and change have none.
     """
+    import scipy
+
     known = np.isfinite(rows.preference)
     n, queries = int(np.count_nonzero(known)), len(np.unique(rows.query[known]))
     left_out = present({NO_USABLE_JUDGMENT: int(np.count_nonzero(~known))})
@@ -139,6 +140,8 @@ def difficulties(system: Ints, preference: Floats, longer: Floats, query: Ints, 
     of their variances plus one. A system's own preferences are left out: with few systems they would explain
     themselves. 0 where no other system was judged on the query.
     """
+    import scipy
+
     residual, variance = np.zeros(len(system)), np.zeros(len(system))
     for code in np.unique(system):
         at = np.flatnonzero((system == code) & np.isfinite(preference))
@@ -211,6 +214,8 @@ def _left_out_queries(
     coefficients: Floats, design: Floats, at_zero: Floats, rows: LengthRows, known: Bools
 ) -> Jackknife:
     """Rate, plain rate and their difference, and their standard errors over queries."""
+    import scipy
+
     chance = scipy.special.expit(design @ coefficients)
     wanted = scipy.special.expit(at_zero @ coefficients)
     _, query = np.unique(rows.query, return_inverse=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.resampling import sum_by
 from analytics.statistics.core.tidy import Bools, Floats, Ints
@@ -64,6 +63,8 @@ def fit_cross_validated(x: Floats, y: Floats, fold: Ints) -> PenalizedFit:
 
 def fit_at(rows: _Rows, c: float, start: Floats) -> Floats:
     """Coefficients (k,) at one C, by Newton steps on the quadratic model with the penalty (proximal Newton)."""
+    import scipy
+
     w = start.copy()
     value = _objective(rows, c, w)
     for _ in range(MOST_STEPS):
@@ -104,6 +105,8 @@ def _objective(rows: _Rows, c: float, w: Floats) -> float:
 
 
 def _log_loss(rows: _Rows, w: Floats) -> float:
+    import scipy
+
     chance = np.clip(scipy.special.expit(rows.x @ w), EDGE, 1 - EDGE)
     total = rows.y @ np.log(chance) + (rows.n - rows.y) @ np.log(1 - chance)
     return float(-total / rows.n.sum())

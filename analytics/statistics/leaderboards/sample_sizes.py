@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Floats
@@ -97,6 +96,8 @@ def paired_p_values(scores: Floats) -> Floats:
 
     Differences that are all zero have p = 1, others that are all the same p = 0, to which the test tends.
     """
+    import scipy
+
     known = np.isfinite(scores)
     value, mask = np.where(known, scores, 0.0), known.astype(np.float64)
     square = value**2

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import ParameterError, TidyDataError
 from analytics.statistics.core.tidy import FIRST, SECOND, TIE, Floats, Ints
@@ -66,6 +65,8 @@ class VoteAssumptions:
 
     def votes(self, raters: int) -> tuple[Ints, Floats]:
         """Every way in which `raters` can vote on an item, as counts (c, 3), and its probability (c,)."""
+        import scipy
+
         counts = np.array([(a, b, raters - a - b) for a in range(raters + 1) for b in range(raters + 1 - a)])
         likeness = min(self.likeness, ALWAYS)
         if likeness > NOT_AT_ALL:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy
 
 from analytics.statistics.agreement.percentage import item_agreement
 from analytics.statistics.core.estimates import ParameterError
@@ -166,6 +165,8 @@ def grid(
 
 def _intervals(mean: Floats, error: Floats, n: int, level: float, *, is_share: bool) -> tuple[Floats, Floats]:
     """The t intervals of `mean` (s,) with its standard `error`, of shares on the logit's scale as in a report."""
+    import scipy
+
     t = float(scipy.stats.t.ppf((1 + level) / 2, n - 1))
     if not is_share:
         return mean - t * error, mean + t * error

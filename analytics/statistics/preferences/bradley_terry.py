@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import ParameterError, present
 from analytics.statistics.core.resampling import ResampleSpec
@@ -112,6 +111,8 @@ def _of_cell(
 
 
 def _comparisons(items: Items, wins: Floats, n: Ints, rng: np.random.Generator) -> Comparisons:
+    import scipy
+
     codes = np.stack([items.system_1, items.system_2], axis=1).astype(np.int64)
     systems = np.flatnonzero(np.bincount(codes.ravel()))
     pair = items.pair

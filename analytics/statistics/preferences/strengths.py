@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, undefined
 from analytics.statistics.core.jackknife import CHUNK_BYTES, Jackknife, error_of
 from analytics.statistics.core.resampling import ONE_QUERY, ResampleSpec, draw_queries, estimate_from
 from analytics.statistics.core.tidy import Floats, Ints
+
+if TYPE_CHECKING:
+    import scipy
 
 MAX_STEPS = 200
 MAX_STEP = 2.0
@@ -55,6 +58,8 @@ def fit_strengths(pairs: Ints, wins: Floats, n_systems: int) -> Floats:
     `pairs` (m, 2) are positions of systems, `wins` (r, m, 2) what either side won, all of it positive on a
     connected graph. Newton's method from equal strengths, its steps limited, on all replicates at once.
     """
+    import scipy
+
     beaten = np.zeros((len(wins), n_systems, n_systems))
     beaten[:, pairs[:, 0], pairs[:, 1]] = wins[:, :, 0]
     beaten[:, pairs[:, 1], pairs[:, 0]] = wins[:, :, 1]
@@ -96,6 +101,8 @@ def no_strengths(
 
 def why_undefined(data: Comparisons, names: tuple[str, ...]) -> str:
     """Why these systems have no strengths, as a sentence; empty where they have."""
+    import scipy
+
     n = len(names)
     if n < 3:
         return "Strengths need more than two systems."
@@ -109,6 +116,8 @@ def why_undefined(data: Comparisons, names: tuple[str, ...]) -> str:
 
 def never_beaten(data: Comparisons, names: tuple[str, ...]) -> str:
     """Why strengths have no interval: some systems never lost to the others, so that only the prior holds them."""
+    import scipy
+
     won = data.wins.sum(axis=0).reshape(-1, 2)
     winner = np.concatenate([data.pairs[won[:, 0] > 0, 0], data.pairs[won[:, 1] > 0, 1]])
     loser = np.concatenate([data.pairs[won[:, 0] > 0, 1], data.pairs[won[:, 1] > 0, 0]])
@@ -174,6 +183,8 @@ def strongest_first(values: Floats) -> Ints:
 
 def _moves(data: Comparisons, values: Floats, per_side: float) -> Floats:
     """Moves (q, k) of the strengths in a Newton step without each query."""
+    import scipy
+
     k, m, n_queries = len(values), len(data.pairs), data.wins.shape[0]
     if n_queries < 2:
         return np.zeros((n_queries, k))
@@ -242,6 +253,8 @@ def _rank_estimate(
 
 
 def _win_probability(score: Estimate) -> Estimate:
+    import scipy
+
     def chance(strength: float | None) -> float | None:
         return None if strength is None else float(scipy.special.expit(strength))
 

@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import LeftOut, ParameterError, present
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
@@ -68,6 +67,8 @@ def friedman(
     over queries is the careful one. Nemenyi's test (Demsar 2006, section 3.2.2) is not corrected for ties, which makes
     it cautious where there are any. Raises ParameterError for another `unit`.
     """
+    import scipy
+
     if unit not in ("judgments", "queries"):
         raise ParameterError("Friedman's test is over judgments or over queries.")
     systems, _, column = distinct(ranks.system)
@@ -144,6 +145,8 @@ def _why_undefined(table: Floats) -> str:
 def _nemenyi(
     systems: tuple[int, ...], table: Floats, error: float, tests: Randomization | None
 ) -> tuple[RankDifference, ...]:
+    import scipy
+
     means, blocks = table.mean(axis=0), np.arange(len(table))
     pairs = list(combinations(range(len(systems)), 2))
     differences = np.array([means[two] - means[one] for one, two in pairs])

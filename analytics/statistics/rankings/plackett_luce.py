@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-import scipy
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, present, undefined
 from analytics.statistics.core.jackknife import CHUNK_BYTES, Jackknife, error_of
@@ -28,6 +27,9 @@ from analytics.statistics.preferences.strengths import (
 )
 from analytics.statistics.rankings.ranked_strengths import compared_in_pairs
 from analytics.statistics.rankings.ranks import Ranks
+
+if TYPE_CHECKING:
+    import scipy
 
 UNIT = "rankings"
 TIED = "rankings with equals above the last place"
@@ -124,6 +126,8 @@ def fit_worths(choices: Ints | Floats, member: Floats, chosen: Floats) -> Floats
 
 def _usable(ranks: Ranks) -> tuple[Bools, tuple[LeftOut, ...]]:
     """Rows (n,) of the rankings that the model is of, and the others by reason."""
+    import pandas as pd
+
     code, n = ranks.judgment_code, ranks.n_judgments
     last = np.zeros(n)
     np.maximum.at(last, code, ranks.rank)
@@ -149,6 +153,8 @@ def _by_rank(ranks: Ranks) -> Ints:
 
 
 def _choices(ranks: Ranks, data: Comparisons, prior: float) -> _Choices:
+    import scipy
+
     order = _by_rank(ranks)
     code, rank = ranks.judgment_code[order], ranks.rank[order]
     system = np.searchsorted(data.systems, ranks.system[order])

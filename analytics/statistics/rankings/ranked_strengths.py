@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import LeftOut, ParameterError, present
 from analytics.statistics.core.resampling import ResampleSpec
@@ -19,6 +19,9 @@ from analytics.statistics.preferences.strengths import (
     why_undefined,
 )
 from analytics.statistics.rankings.ranks import Ranks
+
+if TYPE_CHECKING:
+    import scipy
 
 UNIT = "comparisons"
 MOST_DENSE = 2**22
@@ -59,6 +62,8 @@ def ranked_strengths(
 
 def compared_in_pairs(ranks: Ranks, rng: np.random.Generator) -> tuple[Comparisons, int]:
     """The comparisons that rankings make, and how many of a system with itself they do not."""
+    import scipy
+
     systems, _, code = distinct(ranks.system)
     queries, _, query = distinct(ranks.query)
     k = len(systems)
@@ -93,6 +98,8 @@ def _pairs_of_rows(ranks: Ranks) -> Iterator[tuple[Ints, Ints]]:
 def _comparisons(
     systems: Ints, wins: scipy.sparse.csr_array, k: int, rng: np.random.Generator
 ) -> Comparisons:
+    import scipy
+
     total: Floats = np.asarray(wins.sum(axis=0)).reshape(k, k)
     compared = total + total.T
     pairs = np.argwhere(np.triu(compared, 1) > 0)

@@ -15,7 +15,6 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.tidy import Floats, Ints
@@ -94,6 +93,8 @@ def sides(rater: Ints, first: npt.NDArray[np.bool_], n_raters: int) -> list[Side
 
     Raises TidyDataError where the shapes differ.
     """
+    import scipy
+
     _same_length(rater, first)
     firsts = np.bincount(rater[first], minlength=n_raters)
     alls = np.bincount(rater, minlength=n_raters)

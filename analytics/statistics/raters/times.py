@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from analytics.statistics.core.estimates import Estimate, TidyDataError, present
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
@@ -73,6 +72,8 @@ def quartiles(values: Floats) -> tuple[float, ...]:
 
 def medians_by(codes: Ints, values: Floats) -> Floats:
     """The median of the values (n,) of each code (n,) that occurs, by ascending code."""
+    import pandas as pd
+
     return np.asarray(pd.Series(values).groupby(codes).median().to_numpy(), dtype=np.float64)
 
 
@@ -82,6 +83,8 @@ def thirds_of_work(rater: Ints) -> Ints:
     A rater's rows are in the order of the work. The remainder goes to the first ones; -2 of a rater with fewer than
     three.
     """
+    import pandas as pd
+
     rows = pd.Series(rater).groupby(rater)
     place, size = rows.cumcount().to_numpy(), rows.transform("size").to_numpy()
     return np.where(size >= THIRDS, place * THIRDS // np.maximum(size, 1), SHORT)

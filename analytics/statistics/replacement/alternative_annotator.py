@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import Estimate, ParameterError, TidyDataError, present, undefined
 from analytics.statistics.core.jackknife import Jackknife, error_of
@@ -182,6 +181,8 @@ def _behind_of_numbers(given: SharedAnswers) -> Floats:
 
 def _t_tests(behind: Ints, rater: Ints, n: Ints, epsilon: float) -> Floats:
     """One-sided p-values (raters,) of the mean of `behind` (-1, 0 or 1 by item) against being epsilon or more."""
+    import scipy
+
     mean = sum_by(rater, behind.astype(np.float64), len(n)) / n
     spread = np.maximum(sum_by(rater, (behind**2).astype(np.float64), len(n)) - n * mean**2, 0.0)
     error = np.sqrt(spread / (n - 1) / n)

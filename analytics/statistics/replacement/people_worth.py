@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.counts import collapse
 from analytics.statistics.core.estimates import Estimate, LeftOut, TidyDataError, present, undefined
@@ -187,6 +186,8 @@ def _agreement_of(patterns: Ints, most: int) -> Floats:
 
     patterns (p, k) are counts of labels, each of more than `most` answers.
     """
+    import scipy
+
     n = patterns.sum(axis=1)
     sets = scipy.special.comb((n - 1)[:, None], np.arange(most + 1)[None, :])
     found = np.zeros((len(patterns), most + 1))
@@ -202,6 +203,8 @@ def _agreement_of(patterns: Ints, most: int) -> Floats:
 def _with_count(others: Ints, label: int, count: int, most: int) -> Floats:
     """Number of sets of 0 to `most` answers (p, most + 1) in which `label` occurs `count` times and none more often,
     each divided by the number of labels that do."""
+    import scipy
+
     # By how many answers were drawn and how many other labels have as many as this one.
     ways = np.zeros((len(others), most + 1, others.shape[1]))
     ways[:, count, 0] = scipy.special.comb(others[:, label], count)

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import Estimate, ParameterError, TidyDataError, undefined
 from analytics.statistics.core.jackknife import SAME, SCALES, Scale, t_interval
@@ -185,6 +184,8 @@ def labels_needed(
     or what people's own values leave uncertain even on all of them, is wider. Raises ParameterError for a half width
     that is not above 0.
     """
+    import scipy
+
     if not half_width > 0:
         raise ParameterError("A half width is above 0.")
     if queries is None:
@@ -248,4 +249,6 @@ def _welch(errors: tuple[float, float], freedom: tuple[int, int]) -> float:
 
 
 def _t(freedom: int | Ints, level: float) -> Floats:
+    import scipy
+
     return np.asarray(scipy.special.stdtrit(freedom, (1 + level) / 2))

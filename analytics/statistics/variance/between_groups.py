@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import LeftOut, TidyDataError, present
 from analytics.statistics.core.tidy import Floats, Ints
@@ -66,6 +65,8 @@ def between_groups(
     Values of no system (a negative code) are left out and counted, as are those of a system that has only one. Raises
     TidyDataError where the shapes differ.
     """
+    import scipy
+
     if value.shape != system.shape or value.ndim != 1:
         raise TidyDataError("An analysis of variance needs a system for each value.")
     known = system >= 0

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import LeftOut, TidyDataError, present
 from analytics.statistics.core.randomization import holm
@@ -96,6 +95,8 @@ def greenhouse_geisser(table: Floats) -> float:
 def _analysed(
     table: Floats, systems: tuple[int, ...], left_out: tuple[LeftOut, ...], level: float
 ) -> RepeatedMeasures:
+    import scipy
+
     n, k = table.shape
     means = tuple(table.mean(axis=0).tolist()) if n else ()
     deviation = table - table.mean() if n else table
@@ -138,6 +139,8 @@ def _why_undefined(n: int, k: int, error: float, of_systems: float) -> str:
 
 
 def _paired(table: Floats, systems: Sequence[int], level: float) -> tuple[PairedDifference, ...]:
+    import scipy
+
     n, k = table.shape
     found = []
     for one, two in combinations(range(k), 2):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import scipy
 
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.core.tidy import Floats
@@ -47,6 +46,8 @@ def range_quantile(level: float, k: int, degrees: float) -> float:
 
     Raises ParameterError for a level that does not lie between 0 and 1.
     """
+    import scipy
+
     if not 0 < level < 1:
         raise ParameterError("The level of an interval must lie between 0 and 1.")
 
@@ -61,6 +62,8 @@ def range_quantile(level: float, k: int, degrees: float) -> float:
 
 def _range_cdf(width: Floats, k: int) -> Floats:
     """The chance (n,) that k standard normal numbers lie within such widths (n,)."""
+    import scipy
+
     z, weight = _nodes(-FARTHEST, FARTHEST)
     density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * weight
     above = scipy.special.ndtr(z)
@@ -71,6 +74,8 @@ def _range_cdf(width: Floats, k: int) -> Floats:
 @lru_cache(maxsize=256)
 def _scales(degrees: float) -> tuple[Floats, Floats]:
     """Nodes of the standard deviation's distribution around the true one, and their weights, which add up to 1."""
+    import scipy
+
     low, high = np.sqrt(scipy.stats.chi2.ppf([RAREST, 1 - RAREST], degrees) / degrees)
     scale, weight = _nodes(float(low), float(high))
     density = weight * scipy.stats.chi2.pdf(degrees * scale**2, degrees) * 2 * degrees * scale

@@ -15,10 +15,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
-
-import httpx2
 
 from annotator.panels.prolific import answers
 from annotator.panels.prolific.answers import (
@@ -30,6 +28,9 @@ from annotator.panels.prolific.answers import (
 )
 from annotator.panels.prolific.errors import PanelBusy, PanelError, PanelUnreachable
 
+if TYPE_CHECKING:
+    import httpx2
+
 PAGE = 100
 # A list of submissions ends; whoever gets more pages than this is being led in circles.
 MOST_PAGES = 1_000
@@ -39,8 +40,6 @@ BONUSES_AT_ONCE = 200
 SHOWS_WITHIN = timedelta(minutes=15)
 CENT = Decimal("0.01")
 MAX_MESSAGE = 500
-# What certainly never reached the panel: no connection to it came about.
-UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 
 
 class Repeat(enum.Enum):
@@ -57,6 +56,8 @@ class Repeat(enum.Enum):
 @functools.cache
 def _certificates() -> ssl.SSLContext:
     """Read once per process: it takes a quarter of a second, and more than most calls."""
+    import httpx2
+
     return httpx2.create_ssl_context()
 
 
@@ -76,6 +77,8 @@ class Client:
         sleep: Callable[[float], None] = time.sleep,
         draw: Callable[[], float] = random.random,
     ) -> None:
+        import httpx2
+
         self._token = token
         self._attempts = attempts
         self._first_wait = first_wait
@@ -238,7 +241,7 @@ class Client:
     def _ask(self, method: str, path: str, repeat: Repeat, **request: Any) -> Any:
         return _json(self._send(method, path, repeat, **request))
 
-    def _send(self, method: str, path: str, repeat: Repeat, **request: Any) -> httpx2.Response:
+    def _send(self, method: str, path: str, repeat: Repeat, **request: Any) -> "httpx2.Response":
         """The answer, after as many attempts as the request may be made and the patience lasts."""
         waited, heard = 0.0, False
         waits = self._waits()
@@ -263,11 +266,15 @@ class Client:
         for number in range(self._attempts - 1):
             yield min(self._longest_wait, self._first_wait * 2**number) * (0.5 + self._draw() / 2)
 
-    def _try(self, method: str, path: str, **request: Any) -> httpx2.Response:
+    def _try(self, method: str, path: str, **request: Any) -> "httpx2.Response":
+        import httpx2
+
+        # What certainly never reached the panel: no connection to it came about.
+        unsent = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
         try:
             response = self._http.request(method, path, **request)
         except httpx2.RequestError as error:
-            sent = not isinstance(error, UNSENT)
+            sent = not isinstance(error, unsent)
             what = "gave no answer" if sent else "can't be reached"
             raise PanelUnreachable(f"Prolific {what} ({type(error).__name__}).", sent=sent) from None
         status = response.status_code
@@ -280,7 +287,7 @@ class Client:
             raise PanelBusy(status, f"Prolific is in trouble: {said}", sent=True, after=_after(response))
         raise PanelError(status, f"Prolific refused: {said}")
 
-    def _said(self, response: httpx2.Response) -> str:
+    def _said(self, response: "httpx2.Response") -> str:
         """The error's own words, in which a server may quote the token that it got."""
         return _error_text(response).replace(self._token, "***")[:MAX_MESSAGE]
 
@@ -298,7 +305,7 @@ def _part(identifier: str) -> str:
     return quote(identifier, safe="")
 
 
-def _json(response: httpx2.Response) -> Any:
+def _json(response: "httpx2.Response") -> Any:
     if not response.content.strip():
         return {}
     try:
@@ -307,7 +314,7 @@ def _json(response: httpx2.Response) -> Any:
         raise answers.odd("it is not JSON") from None
 
 
-def _error_text(response: httpx2.Response) -> str:
+def _error_text(response: "httpx2.Response") -> str:
     """The message of an error, from Prolific's envelope; a few words of whatever else it is."""
     try:
         error = response.json()["error"]
@@ -327,7 +334,7 @@ def _flat(detail: Any) -> str:
     return str(detail or "")
 
 
-def _after(response: httpx2.Response) -> float | None:
+def _after(response: "httpx2.Response") -> float | None:
     """Retry-After, in seconds or as a date."""
     written = response.headers.get("Retry-After", "").strip()
     try:

@@ -4,53 +4,54 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from datetime import UTC
-from typing import Any, BinaryIO
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from evaluation.dumps.exports.stored_study import StoredAnswer, StoredItem, StoredJudgment, StoredStudy
 from evaluation.models import Study
 from evaluation.protocols import Kind
 from evaluation.protocols.entries.sets import read_entry
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Row = tuple[Any, ...]
 
-COLUMNS: dict[str, pa.DataType] = {
-    "study": pa.string(),
-    "study_hash": pa.string(),
-    "revision": pa.int32(),
-    "arm": pa.string(),
-    "item": pa.string(),
-    "stimulus_hash": pa.string(),
-    "role": pa.string(),
-    "query": pa.string(),
-    "category": pa.string(),
-    "rater": pa.string(),
-    "rater_kind": pa.string(),
-    "rater_source": pa.string(),
-    "rater_label": pa.string(),
-    "rater_group": pa.string(),
-    "rater_model": pa.string(),
-    "rater_in_figures": pa.bool_(),
-    "replicate": pa.int32(),
-    "outcome": pa.string(),
-    "shown": pa.string(),
-    "question": pa.string(),
-    "kind": pa.string(),
-    "part": pa.string(),
-    "system": pa.string(),
-    "number": pa.float64(),
-    "label": pa.string(),
-    "text": pa.string(),
-    "duration_s": pa.float64(),
-    "visible_s": pa.float64(),
-    "day": pa.date32(),
-    "judged_at": pa.timestamp("us", tz="UTC"),
-    "surplus": pa.bool_(),
-    "excluded": pa.string(),
+# Their types as Arrow names them; MOMENT has no name there.
+MOMENT = "moment"
+COLUMNS = {
+    "study": "string",
+    "study_hash": "string",
+    "revision": "int32",
+    "arm": "string",
+    "item": "string",
+    "stimulus_hash": "string",
+    "role": "string",
+    "query": "string",
+    "category": "string",
+    "rater": "string",
+    "rater_kind": "string",
+    "rater_source": "string",
+    "rater_label": "string",
+    "rater_group": "string",
+    "rater_model": "string",
+    "rater_in_figures": "bool",
+    "replicate": "int32",
+    "outcome": "string",
+    "shown": "string",
+    "question": "string",
+    "kind": "string",
+    "part": "string",
+    "system": "string",
+    "number": "float64",
+    "label": "string",
+    "text": "string",
+    "duration_s": "float64",
+    "visible_s": "float64",
+    "day": "date32",
+    "judged_at": MOMENT,
+    "surplus": "bool",
+    "excluded": "string",
 }
-SCHEMA = pa.schema(list(COLUMNS.items()))
 
 # A spreadsheet runs a cell that starts like this as a formula; the last four are full-width forms of the first.
 FORMULA_STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
@@ -135,10 +136,20 @@ def spreadsheet_cell(value: Any) -> Any:
     return value
 
 
+def arrow_schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    moment = pa.timestamp("us", tz="UTC")
+    return pa.schema({name: moment if kind == MOMENT else kind for name, kind in COLUMNS.items()})
+
+
 def write_parquet(out: BinaryIO, chunks: Iterable[list[Row]]) -> None:
-    with pq.ParquetWriter(out, SCHEMA, compression="zstd") as writer:
+    import pyarrow.parquet as pq
+
+    schema = arrow_schema()
+    with pq.ParquetWriter(out, schema, compression="zstd") as writer:
         for rows in _groups(chunks):
-            writer.write_batch(_record_batch(rows))
+            writer.write_batch(_record_batch(rows, schema))
 
 
 def _groups(chunks: Iterable[list[Row]]) -> Iterator[list[Row]]:
@@ -157,7 +168,9 @@ def _groups(chunks: Iterable[list[Row]]) -> Iterator[list[Row]]:
         yield group
 
 
-def _record_batch(rows: list[Row]) -> pa.RecordBatch:
+def _record_batch(rows: list[Row], schema: "pa.Schema") -> "pa.RecordBatch":
+    import pyarrow as pa
+
     columns = zip(*rows, strict=True)
-    arrays = [pa.array(values, type=kind) for values, kind in zip(columns, COLUMNS.values(), strict=True)]
-    return pa.record_batch(arrays, schema=SCHEMA)
+    arrays = [pa.array(values, type=kind) for values, kind in zip(columns, schema.types, strict=True)]
+    return pa.record_batch(arrays, schema=schema)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from django.conf import settings
 
 from evaluation.dumps.problems import Problems
@@ -176,6 +174,9 @@ def _jsonl(path: Path, file_name: str, problems: Problems) -> Records:
 
 
 def _parquet(path: Path, file_name: str, problems: Problems) -> Records:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         file = pq.ParquetFile(path)
     except pa.ArrowInvalid:

@@ -5,8 +5,6 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from openpyxl import Workbook
-
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.protocols import Protocol
 from evaluation.protocols.requirements.needs import read_needs
@@ -83,6 +81,8 @@ def write_template(format: str, header: Sequence[str], example: Sequence[str]) -
         out = io.StringIO()
         csv.writer(out).writerows([header, example])
         return out.getvalue().encode("utf-8-sig")
+    from openpyxl import Workbook
+
     book = Workbook(write_only=True)
     sheet = book.create_sheet("Items")
     sheet.append(list(header))

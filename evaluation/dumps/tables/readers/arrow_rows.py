@@ -4,14 +4,14 @@ import io
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any
 
 from evaluation.dumps.tables.readers.workbook import check_unpacked
 from evaluation.dumps.tables.sheet import MAX_BYTES, RawRows, SizeGuard
 from evaluation.refusals import Refused
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 BATCH = 1_000
 ARROW, PARQUET = ".arrow", ".parquet"
@@ -80,7 +80,10 @@ def _split_of(path: PurePosixPath) -> str:
     return stem
 
 
-def _parquet(file: io.BytesIO) -> Iterable[pa.RecordBatch]:
+def _parquet(file: io.BytesIO) -> Iterable["pa.RecordBatch"]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         yield from pq.ParquetFile(file).iter_batches(batch_size=BATCH)
     except (pa.ArrowException, OSError):
@@ -89,8 +92,10 @@ def _parquet(file: io.BytesIO) -> Iterable[pa.RecordBatch]:
         ) from None
 
 
-def _arrow(file: io.BytesIO) -> Iterable[pa.RecordBatch]:
+def _arrow(file: io.BytesIO) -> Iterable["pa.RecordBatch"]:
     """`datasets` writes streams; files with a footer are the same batches."""
+    import pyarrow as pa
+
     try:
         try:
             stream = pa.ipc.open_stream(file)
@@ -104,7 +109,7 @@ def _arrow(file: io.BytesIO) -> Iterable[pa.RecordBatch]:
         raise Refused("The file can't be read as Arrow: it is damaged or cut off.") from None
 
 
-def _table(readers: Iterable[Iterable[pa.RecordBatch]], limit: int | None) -> RawRows:
+def _table(readers: Iterable[Iterable["pa.RecordBatch"]], limit: int | None) -> RawRows:
     guard = SizeGuard()
     rows: list[tuple[int, list[Any]]] = []
     names: list[str] = []

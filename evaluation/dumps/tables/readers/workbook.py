@@ -7,10 +7,6 @@ from contextlib import closing
 from typing import Any
 from xml.etree.ElementTree import iterparse
 
-from openpyxl import load_workbook
-from openpyxl.reader.workbook import WorkbookParser
-from openpyxl.utils.cell import range_boundaries
-
 from evaluation.dumps.tables.sheet import MAX_COLUMNS, RawRows, SizeGuard
 from evaluation.refusals import Refused
 
@@ -29,6 +25,8 @@ def check_unpacked(archive: zipfile.ZipFile) -> None:
 
 def read_workbook(raw: bytes, sheet: str = "", limit: int | None = None) -> RawRows:
     """The rows of the sheet of that name, by default of the first one that has two rows or more."""
+    from openpyxl import load_workbook
+
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             check_unpacked(archive)
@@ -51,6 +49,8 @@ def read_workbook(raw: bytes, sheet: str = "", limit: int | None = None) -> RawR
 
 
 def _sheet_paths(archive: zipfile.ZipFile) -> Mapping[str, str]:
+    from openpyxl.reader.workbook import WorkbookParser
+
     parser = WorkbookParser(archive, WORKBOOK)
     parser.parse()
     return {sheet.name: relation.target for sheet, relation in parser.find_sheets()}
@@ -58,6 +58,8 @@ def _sheet_paths(archive: zipfile.ZipFile) -> Mapping[str, str]:
 
 def _merged(archive: zipfile.ZipFile, path: str) -> Sequence[tuple[int, int, int, int]]:
     """First column, first row, last column and last row of each merged range, which openpyxl's quick reading skips."""
+    from openpyxl.utils.cell import range_boundaries
+
     if MERGED_TAG not in archive.read(path):
         return []
     found = []

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from evaluation.dumps import export_to
 from evaluation.dumps.exports import answer_table
-from evaluation.dumps.exports.answer_table import COLUMNS, SCHEMA
+from evaluation.dumps.exports.answer_table import COLUMNS, arrow_schema
 from evaluation.dumps.formats import FORMATS
 from evaluation.refusals import Refused
 from tests.evaluation.dumps.build import context_item, export_bytes, header, item, judgment, read_in, write
@@ -100,7 +100,7 @@ def test_numbers_stay_numbers():
 
 def test_parquet_has_its_schema_and_the_same_facts(soups):
     table = parquet_table(soups)
-    assert table.schema.equals(SCHEMA)
+    assert table.schema.equals(arrow_schema())
     assert table.column("day").to_pylist()[0].isoformat() == "2024-05-07"
     assert table.column("judged_at").null_count == table.num_rows
     for name in ("rater", "question", "part", "system", "shown", "excluded"):
