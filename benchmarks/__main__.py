@@ -4,6 +4,7 @@ import importlib
 import sys
 
 NAMES = (
+    "start",
     "serving",
     "annotating",
     "slow",
