@@ -173,7 +173,8 @@ REDIS_KEY_PREFIX = env.str("REDIS_KEY_PREFIX", default="assay:")
 # So long it may take to connect, and to answer; a request that sends a message waits no longer than a few times that.
 ASSAY_REDIS_SECONDS = env.float("ASSAY_REDIS_SECONDS", default=2.0)
 _redis_patience = {"socket_connect_timeout": ASSAY_REDIS_SECONDS, "socket_timeout": ASSAY_REDIS_SECONDS}
-CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+# Kombu warns where there is no host, though files need none.
+CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 if REDIS_URL:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "global_keyprefix": REDIS_KEY_PREFIX,

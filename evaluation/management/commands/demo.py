@@ -7,7 +7,8 @@ import socket
 import subprocess
 import sys
 import time
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -16,8 +17,19 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.demo.studies import STUDIES
 
-START_SECONDS = 30
 LOOPBACK = ("127.0.0.1", "localhost")
+# By Ctrl-C, by a polite kill, by closing the terminal.
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# So much of a log says why a process ended.
+LAST_LINES = 20
+
+
+class Child(NamedTuple):
+    """A process of the demo, with the file that takes what it prints: the terminal shows the links."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
 
 
 class Command(BaseCommand):
@@ -31,6 +43,36 @@ class Command(BaseCommand):
         host, port = options["host"], options["port"]
         if _answers(host, port):
             raise CommandError(f"Something listens on {host}:{port} already; choose another with PORT=.")
+        # A polite stop by signal ends the children too, like Ctrl-C, which a shell may have had ignored.
+        for number in STOPPING:
+            signal.signal(number, _interrupt)
+        children: list[Child] = []
+        try:
+            password = self._set_up()
+            if host in LOOPBACK:
+                # Who sees these pages sits at this machine: a model that runs on it can be tried as it is.
+                os.environ.setdefault(
+                    "ASSAY_ENDPOINTS_ALLOWED", ",".join(f"http://{each}:*" for each in LOOPBACK)
+                )
+            self._say("Starting the web server and the worker.")
+            children.append(_start("web server", _web(host, port), settings.VAR_DIR / "demo-web.log"))
+            children.append(_start("worker", _worker(), settings.VAR_DIR / "demo-worker.log"))
+            while not _answers(host, port):
+                _wait(children)
+            self._greet(host, port, password, children)
+            while True:
+                _wait(children)
+        except KeyboardInterrupt:
+            self._say("\nStopping.")
+        finally:
+            for number in STOPPING:
+                signal.signal(number, signal.SIG_IGN)
+            for child in children:
+                _stop(child.process)
+
+    def _set_up(self) -> str:
+        """The database with the demo studies; returns the password."""
+        self._say("Setting up the database; the first time takes a minute or more.")
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
         call_command("migrate", verbosity=0)
         call_command("load_demo", stdout=self.stdout)
@@ -39,36 +81,14 @@ class Command(BaseCommand):
         demo = get_user_model().objects.get(username="demo")
         demo.set_password(password)
         demo.save()
-        # A polite stop by signal ends the children too, like Ctrl-C, which a shell may have had ignored.
-        signal.signal(signal.SIGTERM, _interrupt)
-        signal.signal(signal.SIGINT, _interrupt)
-        if host in LOOPBACK:
-            # Who sees these pages sits at this machine: a model that runs on it can be tried as it is.
-            os.environ.setdefault(
-                "ASSAY_ENDPOINTS_ALLOWED", ",".join(f"http://{each}:*" for each in LOOPBACK)
-            )
-        children = [_start(_web(host, port)), _start(_worker())]
-        try:
-            self._greet(host, port, password, children)
-            while all(child.poll() is None for child in children):
-                time.sleep(0.3)
-            raise CommandError("The web server or the worker has stopped; its last output is above.")
-        except KeyboardInterrupt:
-            self.stdout.write("\nStopping.")
-        finally:
-            for child in children:
-                _stop(child)
+        return password
 
-    def _greet(self, host: str, port: int, password: str, children: list[subprocess.Popen[bytes]]) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while not _answers(host, port):
-            if time.monotonic() > deadline or any(child.poll() is not None for child in children):
-                raise CommandError("The web server did not start.")
-            time.sleep(0.1)
+    def _greet(self, host: str, port: int, password: str, children: list[Child]) -> None:
         at = f"http://{host}:{port}"
         first, *others = [f"  {study.doing:<29} {at}/s/{study.slug}/" for study in STUDIES]
         more = "\n".join(others)
-        self.stdout.write(
+        logs = "\n".join(f"  {'Log of the ' + child.name:<29} {child.log}" for child in children)
+        self._say(
             f"""
 Assay is running. Ctrl-C stops it.
 
@@ -81,8 +101,13 @@ Assay is running. Ctrl-C stops it.
   Run studies (the admin)       {at}/admin/
   Report                        {at}/studies/context-contrast/report/
   All studies                   {at}/studies/
+
+{logs}
 """
         )
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
         self.stdout.flush()
 
 
@@ -95,16 +120,33 @@ def _web(host: str, port: int) -> list[str]:
 
 
 def _worker() -> list[str]:
-    return ["-m", "celery", "-A", "config", "worker", "--pool", "threads", "--concurrency", "2",
+    return ["-m", "celery", "--quiet", "-A", "config", "worker", "--pool", "threads", "--concurrency", "2",
             "--loglevel", "warning", "--without-gossip", "--without-mingle"]  # fmt: skip
 
 
-def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
+def _start(name: str, arguments: list[str], log: Path) -> Child:
     command = [sys.executable, *arguments]
-    # What the terminal shows are the links, not a line per request.
-    environment = {"ASSAY_ACCESS_LOG": "0", "WEB_CONCURRENCY": "1"} | os.environ
-    # In a session of its own, so that Ctrl-C reaches this process only and the children are ended in order.
-    return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, start_new_session=True)  # noqa: S603 - our own modules
+    environment = {"WEB_CONCURRENCY": "1"} | os.environ
+    with log.open("wb") as output:
+        # In a session of its own, so that Ctrl-C reaches this process only and the children are ended in order.
+        process = subprocess.Popen(  # noqa: S603 - our own modules
+            command,
+            cwd=settings.BASE_DIR,
+            env=environment,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    return Child(name, process, log)
+
+
+def _wait(children: list[Child]) -> None:
+    """A moment in which all live; CommandError names the one that doesn't, with the last it printed."""
+    time.sleep(0.2)
+    for child in children:
+        if child.process.poll() is not None:
+            lines = child.log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+            raise CommandError("\n".join([f"The {child.name} has stopped. It printed last:", *lines]))
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
@@ -122,6 +164,8 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def _answers(host: str, port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(0.5)
-        return probe.connect_ex((host, port)) == 0
+    try:
+        with socket.create_connection((host, port), timeout=0.5):
+            return True
+    except OSError:
+        return False

@@ -1,5 +1,6 @@
 """Loads the demo studies, launches them and lets simulated raters judge them."""
 
+from io import StringIO
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -22,7 +23,8 @@ class Command(BaseCommand):
         for slug, items, simulation, _ in STUDIES:
             if Study.objects.filter(slug=slug).exists():
                 continue
-            call_command("import_study", str(items), slug=slug, owner=demo.get_username(), stdout=self.stdout)
+            # One line for each study, once it is there.
+            call_command("import_study", str(items), slug=slug, owner=demo.get_username(), stdout=StringIO())
             study = Study.objects.get(slug=slug)
             launch_study(study)
             judged = simulate(study, simulation)

@@ -8,16 +8,18 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 
 from evaluation.demo.studies import STUDIES
 
 ROOT = Path(__file__).resolve().parents[3]
-PATIENCE = 90
+# So that a hang ends, in seconds.
+PATIENCE = 600
 
 
 def free_port():
@@ -55,27 +57,48 @@ def children_of(session):
     return [pid for pid in found if pid != os.getpid()]
 
 
+@pytest.fixture(scope="module")
+def var(tmp_path_factory):
+    """The demo's data folder; the second start finds its studies there."""
+    return tmp_path_factory.mktemp("demo") / "var"
+
+
 @pytest.fixture
-def demo(tmp_path):
-    port = free_port()
+def run(var):
+    """Starts the demo as `make demo` does, and ends it."""
     kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    process = subprocess.Popen(
-        [sys.executable, "manage.py", "demo", "--port", str(port)],
-        cwd=ROOT,
-        env={**kept, "ASSAY_VAR_DIR": str(tmp_path / "var"), "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    yield process
-    if process.poll() is None:
-        process.kill()
-    process.communicate()
+    started = []
+
+    def run(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "demo", *arguments],
+            cwd=ROOT,
+            env={**kept, "ASSAY_VAR_DIR": str(var), "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate()
+
+
+NEEDS_PROC = pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="looks for processes in /proc"
+)
 
 
 @pytest.mark.embedded
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
-def test_the_demo_runs_and_stops(demo, tmp_path):
-    text = read_until(demo.stdout, "All studies")
+@NEEDS_PROC
+def test_the_demo_runs_and_stops(run, var):
+    demo = run("--port", str(free_port()))
+    text = read_until(demo.stdout, "demo-worker.log\n")
+    assert text.startswith("Setting up the database")
+    assert all(f"{study.doing} " in text for study in STUDIES)
     links = re.findall(r"http://127\.0\.0\.1:\d+/\S*", text)
     paths = {urlsplit(link).path for link in links}
     assert {f"/s/{demo_study.slug}/" for demo_study in STUDIES} <= paths
@@ -83,7 +106,39 @@ def test_the_demo_runs_and_stops(demo, tmp_path):
         status, page = fetch(link)
         assert status == 200
         assert "<title>" in page
-    assert len(children_of(str(tmp_path))) >= 3  # this command, web and worker
+    with pytest.raises(urllib.error.HTTPError):
+        fetch(urljoin(links[0], "/nowhere/"))
+    assert len(children_of(str(var))) >= 3  # this command, web and worker
     demo.send_signal(signal.SIGINT)
-    demo.communicate(timeout=60)
-    assert children_of(str(tmp_path)) == []
+    rest, _ = demo.communicate(timeout=PATIENCE)
+    assert (rest.decode(), demo.returncode) == ("\nStopping.\n", 0)
+    assert children_of(str(var)) == []
+    # What went wrong meanwhile is where it says, and of a worker that did its work there is nothing to say.
+    web, worker = (Path(log).read_text() for log in re.findall(r"^  Log of .* (/.*)$", text, re.MULTILINE))
+    assert "Not Found: /nowhere/" in web
+    assert "kombu" not in worker
+    assert "[queues]" not in worker
+
+
+@pytest.mark.embedded
+@NEEDS_PROC
+def test_a_web_server_that_cannot_start_says_why(run, var):
+    # An address for documentation, which no machine has.
+    demo = run("--host", "192.0.2.1", "--port", str(free_port()))
+    text = demo.communicate(timeout=PATIENCE)[0].decode()
+    assert demo.returncode == 1
+    assert "The web server has stopped. It printed last:\nCannot listen on 192.0.2.1" in text
+    assert "Assay is running" not in text
+    assert children_of(str(var)) == []
+
+
+@pytest.mark.embedded
+def test_a_port_in_use_is_refused_at_once(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        demo = run("--port", str(port))
+        text = demo.communicate(timeout=PATIENCE)[0].decode()
+    assert demo.returncode == 1
+    assert (
+        text == f"CommandError: Something listens on 127.0.0.1:{port} already; choose another with PORT=.\n"
+    )
