@@ -1,14 +1,16 @@
-"""The core's addresses, all for members."""
+"""The core's addresses: for members, but for the site's own and that of an invitation."""
 
 from django.urls import path
 
 from evaluation import views
 from evaluation.views.account_tokens import account_token_revoke, account_tokens
+from evaluation.views.home import home
 from evaluation.views.invitation import invitation
 from evaluation.views.patterns import patterns
 
 app_name = "evaluation"
 urlpatterns = [
+    path("", home, name="home"),
     path("patterns/", patterns, name="patterns"),
     path("account/tokens/", account_tokens, name="account-tokens"),
     path("account/tokens/<slug:key>/revoke/", account_token_revoke, name="account-token-revoke"),

@@ -82,3 +82,10 @@ def test_every_page(share: int, world: SimpleNamespace, chief: tuple[Visitor, Cl
 def test_the_page_to_sign_in(visitor: Visitor) -> None:
     visitor.go("/admin/login/")
     look(visitor, "page-sign-in")
+
+
+def test_the_page_of_strangers_leads_to_the_one_to_sign_in(visitor: Visitor) -> None:
+    visitor.go("/")
+    look(visitor, "page-home")
+    visitor.page.get_by_role("link", name="Sign in").click()
+    visitor.page.get_by_role("heading", name="Sign in").wait_for()
