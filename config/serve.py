@@ -195,12 +195,15 @@ class Process:
         self.server.pull_trigger()
 
     def _end_if_grown(self) -> None:
-        """A report has computed with libraries that nobody else here needs: they go with the process, once it rests."""
+        """A report has computed with libraries that nobody else here needs: they go with the process once it rests.
+
+        It rests when nobody is connected to it: what comes meanwhile waits at the port, which others have open, too.
+        """
         if (now := time.monotonic()) < self.next_look:
             return
         self.next_look = now + LOOK_SECONDS
         has_grown = resident_mb() - self.began_with > settings.ASSAY_WEB_GROWTH_MB
-        self.ending = self.ending or (has_grown and not self._is_busy())
+        self.ending = self.ending or (has_grown and not self.server.active_channels)
 
     def _is_busy(self) -> bool:
         """True while a request is being answered, or an answer still on its way out."""
