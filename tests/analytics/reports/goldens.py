@@ -1,6 +1,5 @@
 """Every number and sentence of the reports of many studies."""
 
-import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +17,7 @@ from evaluation.demo.simulation import simulate
 from evaluation.demo.studies import STUDIES
 from evaluation.models import Study
 from evaluation.services import launch_study
-from tests.analytics.reports import golden_studies
+from tests.analytics.reports import golden_studies, golden_text
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_alpaca_eval import annotations
 from tests.analytics.reports.test_answers_lfqa import lfqa_study
@@ -26,7 +25,7 @@ from tests.analytics.reports.test_one_interval import irregular
 from tests.analytics.reports.test_one_interval_answers import ANSWERS, drawn
 from tests.published import published_data
 
-PATH = Path(__file__).parent / "goldens.json.gz"
+FOLDER = Path(__file__).parent / "goldens"
 # What a report says of the code and its libraries, and of the day on which the study was launched.
 VERSION = "0123456789ab"
 LAUNCHED = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -80,49 +79,46 @@ MAKERS = {
 
 
 def golden(name, tmp_path):
-    """{path: value} of the report of the study of that name, and the lines of its Markdown; and its LaTeX.
+    """The values of the report of the study of that name, those where ties are wins, its Markdown; and its LaTeX.
 
-    A path begins with a record's figure, question and group; raters are numbered in place of their pseudonyms.
+    The second is None where no ties are judged. Raters are numbered in place of their pseudonyms.
     """
     study = MAKERS[name](tmp_path)
     for number, rater in enumerate(study.raters.order_by("pk"), 1):
         study.raters.filter(pk=rater.pk).update(pseudonym=f"the {rater.kind} {number}")
     study.revisions.update(created_at=LAUNCHED)
-    found = {}
-    for ties in ("win", "half") if study.protocol_object.compares_pairs else ("half",):
-        report = with_version(build_report(study, ties=ties))
-        records = {
-            f"{each['figure']} {each['question']} {each['group']}": {
-                key: value for key, value in each.items() if key not in ("figure", "question", "group")
-            }
-            for each in report["records"]
-        }
-        found[ties] = {
-            path: float(f"{value:.12g}") if isinstance(value, float) else value
-            for path, value in flat({**report, "records": records})
-        }
-    return found | {"Markdown": report_markdown(report).splitlines()}, report_latex(report)
+    report = with_version(build_report(study))
+    win = with_version(build_report(study, ties="win")) if study.protocol_object.compares_pairs else None
+    found = (values(report), win and values(win), report_markdown(report).splitlines())
+    return found, report_latex(report)
 
 
 def with_version(report):
     return json.loads(json.dumps(report).replace(code_version(), VERSION))
 
 
-def flat(found, path=""):
-    """(path, scalar) of everything below."""
-    if isinstance(found, dict):
-        for key, each in found.items():
-            yield from flat(each, f"{path}.{key}" if path else key)
-    elif isinstance(found, list):
-        for at, each in enumerate(found):
-            yield from flat(each, f"{path}[{at}]")
-    else:
-        yield path, found
+def values(report):
+    """{path: value}; a path begins with a record's figure, question and group."""
+    rest = {key: value for key, value in report.items() if key != "records"}
+    # A sentence is a line.
+    found = dict(
+        golden_text.flat(rest | {"methods": [{"text": each} for each in rest["methods"]]}, "report: ")
+    )
+    for record in report["records"]:
+        about = " ".join((record["figure"], record["question"], record["group"]))
+        own = {key: value for key, value in record.items() if key not in ("figure", "question", "group")}
+        found |= golden_text.flat(own, f"{about}: ")
+    return found
 
 
-def read():
-    return json.loads(gzip.decompress(PATH.read_bytes()))
+def path_of(name):
+    return FOLDER / f"{name.replace(' ', '-')}.txt"
 
 
-def write(found):
-    PATH.write_bytes(gzip.compress(json.dumps(found, separators=(",", ":")).encode(), 9, mtime=0))
+def read(name):
+    return golden_text.read(path_of(name).read_text("utf-8"))
+
+
+def write(name, found):
+    FOLDER.mkdir(exist_ok=True)
+    path_of(name).write_text(golden_text.text_of(*found), "utf-8")
