@@ -34,7 +34,7 @@ ASKED_ONCE = tuple(
     for path in (
         "analytics/admin", "analytics/figures", "analytics/reports", "analytics/reproduce", "analytics/views",
         "annotator/panels/admin", "annotator/views", "benchmarks", "config/test_doors.py",
-        "config/test_hostile_text.py", "config/test_moved_addresses.py", "evaluation/admin",
+        "config/test_hostile_text.py", "evaluation/admin",
         "evaluation/api/test_problems.py", "evaluation/api/test_schemathesis.py", "evaluation/demo",
         "evaluation/dumps/test_flat_memory.py", "evaluation/forms", "evaluation/protocols",
         "evaluation/test_rendering.py", "evaluation/views", "judging/admin", "judging/asking", "judging/backends",

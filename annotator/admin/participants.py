@@ -1,6 +1,5 @@
 """Participants, their visits and their assignments."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
@@ -11,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotator.admin.entry_rules import entry_rules_of
-from annotator.admin.sections import former_section, render_section
+from annotator.admin.sections import render_section
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
 from annotator.panels.services.launch_advice import RETRY_URL_NAME, lacks_retry
 from evaluation.admin.base import StudyFilter, StudyScopedAdmin
@@ -158,17 +157,6 @@ class ParticipantAdmin(StudyScopedAdmin):
             ("Rater", reverse("admin:evaluation_rater_change", args=[obj.rater_id])),
             ("Assignments", assignments),
         ]
-
-    def moved_pages(self) -> Iterable[tuple[str, str]]:
-        yield "<int:pk>/quality/", "evaluation_study_quality"
-        yield "<int:pk>/platform/", "evaluation_study_platform"
-        yield "<int:pk>/attempts/", "evaluation_study_attempts"
-        yield "<int:pk>/links/", "evaluation_study_links"
-        yield "<int:pk>/links/<int:link>/revoke/", "evaluation_study_revoke_link"
-        yield "<int:pk>/links/<int:link>/restore/", "evaluation_study_restore_link"
-
-    def get_urls(self) -> list[Any]:
-        return [former_section("annotator:participants-section"), *super().get_urls()]
 
 
 @admin.register(Submission)

@@ -1,6 +1,5 @@
 """Places to watch, and the acts that change them."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -12,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotator.admin.sections import former_section, render_section
+from annotator.admin.sections import render_section
 from annotator.models import Slot, SlotState
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
@@ -125,14 +124,3 @@ class SlotAdmin(StudyScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).defer("item__stimulus").order_by("study", "rank")
-
-    def moved_pages(self) -> Iterable[tuple[str, str]]:
-        for route, name in (
-            ("redundancy", "redundancy"),
-            ("entry-rules", "entry_rules"),
-            ("replace", "replace"),
-        ):
-            yield f"<int:pk>/{route}/", f"evaluation_study_{name}"
-
-    def get_urls(self) -> list[Any]:
-        return [former_section("annotator:slots-section"), *super().get_urls()]

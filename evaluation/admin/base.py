@@ -1,6 +1,6 @@
 """The base of every model's admin: it lists, links and changes nothing outside the user's studies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.text import capfirst
 
-from evaluation.admin.pages import EmptyNote, moved_page, study_context
+from evaluation.admin.pages import EmptyNote, study_context
 from evaluation.admin.prose import Prose
 from evaluation.admin.rights import View, has_right, has_right_anywhere, my_studies
 from evaluation.models import Study
@@ -264,17 +264,10 @@ class StudyScopedAdmin(admin.ModelAdmin):
         """(route, name, view) of pages besides Django's; the name stands behind app_model_."""
         return ()
 
-    def moved_pages(self) -> Iterable[tuple[str, str]]:
-        """(former route, name of the URL that it leads to) of pages about a study, whose id the route has."""
-        return ()
-
     def get_urls(self) -> list[URLPattern]:
         names = f"{self.opts.app_label}_{self.opts.model_name}"
         own = [
             path(route, self.admin_site.admin_view(view), name=f"{names}_{name}")
             for route, name, view in self.extra_pages()
         ]
-        moved = [
-            path(route, self.admin_site.admin_view(moved_page(name))) for route, name in self.moved_pages()
-        ]
-        return own + moved + super().get_urls()
+        return own + super().get_urls()

@@ -7,10 +7,10 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 
-from evaluation.admin.rights import FORM, View, has_right, study_page
+from evaluation.admin.rights import View, has_right
 from evaluation.hooks import HookRegistry
 from evaluation.models import Status, Study
 from evaluation.refusals import Refused
@@ -114,18 +114,6 @@ def page(
 ) -> HttpResponse:
     around = {**admin.site.each_context(request), **study_context(request, study, tab)}
     return render(request, template, {**around, **context}, status=status)
-
-
-def moved_page(url_name: str) -> View:
-    """The view at a page's former address, which redirects with the query and any posted form."""
-
-    @study_page(methods=FORM)
-    def answer(request: HttpRequest, study: Study, **named: Any) -> HttpResponse:
-        address = reverse(f"admin:{url_name}", kwargs={"pk": study.pk, **named})
-        query = request.META.get("QUERY_STRING", "")
-        return redirect(f"{address}?{query}" if query else address, permanent=True, preserve_request=True)
-
-    return answer
 
 
 def workbench_url(study: Study) -> str:

@@ -100,10 +100,8 @@ class Found:
         if name == "group" or route.startswith("admin/judging/run/group/"):
             return self.run_group
         if name == "pk":
-            # What is about all slots, people or records of a study, or makes a judge for it, goes by the study.
-            of_all = model in ("slot", "participant", "panelrecord")
-            of_study = of_all or route.startswith(OF_STUDY)
-            return self.rows["study" if of_study else model]
+            # What makes a judge for a study goes by the study.
+            return self.rows["study" if route.startswith(OF_STUDY) else model]
         return self.named[name]
 
 

@@ -26,7 +26,7 @@ def lines() -> list[str]:
 
 
 def _addresses() -> Iterator[str]:
-    """Of participants, webhooks, reports and the API; pages of the admin answer at their old addresses by redirect."""
+    """Of participants, webhooks, reports and the API; nobody outside holds on to pages of the admin."""
     from django.urls import get_resolver
 
     def routes(patterns: Any, before: str = "") -> Iterator[str]:
