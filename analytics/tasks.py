@@ -17,8 +17,7 @@ from evaluation.models import Study
 from evaluation.operations.message_queue import send_message
 
 
-# The name that messages have always carried.
-@shared_task(name="evaluation.tasks.compute_report")
+@shared_task
 def compute_report(study_id: int, ties: Ties = "half", view: Mapping[str, Any] | None = None) -> None:
     """Computes a study's report, or that of a view, and keeps it; doing it twice changes nothing."""
     study, filters = Study.objects.get(pk=study_id), Filters.of(view or {})

@@ -210,7 +210,7 @@ CELERY_WORKER_MAX_MEMORY_PER_CHILD = env.int("ASSAY_WORKER_CHILD_MB", default=15
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "judging.tasks.sweep_runs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
     "start-anchors": {"task": "judging.tasks.start_anchors", "schedule": 600.0},
-    "sync-panels": {"task": "annotator.tasks.sync_panels", "schedule": ASSAY_PANEL_SYNC_SECONDS},
+    "sync-panels": {"task": "annotator.panels.tasks.sync_panels", "schedule": ASSAY_PANEL_SYNC_SECONDS},
     "send-waiting-jobs": {"task": "evaluation.tasks.send_waiting_jobs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
     "remove-old-job-files": {"task": "evaluation.tasks.remove_old_job_files", "schedule": 86_400.0},
 }

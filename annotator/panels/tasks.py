@@ -1,4 +1,4 @@
-"""Background work of the recruiters. The names of the tasks stand in queues and schedules, so they stay."""
+"""Background work of the recruiters."""
 
 import logging
 from typing import Any
@@ -42,14 +42,14 @@ def queue_reading(reading_id: int) -> None:
     transaction.on_commit(queue, robust=True)
 
 
-@shared_task(name="annotator.tasks.apply_panel_events")
+@shared_task
 def apply_panel_events() -> None:
     """Apply the webhooks' events that wait; a second message finds none."""
     apply_events()
 
 
 # Should its process be killed, the message goes to another one: what it finds being sent it leaves alone for a while.
-@shared_task(name="annotator.tasks.send_panel_acts", acks_late=True, reject_on_worker_lost=True)
+@shared_task(acks_late=True, reject_on_worker_lost=True)
 def send_panel_acts(panel_id: int, comes_back: bool = True) -> None:
     """Send what is intended for a panel, and come back for what could not be, or may be in the hands of one lost."""
     with logcontext.bind(panel=panel_id):
@@ -63,7 +63,7 @@ def send_panel_acts(panel_id: int, comes_back: bool = True) -> None:
             send_message(send_panel_acts, panel_id, countdown=settings.ASSAY_PANEL_SENDING_SECONDS + 1)
 
 
-@shared_task(name="annotator.tasks.sync_panel")
+@shared_task
 def sync_panel(panel_id: int) -> None:
     """Read a study and its submissions back, apply events that could not be, and send what waits."""
     panel = Panel.objects.get(pk=panel_id)
@@ -74,7 +74,7 @@ def sync_panel(panel_id: int) -> None:
     _apply_and_send(panel)
 
 
-@shared_task(name="annotator.tasks.read_panel")
+@shared_task
 def read_panel(reading_id: int) -> None:
     """Read all of a study back because somebody asked for it; a second message about it changes nothing."""
     panel = work_on_reading(reading_id)
@@ -89,7 +89,7 @@ def _apply_and_send(panel: Panel) -> None:
         send_message(send_panel_acts, panel.pk, comes_back=False)  # the next sync does
 
 
-@shared_task(name="annotator.tasks.sync_panels")
+@shared_task
 def sync_panels() -> None:
     """One message per study that is open on its panel, so that one that fails keeps no other waiting; of the others
     what was left in the middle."""
@@ -101,7 +101,7 @@ def sync_panels() -> None:
         send_message(send_panel_acts, panel_id, comes_back=False)
 
 
-@shared_task(name="annotator.tasks.take_up_panels")
+@shared_task
 def take_up_panels() -> None:
     """Take up what was left in the middle: events that were not applied, acts that were not sent."""
     apply_events()
