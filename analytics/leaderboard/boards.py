@@ -44,8 +44,9 @@ def leaderboard_record(report: Record) -> Record:
     waiting = {"waiting": [FIGURES[key].deferred_as for key in boards_waiting(report)]}
     return {
         "schema": SCHEMA,
-        "study": {name: study[name] for name in ("slug", "title", "protocol", "study_hash", "simulated")}
-        | {"launched": study.get("launched", "")},
+        "study": {
+            name: study[name] for name in ("slug", "title", "protocol", "study_hash", "simulated", "launched")
+        },
         "version": report["parameters"]["version"],
         "level": report["parameters"]["level"],
         "counts": {name: report["counts"][name] for name in ("items", "queries", "judgments")},

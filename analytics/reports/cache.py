@@ -67,8 +67,7 @@ def effective_ties(study: Study, ties: Ties) -> Ties:
 
 
 def _ties_of(report: dict[str, Any]) -> str:
-    """Reports that were kept before there was a choice count a tie as half a win."""
-    return str(report["parameters"].get("ties", "half"))
+    return str(report["parameters"]["ties"])
 
 
 def compute_report(
@@ -99,7 +98,7 @@ def compute_report(
         )
         older = _rows(study, filters).exclude(fingerprint__in=now.values())
         # One that counts ties otherwise is shown, as the latest from before, until its own successor is there.
-        replaced = [row.pk for row in older if not row.payload or _ties_of(row.payload) == ties]
+        replaced = [row.pk for row in older if not is_current(row.payload) or _ties_of(row.payload) == ties]
         older.filter(pk__in=replaced).delete()
         forget_views(study)
         _refresh_leaderboard(study, report)

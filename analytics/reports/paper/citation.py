@@ -14,21 +14,16 @@ HASH_LETTERS = 12
 def citation(report: Record) -> str:
     """One line: title, kind, year, and what the entry's note says."""
     study = report["study"]
-    year = _year(study)
-    return (
-        f"{study['title'].rstrip('.')}: report of a human evaluation{f', {year}' if year else ''}. "
-        f"{_computed(report)}."
-    )
+    return f"{study['title'].rstrip('.')}: report of a human evaluation, {_year(study)}. {_computed(report)}."
 
 
 def bibtex(report: Record, credit: Credit) -> str:
     """An entry whose key holds the study's slug and the beginning of its hash."""
     study = report["study"]
-    year = _year(study)
     fields = {
         **_by(credit, study["slug"]),
         "title": f"{{{escape(study['title'])}: report of a human evaluation}}",
-        **({"year": year} if year else {}),
+        "year": _year(study),
         "note": escape(_computed(report)),
         **({"url": credit.url} if credit.url else {}),
     }
@@ -103,5 +98,5 @@ def _view(report: Record) -> str:
 
 
 def _year(study: Record) -> str:
-    """The year of the study's latest launch; reports that were stored before it was kept have none."""
-    return str(study.get("launched", ""))[:4]
+    """The year of the study's latest launch."""
+    return str(study["launched"])[:4]

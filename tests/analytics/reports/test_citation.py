@@ -61,9 +61,6 @@ def test_an_entry_says_what_the_line_says():
         "year": "2026",
         "note": COMPUTED,
     }
-    without = {**REPORT, "study": {**REPORT["study"]}}
-    del without["study"]["launched"]
-    assert "year" not in fields(bibtex(without, Credit()))
 
 
 def test_an_entry_has_its_authors_and_the_public_address():
