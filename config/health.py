@@ -19,6 +19,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
 
+from evaluation.operations.upgrades import unfinished_apps
+
 if settings.REDIS_URL:
     import redis  # not within the check, whose time is short
 
@@ -113,6 +115,8 @@ def check_database() -> None:
 
 
 def _check_migrations(connection: BaseDatabaseWrapper) -> None:
+    if unfinished_apps(connection):
+        raise NotReady("migrations of the version before are pending")
     executor = MigrationExecutor(connection)
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if pending:

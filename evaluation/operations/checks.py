@@ -4,6 +4,7 @@ Errors that no installation can work with are found by every command; what only 
 `check --deploy`. docs/settings.md explains each id.
 """
 
+import contextlib
 import re
 import tempfile
 from collections.abc import Sequence
@@ -12,6 +13,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError, connections
 
 DAY_SECONDS = 86_400
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -138,6 +141,33 @@ def check_mail(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
             "EMAIL_HOST names a mail server, but no mail can be sent by it.",
             hint="DEFAULT_FROM_EMAIL is the sender's address; EMAIL_USE_TLS and EMAIL_USE_SSL exclude each other.",
             id="assay.E015",
+        )
+    ]
+
+
+# --- by `migrate` and `check --database default` -----------------------------------------------------------------
+
+
+@checks.register(checks.Tags.database)
+def check_upgrade(
+    app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> Found:
+    """Before anything is changed. What is wrong with a database that can't be asked, others say."""
+    if not databases:
+        return []
+    from evaluation.operations.upgrades import VERSION_BEFORE, unfinished_apps
+
+    found: set[str] = set()
+    with contextlib.suppress(OperationalError, ImproperlyConfigured):
+        found.update(app for alias in databases for app in unfinished_apps(connections[alias]))
+    if not found:
+        return []
+    before = f"the version before (commit {VERSION_BEFORE})"
+    return [
+        checks.Error(
+            f"This database has only some of the migrations of {before}: {', '.join(sorted(found))}.",
+            hint=f"Nothing was changed. Check out {before}, run its manage.py migrate, and come back to this one.",
+            id="assay.E016",
         )
     ]
 

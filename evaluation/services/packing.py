@@ -3,19 +3,18 @@
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
-from evaluation.models import Study
+from evaluation.models import Answer, Judgment, Study
 from evaluation.protocols import AnswerValue
 from evaluation.protocols.answers.packing import Packed, pack_answers
 
 CHUNK = 10_000
 
 
-def packed_from_rows(answers: QuerySet[Any]) -> Iterator[tuple[int, Packed]]:
+def packed_from_rows(answers: QuerySet[Answer]) -> Iterator[tuple[int, Packed]]:
     """The judgment of each of the answers, by its primary key, and its answers."""
     rows = answers.order_by("judgment_id").values_list(
         "judgment_id", "question", "kind", "part", "number", "label", "text"
@@ -24,14 +23,10 @@ def packed_from_rows(answers: QuerySet[Any]) -> Iterator[tuple[int, Packed]]:
         yield judgment, pack_answers(AnswerValue(*row[1:]) for row in given)
 
 
-def pack_rows(judgments: QuerySet[Any]) -> int:
-    """Packs the answers of judgments anew, some at a time, so that people can go on; how many had any.
-
-    Takes the models of a migration, too.
-    """
-    model, written, last = judgments.model, 0, 0
-    answers = model._meta.get_field("answers").related_model.objects
-    update = f"UPDATE {model._meta.db_table} SET answered = %s, labels = %s, numbers = %s WHERE id = %s"  # noqa: S608
+def pack_rows(judgments: QuerySet[Judgment]) -> int:
+    """Packs the answers of judgments anew, some at a time, so that people can go on; how many had any."""
+    written, last = 0, 0
+    update = f"UPDATE {Judgment._meta.db_table} SET answered = %s, labels = %s, numbers = %s WHERE id = %s"  # noqa: S608
     while True:
         with transaction.atomic():
             # Nobody can revise them between reading and writing.
@@ -40,7 +35,7 @@ def pack_rows(judgments: QuerySet[Any]) -> int:
             if not pks:
                 return written
             last, known = pks[-1], set(pks)
-            found = packed_from_rows(answers.filter(judgment__gte=pks[0], judgment__lte=last))
+            found = packed_from_rows(Answer.objects.filter(judgment__gte=pks[0], judgment__lte=last))
             rows = [(*packed, judgment) for judgment, packed in found if judgment in known]
             with connection.cursor() as cursor:
                 cursor.executemany(update, rows)

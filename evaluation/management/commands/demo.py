@@ -74,7 +74,7 @@ class Command(BaseCommand):
         """The database with the demo studies; returns the password."""
         self._say("Setting up the database; the first time takes a minute or more.")
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
-        call_command("migrate", verbosity=0)
+        call_command("migrate", verbosity=0, skip_checks=False)
         call_command("load_demo", stdout=self.stdout)
         # A new password at every start: it is printed here and kept nowhere else.
         password = os.environ.get("ASSAY_DEMO_PASSWORD") or secrets.token_urlsafe(9)

@@ -1,11 +1,9 @@
 """How many slots each arm has in play: the same as counting them all, whatever has happened."""
 
-import importlib
 import random
 from collections import Counter
 
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
@@ -271,19 +269,3 @@ def test_an_arm_without_places_is_not_drawn(study, monkeypatch):
     for seed in range(20):
         monkeypatch.setattr(arm_draw, "RANDOM", random.Random(seed))
         assert arm_draw.draw_arm(study, timezone.now()) in {arm.pk for arm in others}
-
-
-def test_the_migration_counts_what_is_there(study):
-    """Who is at work stays in play; who has ended or was away for long does not."""
-    working, done, gone = (come(study, name) for name in ("working", "done", "gone"))
-    hand_in(working.token)
-    while before(done.token):
-        hand_in(done.token)
-    hand_in(gone.token)
-    go_away(Participant.objects.filter(pk=gone.pk))
-    Participant.objects.update(in_play=True)
-    ArmFront.objects.update(in_play=0)
-    importlib.import_module("annotator.migrations.0012_in_play").count_what_is_there(apps, None)
-    assert set(Participant.objects.filter(in_play=True)) == {working}
-    assert counted(study) == counted_by_hand(study)
-    assert sum(counted(study).values()) == 36 - 3 - 1

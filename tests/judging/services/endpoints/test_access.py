@@ -1,9 +1,6 @@
 """Who trusts an endpoint, whom it is open to, and what never leaves."""
 
-import importlib
-
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -149,24 +146,6 @@ def test_a_superuser_may_leave_it_to_the_list(client, chief):
     refused = client.post(reverse("admin:judging_endpoint_add"), data)
     assert "ASSAY_ENDPOINTS_ALLOWED" in refused.content.decode()
     assert not Endpoint.objects.exists()
-
-
-def test_what_held_before_is_carried_over(study, owner, chief, capsys):
-    gone = chief.__class__.objects.create_user("gone", is_superuser=True, is_active=False)
-    for name, maker in (("chief", chief), ("gone", gone), ("member", owner), ("nobody", None)):
-        Endpoint.objects.create(name=name, base_url=ELSEWHERE, created_by=maker)
-    used = Endpoint.objects.get(name="chief")
-    Judge.objects.create(study=study, name="llm", endpoint=used, model="m")
-    importlib.import_module("judging.migrations.0004_endpoint_trust").store_what_held(apps, None)
-    trusted = {each.name: (each.trust, each.trusted_by) for each in Endpoint.objects.all()}
-    assert trusted == {
-        "chief": ("superuser", chief),
-        "gone": ("", None),
-        "member": ("", None),
-        "nobody": ("", None),
-    }
-    assert list(used.studies.all()) == [study]
-    assert "set_endpoint nobody --trust" in capsys.readouterr().out
 
 
 # --- opened to studies ------------------------------------------------------------------------------------------------

@@ -1,16 +1,12 @@
 """A complete run with failures says so, wherever its state is shown."""
 
-import importlib
-
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation.services.tokens import make_token
-from judging.models import Run
 from judging.selectors import judges_in_figures
-from judging.services import heuristic_judge, retry_run
+from judging.services import retry_run
 from judging.services.runs.work import work_on
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
@@ -80,10 +76,3 @@ def test_what_was_left_out_was_not_asked(study, served):
     judge = make_judge(study, served, "coin", own_system="aspen")
     run, _ = judged(study, judge)
     assert (run.asked, run.unanswered, run.state_text) == (0, 0, "complete")
-
-
-def test_runs_that_were_complete_before_are_counted(study, run):
-    judged(study, heuristic_judge(study, "longer"))
-    Run.objects.update(asked=None, unanswered=None)
-    importlib.import_module("judging.migrations.0003_counted_when_complete").count(apps, None)
-    assert list(Run.objects.order_by("pk").values_list("asked", "unanswered")) == [(12, 3), (12, 0)]
