@@ -114,10 +114,12 @@ def running(
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    # Versions before had no application of its own for beat.
+    beat = "config.beat" if (checkout / "config/beat.py").exists() else "config"
     commands = {
         "web": ["-m", "config.serve", f"127.0.0.1:{port}"],
         "worker": ["-m", "celery", "-A", "config", "worker", "--loglevel", "WARNING", "--concurrency", "2"],
-        "beat": ["-m", "celery", "-A", "config", "beat", "--loglevel", "WARNING", "--pidfile=",
+        "beat": ["-m", "celery", "-A", beat, "beat", "--loglevel", "WARNING", "--pidfile=",
                  "--schedule", f"{folder}/schedule"],
     }  # fmt: skip
     processes = {
@@ -179,8 +181,11 @@ def tree(pid: int) -> list[int]:
 
 
 def pss(pid: int) -> float:
-    """The proportional share of a process, in MB."""
-    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    """The proportional share of a process, in MB; nothing of one that has just ended."""
+    try:
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except ProcessLookupError:
+        return 0.0
     found = re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE)
     assert found
     return int(found[1]) / 1024

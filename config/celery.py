@@ -1,5 +1,6 @@
 """The Celery application; settings come from Django's."""
 
+import gc
 import logging
 import logging.config
 import os
@@ -25,6 +26,13 @@ def set_up_logging(loglevel: int, **kwargs: Any) -> None:
     logging.config.dictConfig(settings.LOGGING)
     # As everywhere with Celery, `--loglevel` decides for its processes.
     logging.getLogger().setLevel(loglevel)
+
+
+@signals.worker_before_create_process.connect
+def share_memory_with_children(**kwargs: Any) -> None:
+    """What the collector never looks at is never copied."""
+    gc.collect()
+    gc.freeze()
 
 
 # An eager task runs inside a request or a command, whose fields it keeps.

@@ -174,7 +174,7 @@ def test_commands_refer_to_what_exists(services):
     assert web[:2] == ["python", "-m"]
     assert importlib.import_module(web[2]).read_address(web[3]) == ("0.0.0.0", 8000)  # noqa: S104 - within its container
     assert worker[:4] == ["celery", "-A", "config", "worker"]
-    assert beat[:4] == ["celery", "-A", "config", "beat"]
+    assert beat[:4] == ["celery", "-A", "config.beat", "beat"]
     assert app.main == "assay"
     assert DOCKERFILE.rstrip().endswith(json.dumps(web).replace("[", "CMD [", 1)), (
         "the image's own command is web's"
