@@ -50,6 +50,9 @@ class Figure(ABC):
     stops_with: ClassVar[tuple[str, ...]] = ()
     stops_in: ClassVar[tuple[str, ...]] = ()
     beside_people: ClassVar[bool] = False
+    # By their keys, figures that are computed wherever it is: those with tests in the same family, and those whose
+    # records its sentences, tables and plots read.
+    beside: ClassVar[tuple[str, ...]] = ()
     definition: ClassVar[str]
 
     def __init__(self) -> None:

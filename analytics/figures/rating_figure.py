@@ -23,6 +23,14 @@ from analytics.statistics.core.matched import mean_sums
 from evaluation.facts import Fact
 from evaluation.protocols import Kind
 
+# The figures whose tests are one family.
+RATED = (
+    "conditions/attribute_values",
+    "ratings/choices",
+    "ratings/scales",
+    "ratings/tags",
+    "ratings/yes_shares",
+)
 WEIGHTS = "A mean weights every rating equally; it is not the mean of the raters' means."
 
 
@@ -31,6 +39,7 @@ class RatingFigure(Figure):
 
     place = 10
     finding_place = 20
+    beside = RATED
 
     def compute(self, given: FigureInput) -> Record:
         assert isinstance(given, AnswerInput)

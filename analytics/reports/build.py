@@ -1,6 +1,6 @@
 """A study's report as one JSON-ready dict with a versioned schema; page, text and files are made from it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from analytics.figures.figure import Figure
@@ -12,7 +12,7 @@ from analytics.figures.figure_input import (
     figure_inputs,
     question_record,
 )
-from analytics.figures.registry import FIGURES
+from analytics.figures.registry import FIGURES, with_beside
 from analytics.figures.report_view import ReportView
 from analytics.figures.withheld import BY_LOOKS, OF_A_VIEW, concerns, withheld
 from analytics.frames.filters import EVERYTHING, Filters
@@ -58,6 +58,7 @@ def build_report(
     replicates: int = REPLICATES,
     ties: Ties = "half",
     filters: Filters = EVERYTHING,
+    only: Collection[str] | None = None,
     defer: bool = False,
     codings: Sequence[Coding] | None = None,
     watch: Watch = no_watch,
@@ -65,11 +66,14 @@ def build_report(
     """Every figure of the study, question by question, each group of raters by itself and judges beside people.
 
     `ties` says how a tie counts in expected win rates: half a win, or a win for either system. `filters` make it a
-    report of a part of the judgments. `defer` leaves the figures that may wait to `deferred_records`.
-    `codings` are those of its queries and texts, if not the ones that are registered.
+    report of a part of the judgments. `only` are the keys of the figures that are computed, if not all: their records,
+    and those of the figures beside them, are the same as in the whole report. `defer` leaves the figures that may wait
+    to `deferred_records`. `codings` are those of its queries and texts, if not the ones that are registered.
 
-    Raises NothingToReport for a draft or a study without counting judgments.
+    Raises NothingToReport for a draft or a study without counting judgments, and Refused for the key of
+    no figure.
     """
+    keys: Collection[str] = FIGURES if only is None else with_beside(only)
     revision = latest_revision(study)
     # Asked before the items are read, of which there may be many.
     if not counting_judgments(study).filter(filters.judgments(study)).exists():
@@ -89,6 +93,7 @@ def build_report(
             "ties": ties,
             "version": code_version(),
             **({"view": filters.canonical()} if filters else {}),
+            **({} if only is None else {"only": sorted(keys)}),
         },
         "counts": _counts(study, frame, filters),
         "raters": _raters(study, frame),
@@ -105,7 +110,7 @@ def build_report(
     deferred: set[str] = set()
     for done, (question, form, inputs) in enumerate(figure_inputs(frame, terms)):
         watch("computing the figures", done, len(frame.questions))
-        figures = applying(question, form)
+        figures = applying(question, form, keys)
         if defer and inputs:
             waiting = [figure for figure in figures if figure.deferred_as]
             deferred.update(each.key for each in waiting if any(each.is_of(given) for given in inputs))
@@ -206,9 +211,9 @@ def _place(key: str, order: list[str]) -> int:
     return order.index(known) if known in order else -1
 
 
-def applying(question: QuestionSpec, form: str) -> list[Figure]:
-    """The figures that are of the question."""
-    return [figure for figure in FIGURES.values() if figure.applies(question, form)]
+def applying(question: QuestionSpec, form: str, keys: Collection[str] = FIGURES) -> list[Figure]:
+    """The figures that are of the question, of all or of those of these keys."""
+    return [figure for key, figure in FIGURES.items() if key in keys and figure.applies(question, form)]
 
 
 def records_of(

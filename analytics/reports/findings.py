@@ -43,7 +43,10 @@ def findings(view: ReportView) -> list[Record]:
             # Whether conclusions can be drawn is not for figures to say that wait in a large study's report.
             if not figure.deferred_as:
                 tests += [each.test for each in figure.tests(records[figure.key])]
-    return found or list(_too_few(tests, subject(group)))
+    if found or "only" in view.report["parameters"]:
+        # A part of the figures can't say that none of them supports a conclusion.
+        return found
+    return list(_too_few(tests, subject(group)))
 
 
 def _present(records: Record) -> list[Figure]:

@@ -53,19 +53,25 @@ def report_page(report: Record) -> ReportPage:
 
 
 def _viewed(report: Record) -> str:
-    view = report["parameters"].get("view")
-    return f"View: {view_in_words(view)}. Every figure is of these judgments alone." if view else ""
+    parameters = report["parameters"]
+    said = []
+    if view := parameters.get("view"):
+        said.append(f"View: {view_in_words(view)}. Every figure is of these judgments alone.")
+    if "only" in parameters:
+        said.append(f"Of the figures only these are here: {', '.join(parameters['only'])}.")
+    return " ".join(said)
 
 
 def _by_heading(view: ReportView) -> Iterator[tuple[str, list[Figure]]]:
     """The figures that a report can have under each heading, in their order."""
     protocol = PROTOCOLS.get(view.report["study"]["protocol"])
+    asked_for = view.report["parameters"].get("only", FIGURES)
     for heading in ordered(protocol.headings if protocol else ()):
         here = [
             figure
             for figure in FIGURES.values()
             if figure.heading == heading.key
-            and (figure.key in view.figures or isinstance(figure, StudyFigure))
+            and (figure.key in view.figures or (isinstance(figure, StudyFigure) and figure.key in asked_for))
         ]
         yield heading.key, sorted(here, key=lambda figure: (figure.place, figure.key))
 

@@ -20,7 +20,7 @@ from analytics.figures.figure_input import (
     several,
 )
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import CELLS, ReportView, tag_of
 from analytics.statistics.agreement.alpha import Level, agreement_by_chance, krippendorff_alpha
 from analytics.statistics.agreement.alpha_sums import alpha_sums, alpha_sums_of_values
 from analytics.statistics.agreement.value_alpha import alpha_of_values, chance_of_values
@@ -43,6 +43,7 @@ PAIR_LEVELS: tuple[tuple[Level, list[int]], ...] = (("nominal", [0, 1, 2]), ("or
 class AlphaFigure(Figure):
     heading = "agreement"
     place = 20
+    beside = (CELLS,)
     definition = (
         "Krippendorff's alpha of every question except rankings, at its level of measurement; for a preference "
         "also as an ordinal scale with a tie in the middle, by setting, and for its checklist."

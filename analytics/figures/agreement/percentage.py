@@ -59,6 +59,7 @@ class PercentageAgreementFigure(Figure):
     place = 10
     finding_place = 30
     stops_with = ("agreement",)
+    beside = ("agreement/alpha",)
     definition = (
         "Percentage agreement and leave-one-out agreement on a preference: overall, by setting, pair and "
         "category, and the difference between settings."

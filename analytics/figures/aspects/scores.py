@@ -18,6 +18,7 @@ LATER = f"Judges are added once the figures of the section {HEADINGS['judges'].t
 class ScoresFigure(StudyFigure):
     heading = "aspects"
     place = 40
+    beside = (RATED, COMPARED, WEIGHTED, MEASURES, MEANS)
     definition = (
         "Measures and judges side by side as scores of an overall rating: mean by system, and Pearson's "
         "correlation with people's."

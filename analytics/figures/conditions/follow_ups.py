@@ -10,7 +10,7 @@ from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
 from analytics.statistics.conditions.follow_ups import (
     agreement_by_follow_ups,
     follow_ups_by_system,
@@ -46,6 +46,7 @@ class FollowUpsFigure(Figure):
     place = 10
     stops_with = ("agreement",)
     stops_in = ("overall", "by_cell")
+    beside = (CELLS,)
     definition = "Satisfied follow-ups by system, and agreement on items whose responses differ in them."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:

@@ -39,6 +39,7 @@ CAPTION = (
 class DriftFigure(Figure):
     heading = "judges"
     place = 60
+    beside = ("judges/number_drift",)
     definition = (
         "Each anchor run of a judge compared with its first pass and with people, and a test of drift: its "
         "agreement with the first pass against that of the second pass, which is the judge's own noise."

@@ -69,6 +69,7 @@ class LabelsVsPeopleFigure(Figure):
     stops_with = ("agreement",)
     stops_in = ("inner", "judge_less_people")
     beside_people = True
+    beside = (PERCENTAGE,)
     definition = (
         "Judges' labels vs people's: leave-one-out agreement with people and among people, with a test of the "
         "difference; kappa with people's majority; confusion matrices."

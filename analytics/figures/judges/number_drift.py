@@ -32,6 +32,7 @@ CAPTION = (
 class NumberDriftFigure(Figure):
     heading = "judges"
     place = 61
+    beside = ("judges/drift",)
     definition = (
         "The numbers of each anchor run of a judge, or the ranks of a ranking, compared with its first pass and with "
         "people's means, and a test of drift: its distance from the first pass against that of the second pass, which "

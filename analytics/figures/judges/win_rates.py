@@ -6,13 +6,14 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.tables import Builder, columns, head, words
 from analytics.figures.figure import Record, StudyFigure
-from analytics.figures.preferences.win_rates import even, rates_of, standard_error
+from analytics.figures.preferences.win_rates import KEY, even, rates_of, standard_error
 from analytics.figures.report_view import PairView, ReportView
 
 
 class JudgesWinRatesFigure(StudyFigure):
     heading = "judges"
     place = 50
+    beside = (KEY,)
     definition = "Expected win rates by people and by every judge, side by side, with their standard errors."
 
     def blocks(self, view: ReportView) -> Iterable[Block]:

@@ -9,7 +9,7 @@ from analytics.display.tables import Builder, Table, TableCell, columns, head, w
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, groups_after
 from analytics.figures.leaderboards.standings import SPLIT_NAMES
-from analytics.figures.report_view import PairView, ReportView, group_head
+from analytics.figures.report_view import CELLS, PairView, ReportView, group_head
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Bools
 from analytics.statistics.leaderboards.correlation import LEAST_SYSTEMS, leaderboard_correlation
@@ -25,6 +25,7 @@ class CorrelationsFigure(Figure):
     heading = "leaderboard"
     place = 20
     deferred_as = "correlations of leaderboards"
+    beside = (CELLS,)
     definition = (
         "Correlations of leaderboards over systems (Pearson, Spearman, Kendall): between splits of the queries, "
         "between groups of raters (people, groups of them, judges), and between prompt conditions of one judge."

@@ -11,7 +11,7 @@ from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
-from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.folds import folds_by_query
 from analytics.statistics.core.tidy import FIRST, SECOND, Bools, Ints
@@ -45,6 +45,7 @@ class LengthControlledFigure(Figure):
     place = 15
     deferred_as = "length-controlled win rates"
     stops_with = ("win_rate",)
+    beside = (CELLS,)
     definition = (
         "Length-controlled win rates (AlpacaEval 2) against the baseline or, without one, of each two systems of up to "
         "15 pairs: what the expected win rate would be at equal lengths, and its difference from the plain one."

@@ -11,7 +11,7 @@ from analytics.display.tables import DASH, Builder, Table, TableCell, columns, c
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.leaderboards.standings import SPLIT_NAMES
-from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Bools
 from analytics.statistics.leaderboards.sample_sizes import DRAWS, LEVEL, p_against_n
@@ -26,6 +26,7 @@ class SampleSizesFigure(Figure):
     heading = "leaderboard"
     place = 30
     deferred_as = "p-values by the number of items"
+    beside = (CELLS,)
     definition = (
         "p-values of paired t-tests between all pairs of systems against the number of queries, by setting and split: "
         "mean, 80th and 90th percentile over pairs, and the share of pairs told apart."

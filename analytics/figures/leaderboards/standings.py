@@ -12,7 +12,7 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
-from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Bools
 from analytics.statistics.leaderboards.leaderboard import leaderboard
@@ -33,6 +33,7 @@ class StandingsFigure(Figure):
     heading = "leaderboard"
     place = 10
     stops_with = ("win_rate",)
+    beside = (CELLS,)
     definition = (
         "The leaderboard of three systems or more: expected win rates against the baseline (or else against all), "
         "overall, by category and by split, with ranks that respect their intervals."

@@ -8,7 +8,7 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
-from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.preferences.bradley_terry import bradley_terry
 from evaluation.protocols import QuestionSpec
@@ -21,6 +21,7 @@ class BradleyTerryFigure(Figure):
     place = 10
     deferred_as = "Bradley-Terry strengths"
     stops_with = ("win_rate",)
+    beside = (CELLS,)
     definition = "Bradley-Terry strengths, ranks and probabilities of beating an average system, by setting."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:

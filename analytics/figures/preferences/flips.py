@@ -9,7 +9,7 @@ from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, 
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
-from analytics.figures.report_view import PairView, ReportView, subject, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, subject, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.preferences.flips import pair_flips, query_flips
 from evaluation.protocols import QuestionSpec
@@ -22,6 +22,7 @@ class FlipsFigure(Figure):
     place = 10
     finding_place = 10
     stops_with = ("win_rate",)
+    beside = (CELLS,)
     definition = (
         "Flips between two settings: changes of a pair's preferred system, of its margin, and of the majority label "
         "of single queries."

@@ -11,7 +11,7 @@ from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import PairView, ReportView, group_head, number, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, group_head, number, tag_of
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
@@ -30,6 +30,7 @@ KEY = "preferences/grades"
 class GradesFigure(Figure):
     heading = "grades"
     place = 10
+    beside = (CELLS,)
     definition = (
         "Grades of a preference: mean and distribution by pair and setting, alpha, and the lean towards the "
         "response shown first."

@@ -19,6 +19,7 @@ class PickedPlacesFigure(Figure):
     heading = "bias"
     place = 50
     deferred_as = "picks by place on the screen"
+    beside = ("ratings/places",)
     definition = (
         "Best picks by place on the screen: the share that went to what was shown there, beside chance, with a "
         "test of each place."

@@ -25,7 +25,7 @@ from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import MAY_STOP, PAIRS, FigureInput, PairInput, by_cell
 from analytics.figures.preferences.flips import flipping_arms, has_flip
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import PairView, ReportView, subject, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, subject, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.agreement.percentage import majority
 from analytics.statistics.core.estimates import plain
@@ -56,6 +56,7 @@ class WinRatesFigure(Figure):
     place = 10
     finding_place = 20
     stops_with = ("win_rate",)
+    beside = (CELLS, "preferences/flips")
     definition = (
         "Win rates of a preference: by majority vote and expected, by setting, pair and category, over all opponents "
         "and against the baseline."

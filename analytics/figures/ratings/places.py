@@ -17,6 +17,7 @@ class RatingPlacesFigure(Figure):
     heading = "bias"
     place = 60
     deferred_as = "ratings by place on the screen"
+    beside = ("preferences/picked_places",)
     definition = (
         "Ratings of responses by their place on the screen: the mean at each place, and its difference from the same "
         "raters' means on the items, with a test."

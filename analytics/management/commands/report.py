@@ -10,7 +10,8 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analytics.frames.filters import SAVED, SEVERAL, Filters
-from analytics.reports.cache import whole_report
+from analytics.reports.build import build_report
+from analytics.reports.cache import effective_ties, whole_report
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.files import FORMATS
 from analytics.reports.paper.archive import TABLES, table_list, tables_of, write_archive
@@ -18,7 +19,7 @@ from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.table_csv import table_csv
 from evaluation.management.studies import study_named
 from evaluation.models import Study
-from evaluation.refusals import FieldsRefused
+from evaluation.refusals import FieldsRefused, Refused
 
 CSV, ZIP = "csv", "zip"
 # Formats that are no text for a terminal.
@@ -39,6 +40,12 @@ class Command(BaseCommand):
         )
         add_filters(parser)
         parser.add_argument(
+            "--only",
+            action="append",
+            metavar="FIGURE",
+            help="only this figure, by its key such as agreement/kappa; may be repeated",
+        )
+        parser.add_argument(
             "--out",
             default="-",
             help="a file, or - for the terminal (default); for csv a folder, which gets one file per table and a list",
@@ -51,9 +58,15 @@ class Command(BaseCommand):
         study = study_named(slug)
         try:
             filters = filters_of(study, options)
-            report = whole_report(study, ties=options["ties"], filters=filters, watch=self._watch)
-        except NothingToReport as nothing:
-            raise CommandError(str(nothing)) from None
+            if options["only"]:
+                ties = effective_ties(study, options["ties"])
+                report = build_report(
+                    study, ties=ties, filters=filters, only=options["only"], watch=self._watch
+                )
+            else:
+                report = whole_report(study, ties=options["ties"], filters=filters, watch=self._watch)
+        except (NothingToReport, Refused) as refused:
+            raise CommandError(str(refused)) from None
         if format == CSV:
             self._write_tables(report, Path(out))
         elif format == ZIP:

@@ -62,12 +62,12 @@ def deferred_records(
     places: dict[tuple[str, str], int] = {}
     steps, done = 0, 0
     for question, form, inputs in figure_inputs(frame, terms):
-        steps += len(inputs) * sum(figure.key in keys for figure in applying(question, form))
+        steps += len(inputs) * len(applying(question, form, keys))
         for given in inputs:
             places.setdefault((question.key, given.group_key), len(places))
     # Asked for anew: each question's arrays are let go before the next one's are made.
     for question, form, inputs in figure_inputs(frame, terms):
-        for figure in (each for each in applying(question, form) if each.key in keys):
+        for figure in applying(question, form, keys):
             for given in inputs:
                 watch(figure.deferred_as, done, steps)
                 records += records_of(question, [given], [figure])
