@@ -74,7 +74,7 @@ def record(report, figure, group):
 
 def test_every_value_stands_in_a_plot_and_all_plots_have_one_scale():
     study, given = rated_study()
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[VALUES, SPREAD, BESIDE])
     found = record(report, VALUES, "person")["by_value"]
     assert len(found) == sum(len(each["answers"]) for each in FOLLOW_UPS) > 50
     blocks = list(FIGURES[VALUES].blocks(ReportView(report)))
@@ -94,7 +94,7 @@ def test_every_value_stands_in_a_plot_and_all_plots_have_one_scale():
 
 def test_the_largest_difference_by_attribute():
     study, given = rated_study()
-    found = record(build_report(study, replicates=20), SPREAD, "person")
+    found = record(build_report(study, replicates=20, only=[VALUES, SPREAD, BESIDE]), SPREAD, "person")
     assert found["adapted"] == []
     assert [each["attribute"] for each in found["default"]] == [each["question"] for each in FOLLOW_UPS]
     for at, each in enumerate(found["default"]):
@@ -107,7 +107,7 @@ def test_the_largest_difference_by_attribute():
 
 def test_the_shares_of_the_differences_have_a_folded_plot_per_attribute():
     study, _ = rated_study()
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[VALUES, SPREAD, BESIDE])
     blocks = list(FIGURES[SPREAD].blocks(ReportView(report)))
     shown = [block for block in blocks if block.folded]
     names = [each["question"] for each in FOLLOW_UPS]
@@ -127,7 +127,7 @@ def test_the_shares_of_the_differences_have_a_folded_plot_per_attribute():
 
 def test_a_judge_beside_people_by_attribute():
     study, given = rated_study()
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[VALUES, SPREAD, BESIDE])
     group = next(each["key"] for each in report["groups"] if each["kind"] == "judge")
     found = record(report, BESIDE, group)["by_attribute"]
     assert len(found) == len(FOLLOW_UPS)
@@ -152,10 +152,14 @@ def test_many_attributes_stand_in_one_table():
     follow_ups = [{"question": f"Question {n}?", "answers": ["Yes", "No"], "answer": ""} for n in range(25)]
     study = study_of(follow_ups, 2)
     rate(study, new_rater(study, "ann"), [[[1 + at % 5, 3] for at in range(25)]] * 2)
-    blocks = list(FIGURES[VALUES].blocks(ReportView(build_report(study, replicates=20))))
+    blocks = list(
+        FIGURES[VALUES].blocks(ReportView(build_report(study, replicates=20, only=[VALUES, SPREAD, BESIDE])))
+    )
     assert blocks[0].plot is None
     assert len(blocks[0].tables[0].rows) == 50
     # No plot for each of so many.
-    spread = list(FIGURES[SPREAD].blocks(ReportView(build_report(study, replicates=20))))
+    spread = list(
+        FIGURES[SPREAD].blocks(ReportView(build_report(study, replicates=20, only=[VALUES, SPREAD, BESIDE])))
+    )
     assert len(spread[0].tables[0].rows) == 25
     assert not [block for block in spread if block.folded]

@@ -50,7 +50,7 @@ def coded_study():
 
 def test_people_and_models_and_two_coders():
     study, style, relevance = coded_study()
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     records = {r["group"]: r for r in report["records"] if r["figure"] == KEY}
     judge = next(each["key"] for each in report["groups"] if each["kind"] == "judge")
     writers = {each["code"]: each for each in records[judge]["writers"]}

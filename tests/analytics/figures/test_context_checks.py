@@ -38,7 +38,7 @@ def test_by_majority_and_by_what_wrote_the_context():
         one = {check: {"f1": int(rater < 2), "f2": 0} for check in CHECKS}
         two = {check: {"f1": 1, "f2": 1} for check in CHECKS}
         give(study, new_rater(study, f"person {rater}"), [one, two] * 3)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     records = {each["question"]: each for each in report["records"] if each["figure"] == KEY}
     assert tuple(records) == CHECKS
     for record in records.values():
@@ -56,7 +56,7 @@ def test_checks_with_even_splits_have_an_n_of_their_own():
         # They are divided about whether the second question is important, and agree on everything else.
         checks = {check: {"f1": 1, "f2": 1} for check in CHECKS} | {"important": {"f1": 1, "f2": rater}}
         give(study, new_rater(study, f"person {rater}"), [checks])
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     [block] = FIGURES[KEY].blocks(ReportView(report))
     shares, counts = block.tables
     assert len(shares.columns) == len(counts.columns) == 2 + len(CHECKS)
@@ -72,7 +72,7 @@ def test_checks_with_even_splits_have_an_n_of_their_own():
 
 
 def test_checks_with_the_same_n_have_it_beside_their_shares():
-    report = build_report(judged_by_everyone("context_validation"), replicates=20)
+    report = build_report(judged_by_everyone("context_validation"), replicates=20, only=[KEY])
     [block] = FIGURES[KEY].blocks(ReportView(report))
     [shares] = block.tables
     assert shares.columns[-1].label == "n"
@@ -87,12 +87,12 @@ def test_contexts_of_unknown_origin_are_a_row_beside_known_ones():
     launch_study(study)
     study.refresh_from_db()
     give(study, new_rater(study, "person"), [{check: {"f1": 1, "f2": 0} for check in CHECKS}] * 2)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     assert "| not known |" in report_markdown(report)
 
 
 def test_contexts_of_one_source_are_no_factor():
-    report = build_report(judged_by_everyone("context_validation"), replicates=20)
+    report = build_report(judged_by_everyone("context_validation"), replicates=20, only=[KEY])
     found = [each for each in report["records"] if each["figure"] == KEY]
     assert found
     assert all(each["by_source"] == [] for each in found)

@@ -25,7 +25,7 @@ def test_expected_win_rates_by_setting(owner):
     study = judged_study(owner=owner)
     judge(study, raters=2, choose=lambda rater, position: "r1" if rater else "tie")
     judge(study, raters=1, kind="judge", choose=lambda rater, position: "r2")
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     [found] = cells(report).values()
     assert len(found) == len(report["study"]["arms"])
     for cell in found:
@@ -51,7 +51,7 @@ def test_ratings_overall_and_by_system():
         own,
         [{"coherence": {"r1": 5, "r2": 3, "r3": 3}, "sound": dict.fromkeys(parts, 0)}] * len(items_of(study)),
     )
-    found = cells(build_report(study, replicates=20))
+    found = cells(build_report(study, replicates=20, only=[KEY]))
     differences = {cell["system"]: cell["difference"]["value"] for cell in found["coherence"]}
     assert differences == pytest.approx({None: 2 / 3, "aspen": 2, "birch": 0, "cedar": 0})
     assert [cell["difference"]["value"] for cell in found["sound"]] == [-1, -1, -1, -1]
@@ -65,7 +65,7 @@ def test_mean_ranks_by_system():
         # The last item is the people's alone.
         answers = [ranking] * 5 + [None if name == "judge-0" else ranking]
         give(study, new_rater(study, name, name.split("-")[0]), answers)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     [found] = cells(report).values()
     seen = {cell["system"]: (cell["people"]["value"], cell["judge"]["value"]) for cell in found}
     assert seen == {"aspen": (1.5, 3), "birch": (1.5, 2), "cedar": (3, 1)}
@@ -84,6 +84,7 @@ def test_people_who_rank_alike_have_the_interval_that_stands_elsewhere():
     report = build_report(
         judged_by_everyone("ranking", kinds={"aspen": "model", "birch": "model", "cedar": "model"}),
         replicates=20,
+        only=[KEY, "rankings/ranks"],
     )
     [ranks] = [
         record["by_system"]
@@ -103,7 +104,7 @@ def test_picks_and_choices_sum_to_no_difference():
     """What a judge gives to one system or option it takes from the others."""
     for protocol in ("aspects", "justification_coding", "custom"):
         study = judged_by_everyone(protocol, slug=protocol.replace("_", "-"))
-        report = build_report(study, replicates=20)
+        report = build_report(study, replicates=20, only=[KEY])
         forms = {question["key"]: question["form"] for question in report["questions"]}
         for record in report["records"]:
             if record["figure"] == KEY and forms[record["question"]] in ("picks", "choice"):

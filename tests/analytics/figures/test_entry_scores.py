@@ -57,7 +57,7 @@ def cases(report):
 
 
 def test_entries_stand_with_their_texts_in_the_order_of_their_sets(study):
-    judge = cases(build_report(study, replicates=20))
+    judge = cases(build_report(study, replicates=20, only=[KEY, SPREAD]))
     assert [each["measure"] for each in judge["measures"]] == ["condition", "answer"]
     assert (judge["judge"], judge["queries"], len(judge["cases"])) == ("DeepEval", QUERIES, MOST_QUERIES)
     case = judge["cases"][1]
@@ -75,7 +75,7 @@ def test_entries_stand_with_their_texts_in_the_order_of_their_sets(study):
 
 
 def test_each_score_has_its_band(study):
-    text = report_markdown(build_report(study, replicates=20))
+    text = report_markdown(build_report(study, replicates=20, only=[KEY, SPREAD]))
     for row in (
         f"| Reference | As meant | {DASH} | {DASH} |",
         f"| aspen | Case 1: aspen on 0. | 0.10 | {DASH} | Below 0.20 |",
@@ -91,7 +91,7 @@ def test_each_score_has_its_band(study):
 def test_only_the_first_query_is_open(study):
     blocks = [
         block
-        for section in report_page(build_report(study, replicates=20)).sections
+        for section in report_page(build_report(study, replicates=20, only=[KEY, SPREAD])).sections
         for block in section.blocks
         if block.heading.startswith("Scores of entries")
     ]
@@ -100,13 +100,13 @@ def test_only_the_first_query_is_open(study):
 
 def test_a_view_has_the_queries_that_it_chooses(study):
     chosen = Filters.parse(study, {"query": [f"q{QUERIES - 1}"]})
-    judge = cases(build_report(study, replicates=20, filters=chosen))
+    judge = cases(build_report(study, replicates=20, filters=chosen, only=[KEY, SPREAD]))
     assert [case["query"] for case in judge["cases"]] == [f"q{QUERIES - 1}"]
     assert judge["queries"] == 1
 
 
 def test_means_and_bands_are_over_single_entries(study):
-    [record] = records(build_report(study, replicates=20), SPREAD)
+    [record] = records(build_report(study, replicates=20, only=[KEY, SPREAD]), SPREAD)
     [condition, answer] = record["measures"]
     found = {cell["system"]: cell for cell in condition["cells"]}
     assert found["aspen"]["mean"]["value"] == pytest.approx(0.15)
@@ -123,13 +123,13 @@ def test_a_judge_that_compares_with_a_system_has_that_system_s_set_as_reference(
     rater = Rater.objects.get(study=study, label="DeepEval")
     rater.about = {**rater.about, "reference_from": "birch"}
     rater.save()
-    [case, *_] = cases(build_report(study, replicates=20))["cases"]
+    [case, *_] = cases(build_report(study, replicates=20, only=[KEY, SPREAD]))["cases"]
     assert case["reference"] == ["Case 1: birch on 0.", "Case 2: birch on 0."]
 
 
 def test_it_stands_once_beside_the_answers_of_people(tmp_path):
     study = with_scores(judged_by_everyone("condition_calibration"), tmp_path)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY, SPREAD])
     assert len(records(report, KEY)) == 1
     [case, *_] = cases(report)["cases"]
     assert case["reference"] == []
@@ -140,5 +140,5 @@ def test_a_response_without_entries_has_no_rows(study):
     item = Item.objects.filter(study=study).order_by("pk").first()
     item.stimulus["responses"][0]["text"] = write_set([])
     item.save()
-    [case, *_] = cases(build_report(study, replicates=20))["cases"]
+    [case, *_] = cases(build_report(study, replicates=20, only=[KEY, SPREAD]))["cases"]
     assert {each["system"] for each in case["entries"]} == {"birch", "cedar"}

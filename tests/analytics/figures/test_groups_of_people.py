@@ -38,10 +38,14 @@ def grouped(study, groups):
         study.raters.filter(pk=rater.pk).update(group=group)
 
 
-@pytest.fixture
-def study():
+@pytest.fixture(scope="module")
+def study(around_module):
     study = answered_study(
-        "custom", questions=QUESTIONS, queries=12, needs={"query": True, "least": 3, "most": 3}
+        "custom",
+        questions=QUESTIONS,
+        queries=12,
+        needs={"query": True, "least": 3, "most": 3},
+        slug="grouped",
     )
     for number in range(len(GROUPS)):
         give(study, new_rater(study, f"person-{number}"), drawn_answers(study, number))
@@ -49,7 +53,7 @@ def study():
     return study
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def report(study):
     report = build_report(study, replicates=20)
     jsonschema.validate(orjson.loads(report_json(report)), report_schema())

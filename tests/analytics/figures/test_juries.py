@@ -29,7 +29,7 @@ def test_the_kappa_of_members_is_weighted_on_scales():
     study = answered_study("question_quality", queries=12)
     for number in range(3):
         give(study, new_rater(study, f"juror {number}", "judge", **JURY), some_answers(study, number % 2))
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["agreement/majorities", "agreement/mean_kappa"])
     found = records_of(report, "agreement/mean_kappa")
     members = found["usefulness", "jury-crowd-members"]
     assert list(members["kappas"]) == ["nominal", "linear", "quadratic"]
@@ -49,7 +49,11 @@ def test_the_kappa_of_members_is_weighted_on_scales():
 
 
 def test_labels_have_plain_kappa():
-    report = build_report(judged_by_everyone("context_validation", queries=12), replicates=20)
+    report = build_report(
+        judged_by_everyone("context_validation", queries=12),
+        replicates=20,
+        only=["agreement/majorities", "agreement/mean_kappa"],
+    )
     kinds = {question["key"]: question["level"] for question in report["questions"]}
     for (question, _), record in records_of(report, "agreement/mean_kappa").items():
         assert (list(record["kappas"]) == ["nominal"]) == (kinds[question] == "nominal")
@@ -64,7 +68,7 @@ def test_the_majority_of_a_jury_beside_that_of_people(owner):
     for each in jurors:
         each.about = JURY
         each.save()
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["agreement/majorities", "agreement/mean_kappa"])
     found = records_of(report, "agreement/majorities")
     # Two of three people always prefer the first; the jury does so on every second item.
     assert list(found) == [("preference", "jury-crowd-members")]
@@ -78,7 +82,11 @@ def test_the_majority_of_a_jury_beside_that_of_people(owner):
 
 
 def test_majorities_of_labels_that_are_no_preference():
-    report = build_report(judged_by_everyone("context_validation"), replicates=20)
+    report = build_report(
+        judged_by_everyone("context_validation"),
+        replicates=20,
+        only=["agreement/majorities", "agreement/mean_kappa"],
+    )
     found = records_of(report, "agreement/majorities")
     assert {group for _, group in found} == {"judges"}
     assert {question for question, _ in found} == {

@@ -17,10 +17,13 @@ from tests.analytics.reports.judging import judge, judged_study
 pytestmark = pytest.mark.django_db
 SYSTEMS = {"strong": 0.85, "middle": 0.5, "weak": 0.15}
 QUERIES = 40
+FIGURES = [
+    f"leaderboards/{name}" for name in ("standings", "correlations", "sample_sizes", "length_controlled")
+]
 
 
-@pytest.fixture
-def report(tmp_path):
+@pytest.fixture(scope="module")
+def report(around_module, tmp_path_factory):
     """Three systems against a baseline by two judges; even queries are of one category, the first thirty private."""
     rng = np.random.default_rng(5)
     entries = [
@@ -37,7 +40,7 @@ def report(tmp_path):
         for system, better in SYSTEMS.items()
         for annotator in ("cedar", "maple")
     ]
-    path = tmp_path / "annotations.json"
+    path = tmp_path_factory.mktemp("board") / "annotations.json"
     path.write_text(json.dumps(entries))
     call_command("import_published", "alpaca_eval", str(path), slug="board", verbosity=0)
     Study.objects.filter(slug="board").update(baseline="baseline")
@@ -45,7 +48,7 @@ def report(tmp_path):
         Query.objects.filter(study__slug="board", text=f"Instruction {at}").update(
             category="even" if at % 2 == 0 else "odd", split="private" if at < 30 else "dev"
         )
-    return build_report(Study.objects.get(slug="board"), replicates=20)
+    return build_report(Study.objects.get(slug="board"), replicates=20, only=FIGURES)
 
 
 def records(report, figure):
@@ -82,7 +85,7 @@ def test_many_categories_are_rows(report):
     study = Study.objects.get(slug="board")
     for at in range(QUERIES):
         study.queries.filter(text=f"Instruction {at}").update(category=f"category {at % 13}")
-    _, board, *_ = report_markdown(build_report(study, replicates=20)).split(
+    _, board, *_ = report_markdown(build_report(study, replicates=20, only=["leaderboards/standings"])).split(
         "| Category | strong | middle | weak |"
     )
     rows = [line.split(" | ")[0].strip("| ") for line in board.splitlines()[2:16]]
@@ -125,7 +128,7 @@ def test_prompts_of_one_judge_are_told_from_other_judges(report, monkeypatch):
 
     one, other = (key for key in records(report, "leaderboards/correlations") if key != "judges")
     monkeypatch.setattr(judges, "prompt_conditions", lambda study: {one: other})
-    again = build_report(Study.objects.get(slug="board"), replicates=20)
+    again = build_report(Study.objects.get(slug="board"), replicates=20, only=["leaderboards/correlations"])
     [between] = records(again, "leaderboards/correlations")[one]["groups"]
     assert between["relation"] == "prompts"
 

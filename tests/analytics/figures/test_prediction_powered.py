@@ -91,7 +91,7 @@ def by_hand(people, judge):
 def test_people_with_a_judge_of_all_queries():
     study = sampled_study()
     people, judge = people_judge(study), judge_judges(study)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     found = record_of(report)
     assert (found["refused"], found["cross_fitted"], found["sampled"], found["withdrawn"]) == (
         "",
@@ -125,7 +125,7 @@ def test_without_the_design_one_line_says_so():
     people_judge(study)
     judge_judges(study)
     judge_judges(study, "oak", seed=9)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     assert record_of(report) | {"refused": NOT_BY_DESIGN, "cells": []} == record_of(report)
     page = report_markdown(report)
     assert page.count(NOT_BY_DESIGN) == 1
@@ -137,7 +137,7 @@ def test_queries_that_people_did_not_complete():
     theirs = items_of_people(study)
     people_judge(study, theirs[:36])
     judge_judges(study)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     [cell] = record_of(report)["cells"]
     assert (cell["labelled"], cell["sampled"], cell["combined"]["undefined"]) == (36, 40, "")
     assert "without complete judgments are taken to be like the others" in report_markdown(report)
@@ -147,7 +147,7 @@ def test_too_many_of_them_are_missing():
     study = sampled_study()
     people_judge(study, items_of_people(study)[:35])
     judge_judges(study)
-    [cell] = record_of(build_report(study, replicates=20))["cells"]
+    [cell] = record_of(build_report(study, replicates=20, only=[KEY]))["cells"]
     assert cell["combined"]["value"] is None
     assert cell["combined"]["undefined"].startswith(
         "People's judgments are complete for 35 of the 40 queries of their part (87.5 %), fewer than 90 %"
@@ -160,7 +160,7 @@ def test_too_few_of_them():
     study = sampled_study(queries=60, human_sample=20)
     people_judge(study)
     judge_judges(study)
-    [cell] = record_of(build_report(study, replicates=20))["cells"]
+    [cell] = record_of(build_report(study, replicates=20, only=[KEY]))["cells"]
     assert "at least 30 queries with people's judgments; there are 20" in cell["combined"]["undefined"]
 
 
@@ -168,7 +168,7 @@ def test_what_people_said_outside_their_part_does_not_count():
     study = sampled_study()
     people_judge(study, main_items(study))
     judge_judges(study)
-    [cell] = record_of(build_report(study, replicates=20))["cells"]
+    [cell] = record_of(build_report(study, replicates=20, only=[KEY]))["cells"]
     assert (cell["labelled"], cell["queries"]) == (40, 120)
 
 
@@ -177,7 +177,7 @@ def test_queries_that_the_judge_did_not_judge(silent, undefined):
     study = sampled_study()
     people = people_judge(study)
     judge = judge_judges(study, silent={item.key for item in main_items(study)[:silent]})
-    [cell] = record_of(build_report(study, replicates=20))["cells"]
+    [cell] = record_of(build_report(study, replicates=20, only=[KEY]))["cells"]
     assert cell["unjudged"] == silent
     if undefined:
         assert "The judge has judged 90 of the 120 queries (75.0 %)" in cell["combined"]["undefined"]
@@ -194,14 +194,14 @@ def test_views_keep_it_where_they_choose_queries_and_not_judgments():
     half = {f"q{number}" for number in range(150)}
     Query.objects.filter(study=study, key__in=half).update(category="here")
     keys = {item.key for item in main_items(study) if item.query.key in half}
-    found = record_of(build_report(study, replicates=20, filters=Filters(categories=("here",))))
+    found = record_of(build_report(study, replicates=20, filters=Filters(categories=("here",)), only=[KEY]))
     [cell] = found["cells"]
     kept = {key: value for key, value in people.items() if key in keys}
     assert (cell["labelled"], cell["sampled"], cell["queries"]) == (len(kept), len(kept), 150)
     here = {key: value for key, value in judge.items() if key in keys}
     assert cell["combined"]["value"] == pytest.approx(by_hand(kept, here)[1])
     for filters in (Filters(without_raters=("person-1",)), Filters(revision=1)):
-        report = build_report(study, replicates=20, filters=filters)
+        report = build_report(study, replicates=20, filters=filters, only=[KEY])
         assert record_of(report)["refused"] == JUDGMENTS_CHOSEN
         assert JUDGMENTS_CHOSEN in report_markdown(report)
 
@@ -212,12 +212,12 @@ def test_withdrawn_queries():
     judge_judges(study)
     for item in items_of_people(study)[:4]:
         withdraw_item(item)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     found = record_of(report)
     assert (found["sampled"], found["withdrawn"], found["cells"][0]["labelled"]) == (40, 4, 36)
     assert "4 of the 40 queries of people's part are withdrawn" in report_markdown(report)
     withdraw_item(items_of_people(study)[4])
-    found = record_of(build_report(study, replicates=20))
+    found = record_of(build_report(study, replicates=20, only=[KEY]))
     assert (
         "5 of the 40 queries of people's random part are withdrawn, more than one in ten" in found["refused"]
     )
@@ -227,7 +227,7 @@ def test_a_system_over_all_opponents():
     study = sampled_study(systems=("aspen", "birch", "cedar"), items_per_query=3)
     people_judge(study)
     judge_judges(study)
-    cells = record_of(build_report(study, replicates=20))["cells"]
+    cells = record_of(build_report(study, replicates=20, only=[KEY]))["cells"]
     assert [(cell["system"], cell["opponent"]) for cell in cells] == [
         ("aspen", "birch"),
         ("aspen", "cedar"),
@@ -273,7 +273,7 @@ def test_a_judge_that_was_chosen_on_people_enters_by_its_folds(composed):
         fold = about["by_query"].get(item.query.key)
         folds = about["folds"] if fold is None else [about["folds"][fold]]
         values[item.key] = float(np.mean([by(chosen, item) for chosen in folds]))
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     found = record_of(report, judging.rater.pseudonym)
     assert found["cross_fitted"]
     assert found["cells"][0]["combined"]["value"] == pytest.approx(by_hand(people, values)[1])
@@ -288,13 +288,13 @@ def test_without_its_folds_or_members_it_is_refused(composed):
     of_it = new_judge(study, "of it", derived={**by_map, "members": {"best": rater.pseudonym}})
     for item in main_items(study):
         answer(study, of_it, item, "r1")
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     assert OF_FITTED in record_of(report, "judge-of it")["refused"]
     study.raters.filter(pseudonym="alpha").update(in_figures=False)
-    assert NO_MEMBERS in record_of(build_report(study, replicates=20), rater.pseudonym)["refused"]
+    assert NO_MEMBERS in record_of(build_report(study, replicates=20, only=[KEY]), rater.pseudonym)["refused"]
     del rater.about["derived"]["by_query"]
     rater.save()
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     assert (
         record_of(report, rater.pseudonym)["refused"] == f"{label} is not combined with people: {NO_FOLDS}."
     )
@@ -350,7 +350,7 @@ def test_ratings_by_system_their_differences_and_weighted_aspects(owner):
     judge = rate(study, new_rater(study, "cedar", "judge"), items, 2)
     options = {"members": ["cedar"]}
     run, _ = judged(study, create_judge(study, name="by-aspect", backend="weighted", options=options))
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     cells = record_of(report, "cedar", "acceptability")["cells"]
     systems = [response["system"] for response in items[0].stimulus["responses"]]
     names = sorted(systems)
@@ -387,7 +387,7 @@ def test_picks_and_rankings_say_that_they_are_not_combined(protocol, question):
     study = answered_study(protocol, queries=12, human_sample=4)
     for name, kind in (("someone", "person"), ("cedar", "judge")):
         give(study, new_rater(study, name, kind), some_answers(study))
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     found = record_of(report, "cedar", question)
     prompt = next(each["prompt"] for each in report["questions"] if each["key"] == question)
     assert (found["refused"], found["cells"]) == (OTHER_KIND.format(prompt=prompt), [])
@@ -399,5 +399,5 @@ def test_without_the_design_picks_and_rankings_say_nothing():
     study = answered_study("ranking", queries=12)
     for name, kind in (("someone", "person"), ("cedar", "judge")):
         give(study, new_rater(study, name, kind), some_answers(study))
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     assert KEY not in {each["figure"] for each in report["records"]}

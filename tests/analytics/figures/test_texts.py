@@ -42,7 +42,7 @@ def study_of_questions(**options):
 
 
 def test_lengths_and_forms_by_system():
-    report = build_report(study_of_questions(), replicates=20)
+    report = build_report(study_of_questions(), replicates=20, only=[READABILITY, OPENINGS])
     [readability] = records_of(report, READABILITY)
     of_words = readability["measures"][0]
     means = {each["system"]: each["mean"]["value"] for each in of_words["by_system"]}
@@ -62,7 +62,7 @@ def test_lengths_and_forms_by_system():
 
 
 def test_other_languages_have_lengths_alone():
-    report = build_report(study_of_questions(language="de"), replicates=20)
+    report = build_report(study_of_questions(language="de"), replicates=20, only=[READABILITY, OPENINGS])
     [readability] = records_of(report, READABILITY)
     assert [each["measure"] for each in readability["measures"]] == ["words", "characters"]
     assert not records_of(report, OPENINGS)
@@ -70,7 +70,7 @@ def test_other_languages_have_lengths_alone():
 
 def test_texts_that_are_no_questions_have_no_forms(monkeypatch):
     monkeypatch.setattr(texts, "MOST_QUERIES", 4)
-    report = build_report(judged_by_everyone("aspects"), replicates=20)
+    report = build_report(judged_by_everyone("aspects"), replicates=20, only=[READABILITY, OPENINGS])
     assert not records_of(report, OPENINGS)
     [readability] = records_of(report, READABILITY)
     assert (readability["drawn"], readability["queries"]) == (4, 6)
@@ -78,5 +78,7 @@ def test_texts_that_are_no_questions_have_no_forms(monkeypatch):
 
 
 def test_studies_without_responses_have_none():
-    report = build_report(judged_by_everyone("context_validation"), replicates=20)
+    report = build_report(
+        judged_by_everyone("context_validation"), replicates=20, only=[READABILITY, OPENINGS]
+    )
     assert not records_of(report, READABILITY)

@@ -16,7 +16,7 @@ from tests.analytics.statistics.build import spec
 def test_ties_by_setting(owner):
     study = judged_study(owner=owner)
     judge(study, raters=2, choose=lambda rater, position: "tie" if position < 12 and rater == 0 else "r1")
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["preferences/tie_rates"])
     [found] = [each for each in report["records"] if each["figure"] == "preferences/tie_rates"]
     rates = {(each["by"], each["name"]): each["rate"] for each in found["rates"]}
     assert rates["all", ""]["value"] == pytest.approx(12 / 72)

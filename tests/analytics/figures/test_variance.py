@@ -32,7 +32,7 @@ def test_of_the_seven_aspects_of_questions():
         if not number:
             answers[0] = None
         give(study, new_rater(study, f"person {number}"), answers)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[BETWEEN, REPEATED])
     between, repeated = records_of(report, BETWEEN), records_of(report, REPEATED)
     assert len(between) == len(repeated) == 7
     one, again = between["usefulness", "person"], repeated["usefulness", "person"]
@@ -52,7 +52,11 @@ def test_of_the_seven_aspects_of_questions():
 
 
 def test_one_system_has_none():
-    report = build_report(judged_by_everyone("question_quality", kinds={"aspen": "model"}), replicates=20)
+    report = build_report(
+        judged_by_everyone("question_quality", kinds={"aspen": "model"}),
+        replicates=20,
+        only=[BETWEEN, REPEATED],
+    )
     assert not records_of(report, BETWEEN)
     assert not records_of(report, REPEATED)
 
@@ -62,7 +66,7 @@ def test_incomplete_queries_are_counted_in_the_table():
     study = answered_study("relevance", queries=6)
     for number in range(2):
         give(study, new_rater(study, f"person {number}"), drawn_answers(study, number))
-    found = records_of(build_report(study, replicates=20), REPEATED)
+    found = records_of(build_report(study, replicates=20, only=[BETWEEN, REPEATED]), REPEATED)
     assert all(record["n"] == 0 and record["left_out"][0]["n"] == 6 for record in found.values())
     assert all("two queries" in record["undefined"] for record in found.values())
     assert np.all([not record["pairs"] for record in found.values()])

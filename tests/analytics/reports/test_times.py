@@ -17,7 +17,7 @@ def test_active_and_visible_times_and_skips(owner):
     Judgment.objects.filter(rater=slow).update(duration_ms=180_000, visible_ms=90_000)
     Judgment.objects.filter(rater=fast).update(duration_ms=60_000)
     fail(study, fast, Outcome.SKIPPED)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["raters/times"])
     [found] = report["times"]
     assert (found["kind"], found["active"]["mean"]["value"]) == ("person", 120)
     assert found["active"]["quartiles"] == [60, 120, 180]
@@ -43,7 +43,7 @@ def test_the_slowest_items_come_first_and_those_that_were_skipped_stand_among_th
     Judgment.objects.filter(item=slow).update(duration_ms=200_000)
     fail(study, one, Outcome.SKIPPED)
     fail(study, two, Outcome.SKIPPED)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["raters/times"])
     [found] = report["times"]
     assert found["items"][0] == {
         "item": slow.key, "judgments": 2, "active": 200, "visible": None, "skipped": 0
@@ -51,7 +51,7 @@ def test_the_slowest_items_come_first_and_those_that_were_skipped_stand_among_th
     assert [each["skipped"] for each in found["items"] if each["item"] == first.key] == [2]
     assert not found["imported"]
     Rater.objects.filter(pk=one.pk).update(source=Rater.Source.IMPORTED)
-    text = report_markdown(build_report(study, replicates=20))
+    text = report_markdown(build_report(study, replicates=20, only=["raters/times"]))
     assert "Imported judgments have the times of their file" in text
 
 
@@ -63,7 +63,7 @@ def test_an_item_has_the_median_of_its_visible_times_where_they_are_recorded(own
     Judgment.objects.filter(item=first).update(duration_ms=90_000)
     Judgment.objects.filter(item=first, rater=one).update(visible_ms=30_000)
     Judgment.objects.filter(item=first, rater=two).update(visible_ms=50_000)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["raters/times"])
     [found] = report["times"]
     shown = {each["item"]: (each["active"], each["visible"]) for each in found["items"]}
     assert (shown[first.key], shown[second.key]) == ((90, 40), (60, None))
@@ -76,7 +76,7 @@ def test_skips_are_shown_without_any_times(owner):
     skipper = Rater.objects.create(study=study, kind="person", label="Ada", pseudonym="skipper")
     for rater in (two, skipper):
         fail(study, rater, Outcome.SKIPPED)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["raters/times"])
     [found] = report["times"]
     assert {each["rater"]: each["skipped"] for each in found["raters"]} == {"person-1": 1, "skipper": 1}
     assert {each["active"] for each in found["raters"]} == {None}
@@ -95,7 +95,7 @@ def test_who_only_skipped_stands_among_raters_with_times(owner):
     Judgment.objects.filter(study=study).update(duration_ms=60_000)
     skipper = Rater.objects.create(study=study, kind="person", label="Ada", pseudonym="skipper")
     fail(study, skipper, Outcome.SKIPPED)
-    [found] = build_report(study, replicates=20)["times"]
+    [found] = build_report(study, replicates=20, only=["raters/times"])["times"]
     rows = {each["rater"]: (each["judgments"], each["active"], each["skipped"]) for each in found["raters"]}
     assert rows == {"person-0": (36, 60, 0), "person-1": (36, 60, 0), "skipper": (0, None, 1)}
 
@@ -106,7 +106,7 @@ def test_skips_of_an_excluded_rater_are_left_out(owner):
     for rater in (one, two):
         fail(study, rater, Outcome.SKIPPED)
     Exclusion.objects.create(study=study, rater=two, reason="too fast")
-    [found] = build_report(study, replicates=20)["times"]
+    [found] = build_report(study, replicates=20, only=["raters/times"])["times"]
     assert [(each["rater"], each["skipped"]) for each in found["raters"]] == [("person-0", 1)]
     assert [each["skipped"] for each in found["items"]] == [1]
 
@@ -114,7 +114,7 @@ def test_skips_of_an_excluded_rater_are_left_out(owner):
 def test_nothing_is_shown_without_times_or_skips(owner):
     study = judged_study(owner=owner)
     judge(study, raters=2)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["raters/times"])
     assert report["times"] == []
     text = report_markdown(report)
     assert "Times:" not in text

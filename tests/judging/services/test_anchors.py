@@ -54,7 +54,11 @@ def anchor():
 
 
 def drift_records(study):
-    return [each for each in build_report(study)["records"] if each["figure"] == "judges/drift"]
+    return [
+        each
+        for each in build_report(study, only=["judges/drift"])["records"]
+        if each["figure"] == "judges/drift"
+    ]
 
 
 def test_anchor_runs_start_by_themselves_on_the_same_items_past_the_cache(study, served):
@@ -174,7 +178,7 @@ def test_a_model_that_changes_is_said_to_have_drifted_and_one_that_does_not_is_n
     assert last["drift"]["difference"]["value"] == pytest.approx(last["self"]["value"] - 1)
     assert last["drift"]["test"]["p_corrected"] == pytest.approx(2 * last["drift"]["test"]["p_value"])
     assert last["drift"]["test"]["p_corrected"] < 0.05
-    text = report_markdown(build_report(study))
+    text = report_markdown(build_report(study, only=["judges/drift"]))
     assert "llm v1 had drifted by " in text
     assert "points less often than its second pass did" in text
 
@@ -196,7 +200,7 @@ def test_numbers_that_change_are_said_to_have_drifted(owner, served):
     anchor(), anchor()
     served.seed = 5
     anchor()
-    report = build_report(study)
+    report = build_report(study, only=["judges/number_drift"])
     [record] = [each for each in report["records"] if each["figure"] == "judges/number_drift"]
     runs = Run.objects.order_by("pk").select_related("judging__rater")
     numbers = [

@@ -52,7 +52,7 @@ def shares(report, system=""):
 
 def test_every_type_of_a_query_is_in_the_report(study):
     typed(study)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["texts/codes"])
     assert shares(report) == {
         ("types", "ambiguous"): pytest.approx(2 / 3),
         ("types", "subjective"): pytest.approx(1 / 3),
@@ -79,7 +79,7 @@ def test_categories_of_questions_by_system(study):
             "purpose": ("facet", "facet", "preference")[number % 3], "response_type": "factual",
         }  # fmt: skip
         product.save()
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["texts/codes"])
     assert report["codings"][0]["systems"] == ["aspen", "birch"]
     assert shares(report, "aspen") == {
         ("pattern", "which"): 1,
@@ -95,13 +95,15 @@ def test_what_a_researcher_changed_is_in_a_new_report(study):
     run, before = first.unit.run, fingerprint(study)
     drop_products(run, [first.pk])
     dropped = fingerprint(study)
-    assert build_report(study, replicates=20)["codings"][0]["queries"] == 5
-    assert "Coded for 5 of 6 queries." in report_markdown(build_report(study, replicates=20))
+    assert build_report(study, replicates=20, only=["texts/codes"])["codings"][0]["queries"] == 5
+    assert "Coded for 5 of 6 queries." in report_markdown(
+        build_report(study, replicates=20, only=["texts/codes"])
+    )
     restore_products(run, [first.pk])
     assert (fingerprint(study), dropped != before) == (before, True)
     edit_product(second, {"types": ["closed_ended"], "reason": "It does not."})
     assert fingerprint(study) != before
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["texts/codes"])
     assert shares(report)["types", "closed_ended"] == pytest.approx(1 / 6)
     assert report["codings"][0]["by"].endswith("; 1 edited by hand")
 
@@ -110,13 +112,13 @@ def test_a_later_run_replaces_one_but_not_a_trial_of_some_queries(study):
     typed(study)
     later = typed(study, models=("birch",))
     typed(study, models=("cedar",), max_queries=2)
-    [coding] = build_report(study, replicates=20)["codings"]
+    [coding] = build_report(study, replicates=20, only=["texts/codes"])["codings"]
     assert (coding["by"].split(",")[0], coding["queries"]) == ("birch", 6)
     assert later.pk
 
 
 def test_a_study_without_codes_shows_none(study):
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["texts/codes"])
     assert report["codings"] == []
     assert "Coded by" not in report_markdown(report)
 
