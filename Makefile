@@ -66,11 +66,11 @@ bench: setup-dev
 
 # The long simulations behind docs/statistics.md: run them when statistics change. Then every page in every setting
 # (docs/accessibility.md): when the look changes. Then reports as LaTeX, compiled (docs/report.md). What is too long for
-# every change comes first, with the properties of statistics and the API's requests, of which more are made up; where
+# every change comes first, with the properties and the API's requests, of which more are made up; where
 # DATABASE_URL names PostgreSQL, with what .ci/run asks of the embedded default alone.
 audit: setup-dev
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "$(if $(DATABASE_URL),(audit or once),audit) and not browser"
-	ASSAY_HYPOTHESIS=audit $(BIN)/python -m pytest -q -n auto --dist worksteal -m pure tests/analytics/statistics
+	ASSAY_HYPOTHESIS=audit $(BIN)/python -m pytest -q -n auto --dist worksteal -m "pure and hypothesis" tests
 	ASSAY_HYPOTHESIS=audit $(BIN)/python -m pytest -q -n auto --dist worksteal tests/evaluation/api/test_schemathesis.py
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.family_errors

@@ -80,7 +80,9 @@ def pytest_collection_modifyitems(items):
 # How long an example takes says how busy the machine is; a test is never about that. What decides about a change finds
 # the same each time; `make audit` draws other examples, and more of them.
 TOO_SLOW = [hypothesis.HealthCheck.too_slow]
-hypothesis.settings.register_profile("assay", deadline=None, suppress_health_check=TOO_SLOW, derandomize=True)
+hypothesis.settings.register_profile(
+    "assay", deadline=None, suppress_health_check=TOO_SLOW, derandomize=True, max_examples=25
+)
 hypothesis.settings.register_profile(
     "audit", deadline=None, suppress_health_check=TOO_SLOW, derandomize=False, max_examples=500
 )

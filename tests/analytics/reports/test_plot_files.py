@@ -7,7 +7,7 @@ from xml.dom import minidom
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from PIL import Image
@@ -119,7 +119,6 @@ def test_text_of_any_script_breaks_nothing(named):
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=200)
 def test_a_label_is_one_line_of_characters_that_can_be_drawn(text):
     cleaned = one_line(text)
     assert len(cleaned.splitlines()) <= 1

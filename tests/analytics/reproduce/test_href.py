@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 import scipy
 from django.core.management import CommandError, call_command
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.reproduce.href_results import POOL
@@ -413,7 +413,6 @@ def test_neither_a_set_nor_annotations(tmp_path):
         call_command("reproduce", "href", str(tmp_path / "rows.csv"))
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.sampled_from([0, 1, 2]), min_size=4, max_size=4), min_size=1, max_size=20))
 def test_a_draw_agrees_with_everybody_where_all_do(all_labels):
     rows = [

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -14,8 +13,6 @@ from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Items, Judgments
 from tests.fixtures import contexteval
-
-quick = settings(max_examples=60)
 
 
 def spec(replicates: int = 200, seed: int = 7, level: float = 0.95) -> ResampleSpec:

@@ -10,7 +10,7 @@ from analytics.statistics.agreement.alpha import krippendorff_alpha as alpha_ove
 from analytics.statistics.core.counts import collapse
 from analytics.statistics.core.estimates import LeftOut, ParameterError, TidyDataError
 from analytics.statistics.core.resampling import UNDEFINED_WITHOUT_ONE
-from tests.analytics.statistics.build import count_arrays, counts_of, quick, random_labels, spec
+from tests.analytics.statistics.build import count_arrays, counts_of, random_labels, spec
 
 # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): 4 raters, 12 units, missing values.
 CLASSIC = (
@@ -106,7 +106,6 @@ def test_of_many_rows_the_value_is_still_that_of_the_package(level, monkeypatch)
     assert (by_patterns.low, by_patterns.high) == pytest.approx((by_package.low, by_package.high))
 
 
-@quick
 @given(count_arrays(min_items=3), st.sampled_from(LEVELS), st.permutations(range(3)))
 def test_what_alpha_does_not_depend_on(counts, level, order) -> None:
     used = counts[counts.sum(axis=1) >= 2]
@@ -166,7 +165,6 @@ def test_a_query_is_needed_for_each_item(classic) -> None:
         alpha_over_queries(classic, np.arange(3), level="nominal", resample=spec())
 
 
-@quick
 @given(count_arrays())
 def test_agreement_by_chance_is_pairing_values_at_random(counts) -> None:
     used = counts[counts.sum(axis=1) >= 2]

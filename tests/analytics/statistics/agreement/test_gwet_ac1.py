@@ -8,7 +8,7 @@ from analytics.statistics.agreement.gwet_ac1 import gwet_ac1
 from analytics.statistics.core.estimates import LeftOut, ParameterError, TidyDataError
 from analytics.statistics.core.resampling import AT_THE_END, NO_VARIATION
 from tests.analytics.statistics.agreement.test_alpha import CLASSIC
-from tests.analytics.statistics.build import count_arrays, counts_of, quick, random_labels, spec
+from tests.analytics.statistics.build import count_arrays, counts_of, random_labels, spec
 
 
 def ac1(counts, **options):
@@ -56,7 +56,6 @@ def test_nearly_all_answers_alike_leave_little_to_chance():
     assert found.ac1.value == pytest.approx(0.9474, abs=1e-4)
 
 
-@quick
 @given(count_arrays(min_items=3), st.permutations(range(3)))
 def test_names_and_order_do_not_matter(counts, order):
     found, other = ac1(counts), ac1(counts[::-1][:, order])

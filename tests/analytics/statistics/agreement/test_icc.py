@@ -13,7 +13,7 @@ from analytics.statistics.agreement.icc import (
     intraclass_correlations,
 )
 from analytics.statistics.core.estimates import LeftOut
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_values
 
 # Shrout and Fleiss (1979), Table 2: six targets, four judges.
@@ -105,7 +105,6 @@ def test_units_with_unequal_numbers_of_ratings():
     )
 
 
-@quick
 @given(st.integers(0, 10_000), st.floats(-50, 50), st.floats(0.1, 20))
 def test_the_scale_and_the_order_do_not_matter(seed, shift, stretch):
     rng = np.random.default_rng(seed)

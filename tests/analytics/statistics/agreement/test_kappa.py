@@ -17,7 +17,7 @@ from analytics.statistics.core.estimates import (
     ParameterError,
     TidyDataError,
 )
-from tests.analytics.statistics.build import make_judgments, quick, spec
+from tests.analytics.statistics.build import make_judgments, spec
 from tests.published import published_data
 
 
@@ -94,7 +94,6 @@ def test_against_statsmodels(weights, wt) -> None:
     )
 
 
-@quick
 @given(
     st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=30),
     st.permutations(range(3)),

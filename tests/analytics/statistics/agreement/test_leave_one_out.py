@@ -17,7 +17,7 @@ from analytics.statistics.agreement.leave_one_out import (
     outer_by_group,
 )
 from analytics.statistics.core.estimates import LeftOut, TidyDataError
-from tests.analytics.statistics.build import count_arrays, counts_of, quick, random_labels, spec
+from tests.analytics.statistics.build import count_arrays, counts_of, random_labels, spec
 from tests.published import published_data
 
 
@@ -94,7 +94,6 @@ def test_the_expectation_is_that_of_the_random_draws() -> None:
         assert item_inner(counts_of([labels]))[0] == pytest.approx(drawn, abs=0.03)
 
 
-@quick
 @given(count_arrays(), st.permutations(range(3)), st.integers(0, 2))
 def test_the_names_of_labels_do_not_matter(counts, order, label) -> None:
     renamed = counts[:, order]
@@ -105,7 +104,6 @@ def test_the_names_of_labels_do_not_matter(counts, order, label) -> None:
     )
 
 
-@quick
 @given(count_arrays())
 def test_bounds_and_what_the_judges_add_up_to(counts) -> None:
     # Every draw has one mode, so judges of all labels together are right exactly once.

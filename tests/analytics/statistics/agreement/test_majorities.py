@@ -12,7 +12,7 @@ from analytics.statistics.agreement.majorities import (
     majority_agreement,
 )
 from analytics.statistics.core.estimates import LeftOut, TidyDataError
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
 def compared(one, other):
@@ -31,7 +31,6 @@ def test_two_of_three_decide_and_a_tie_can():
     assert found.kappa.value == pytest.approx((2 / 3 - 1 / 3) / (1 - 1 / 3))
 
 
-@quick
 @given(st.integers(0, 10_000))
 def test_against_a_loop_over_items(seed):
     rng = np.random.default_rng(seed)

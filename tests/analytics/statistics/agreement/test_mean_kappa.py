@@ -14,7 +14,7 @@ from analytics.statistics.core.estimates import (
     ParameterError,
     TidyDataError,
 )
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 WEIGHTS = ("nominal", "linear", "quadratic")
 
@@ -80,7 +80,6 @@ def test_the_interval_is_the_jackknife_of_the_mean():
     assert half == pytest.approx(2.093 * error / (1 - found.value**2), rel=1e-3)
 
 
-@quick
 @given(st.integers(0, 10_000))
 def test_the_order_of_raters_and_the_step_of_the_scale_do_not_matter(seed):
     rng = np.random.default_rng(seed)

@@ -23,7 +23,6 @@ from tests.analytics.statistics.build import (
     context_study,
     count_arrays,
     counts_of,
-    quick,
     random_labels,
     spec,
 )
@@ -86,7 +85,6 @@ def test_against_counting_one_by_one() -> None:
     assert result.without_ties.value == pytest.approx(slow_agreement(labels, False))
 
 
-@quick
 @given(count_arrays(), st.permutations([0, 1]), st.integers(0, 100))
 def test_what_agreement_does_not_depend_on(counts, order, seed) -> None:
     query = np.arange(len(counts))
@@ -103,7 +101,6 @@ def test_what_agreement_does_not_depend_on(counts, order, seed) -> None:
         assert 1 / 3 <= result.with_ties.value <= 1
 
 
-@quick
 @given(count_arrays())
 def test_a_majority_is_more_than_half(counts) -> None:
     for row, label in zip(counts.tolist(), majority(counts).tolist(), strict=True):

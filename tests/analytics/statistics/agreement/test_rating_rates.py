@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from analytics.statistics.agreement.rating_rates import FEW_RATINGS, WILSON, rating_rates
 from analytics.statistics.core.estimates import LeftOut
 from analytics.statistics.core.values import OFF_POINTS
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_values
 
 POINTS = (1.0, 2.0, 3.0)
@@ -30,7 +30,6 @@ def test_by_hand():
     assert found.all_same.left_out == (LeftOut(FEW_RATINGS.format(unit="items"), 1),)
 
 
-@quick
 @given(st.integers(0, 1000))
 def test_pair_by_pair(seed):
     rng = np.random.default_rng(seed)

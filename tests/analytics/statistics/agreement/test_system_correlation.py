@@ -18,7 +18,6 @@ from analytics.statistics.agreement.system_correlation import (
     system_correlation,
 )
 from analytics.statistics.core.estimates import LeftOut
-from tests.analytics.statistics.build import quick
 from tests.analytics.statistics.rating_arrays import make_values, random_rows
 
 POINTS = (1, 2, 3, 4, 5)
@@ -71,7 +70,6 @@ def coefficients_by_loop(one, other):
     return tau, scipy.stats.pearsonr(x, y).statistic
 
 
-@quick
 @given(st.integers(0, 2**16), st.integers(1, 12), st.integers(3, 6))
 def test_against_a_loop(seed, n_items, n_parts) -> None:
     rows = random_rows(np.random.default_rng(seed), POINTS, n_items, n_parts)
@@ -89,7 +87,6 @@ def test_against_a_loop(seed, n_items, n_parts) -> None:
     assert -1 <= found.spearman.value <= 1
 
 
-@quick
 @given(st.integers(0, 2**16), st.integers(1, 8))
 def test_pairs_of_raters_against_a_loop(seed, n_items) -> None:
     rows = random_rows(np.random.default_rng(seed), POINTS, n_items, 4)

@@ -12,7 +12,7 @@ from analytics.statistics.agreement.two_votes import (
     two_votes_within,
 )
 from analytics.statistics.core.estimates import LeftOut, TidyDataError
-from tests.analytics.statistics.build import count_arrays, counts_of, quick, random_labels, spec
+from tests.analytics.statistics.build import count_arrays, counts_of, random_labels, spec
 
 TIE = 2
 # Of a question: what people said, and what a judge did.
@@ -73,7 +73,6 @@ def test_against_every_pair_of_votes():
         assert estimate.low < estimate.value < estimate.high
 
 
-@quick
 @given(count_arrays(min_items=3), count_arrays(min_items=3))
 def test_groups_change_places_and_items_come_in_any_order(one, other):
     size = min(len(one), len(other))

@@ -18,7 +18,7 @@ from analytics.statistics.core.tidy import MISSING
 from analytics.statistics.core.values import Values
 from analytics.statistics.rankings.concordance import concordance
 from analytics.statistics.rankings.ranks import Ranks, mid_ranks
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
 def study(seed, items=24, raters=8, lean=1.0):
@@ -35,7 +35,6 @@ def two_ways(label, item, rater, query):
     return two_way_agreement(label, item, rater, query, 3, resample=spec())
 
 
-@quick
 @given(st.integers(0, 10_000))
 def test_over_queries_they_are_the_usual_figures(seed):
     label, item, rater, query = study(seed)

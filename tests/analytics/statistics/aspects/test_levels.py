@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from analytics.statistics.aspects.levels import means_by_level, measure_by_level
 from analytics.statistics.core.estimates import ParameterError
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 POINTS = (0.0, 1.0, 2.0)
 
@@ -29,7 +29,6 @@ def test_by_hand():
     assert (high.mean.value, high.mean.n) == (2.5, 2)
 
 
-@quick
 @given(st.integers(0, 1000))
 def test_levels_make_up_the_whole(seed):
     rng = np.random.default_rng(seed)
@@ -88,7 +87,6 @@ def test_units_must_be_the_same():
         measured([1, 2], [0], [0])
 
 
-@quick
 @given(
     st.lists(
         st.tuples(st.floats(-100, 100), st.fractions(0, 2, max_denominator=12), st.integers(0, 5)),
@@ -126,7 +124,6 @@ def quartiles_one_by_one(values):
     return found
 
 
-@quick
 @given(
     st.lists(
         st.tuples(

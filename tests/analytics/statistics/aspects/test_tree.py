@@ -95,7 +95,7 @@ def rated(draw):
 
 
 # Twenty trees are fitted for each.
-few = settings(max_examples=10)
+few = settings(max_examples=settings.default.max_examples // 2)
 
 
 @few

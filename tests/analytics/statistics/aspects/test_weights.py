@@ -10,7 +10,7 @@ from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.folds import folds_by_query
 from analytics.statistics.ratings.weighted_overall import weighted_overall
 from evaluation.design import generator
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 TRUE = np.array([0.335, 0.739, 2.048])
 
@@ -79,7 +79,6 @@ def test_an_interval_is_that_of_leaving_out_each_query():
     assert half == pytest.approx(2.200985 * error, rel=1e-5)  # Student's t of 11 degrees of freedom
 
 
-@quick
 @given(st.integers(0, 500))
 def test_what_an_aspect_adds_is_that_of_fits_row_by_row(seed):
     distances, overall, query = made(n_queries=15, seed=seed)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from analytics.statistics.associations import ordered
 from analytics.statistics.associations.ordered import NO_VARIATION, TOO_MANY_VALUES, ordered_association
 from analytics.statistics.core.estimates import TidyDataError
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
 def associated(x, y, query=None):
@@ -27,7 +27,6 @@ def test_published_example():
     assert found.tau.low < found.tau.value < found.tau.high
 
 
-@quick
 @given(st.integers(0, 10_000), st.integers(2, 6))
 def test_against_scipy(seed, points):
     rng = np.random.default_rng(seed)

@@ -4,11 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.statistics.conditions.check_majorities import EVEN, yes_majorities
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_values, random_rows
 
 
-@quick
 @given(st.integers(0, 10_000))
 def test_against_counting(seed):
     rows = random_rows(np.random.default_rng(seed), [0, 1], n_items=9)

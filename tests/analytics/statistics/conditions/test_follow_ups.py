@@ -16,7 +16,7 @@ from analytics.statistics.conditions.follow_ups import (
 )
 from analytics.statistics.core.estimates import LeftOut, ParameterError, TidyDataError
 from analytics.statistics.core.tidy import Checks
-from tests.analytics.statistics.build import counts_of, make_items, make_judgments, quick, spec
+from tests.analytics.statistics.build import counts_of, make_items, make_judgments, spec
 
 
 def make_checks(rows):
@@ -122,7 +122,6 @@ check_rows = st.dictionaries(
 )
 
 
-@quick
 @given(check_rows)
 def test_against_a_slow_count(ticks) -> None:
     # Six judgments of two items, three each.
@@ -149,7 +148,6 @@ def test_against_a_slow_count(ticks) -> None:
         assert satisfied.difference[item] == pytest.approx(expected, nan_ok=True)
 
 
-@quick
 @given(check_rows)
 def test_the_two_parts_make_up_the_whole(ticks) -> None:
     judgments = make_judgments([[0, 0, 1], [1, 2, 2]])

@@ -10,7 +10,7 @@ from analytics.statistics.conditions.value_correlation import (
     correlation_within_items,
 )
 from analytics.statistics.core.values import unit_means
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_values, random_rows
 
 
@@ -38,7 +38,6 @@ def slow(people, judge):
     return found
 
 
-@quick
 @given(st.integers(0, 10_000))
 def test_against_scipy_item_by_item(seed):
     people, judge = two_groups(seed)

@@ -13,7 +13,7 @@ from analytics.statistics.conditions.value_spread import (
     spreads_of_means,
 )
 from analytics.statistics.core.estimates import LeftOut, TidyDataError
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.core.test_values import row_lists
 from tests.analytics.statistics.rating_arrays import make_values
 
@@ -121,7 +121,6 @@ def test_systems_are_apart_and_items_of_all_values_are_left_to_the_other() -> No
     assert (alone.spread.tolist(), alone.left_out) == ([], (LeftOut(ONE_VALUE, 1),))
 
 
-@quick
 @given(row_lists)
 def test_adapted_against_a_loop(rows) -> None:
     """Item n is of query n // 2 and written for value n % 2; of its parts the first is kept."""
@@ -147,7 +146,6 @@ def test_adapted_against_a_loop(rows) -> None:
     assert dict(zip(means.query.tolist(), means.spread.tolist(), strict=True)) == pytest.approx(expected)
 
 
-@quick
 @given(row_lists)
 def test_against_a_loop(rows) -> None:
     # Parts 0 and 1 are values of the one attribute, part 2 the only value of the other.

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.bins import binned, in_bins
 from analytics.statistics.core.estimates import TidyDataError
-from tests.analytics.statistics.build import quick
 
 
 def test_bins_by_hand() -> None:
@@ -45,7 +44,6 @@ def test_an_edge_is_the_number_that_is_written() -> None:
     assert found.counts[3] == 1
 
 
-@quick
 @given(st.lists(st.integers(-5_000, 5_000), min_size=1, max_size=60), st.integers(2, 40))
 def test_every_value_lies_in_its_bin(values, most) -> None:
     found = binned(np.array(values, dtype=np.float64), least=1, most=most)

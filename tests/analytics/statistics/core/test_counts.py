@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from analytics.statistics.core.counts import collapse, count_matrix
 from analytics.statistics.core.estimates import TidyDataError
-from tests.analytics.statistics.build import quick, random_labels
+from tests.analytics.statistics.build import random_labels
 
 
 def test_counts_of_a_small_study() -> None:
@@ -30,7 +30,6 @@ def test_what_is_not_there_cannot_be_counted(item, label) -> None:
         count_matrix(np.array(item), np.array(label), 3, 3)
 
 
-@quick
 @given(
     hnp.arrays(
         np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=st.sampled_from([0, 1 / 3, 0.5, 7])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from analytics.statistics.agreement.percentage import agreement
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, plain, present, undefined
-from tests.analytics.statistics.build import counts_of, quick, spec
+from tests.analytics.statistics.build import counts_of, spec
 
 
 def test_an_undefined_estimate_needs_a_reason() -> None:
@@ -47,7 +47,6 @@ maybe = st.none() | numbers
 parts = st.dictionaries(st.text(min_size=1), st.integers(-2, 5), max_size=4)
 
 
-@quick
 @given(maybe, maybe, maybe, parts, numbers, st.floats(0.1, 10))
 def test_moving_and_stretching_can_be_undone(value, low, high, reasons, by, factor) -> None:
     found = Estimate(
@@ -65,7 +64,6 @@ def test_moving_and_stretching_can_be_undone(value, low, high, reasons, by, fact
             assert was is None or now == pytest.approx(was, abs=1e-8)
 
 
-@quick
 @given(st.one_of(st.just(math.inf), st.just(-math.inf), st.just(math.nan)), st.integers(0, 2))
 def test_no_number_of_an_estimate_is_infinite(bad, at) -> None:
     given = [0.5, 0.4, 0.6]
@@ -81,7 +79,6 @@ nested = st.recursive(
 )
 
 
-@quick
 @given(nested)
 def test_plain_things_stay_what_they_are(found) -> None:
     assert plain(found) == found

@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import ParameterError, TidyDataError
 from analytics.statistics.core.folds import folds_by_query
-from tests.analytics.statistics.build import quick
 
 
 def folds_of(query, n_folds, seed=3):
     return folds_by_query(np.array(query), n_folds, np.random.default_rng(seed))
 
 
-@quick
 @given(st.lists(st.integers(0, 30), min_size=5, max_size=60), st.integers(2, 5), st.randoms())
 def test_queries_stay_together_and_folds_are_even(query, n_folds, random):
     if len(set(query)) < n_folds:

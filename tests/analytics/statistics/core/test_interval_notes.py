@@ -14,7 +14,7 @@ from analytics.statistics.core.interval_notes import NOTE, is_uneven, note_of_sh
 from analytics.statistics.core.resampling import mean_estimate
 from analytics.statistics.judges.labels_vs_people import kappa_with_majority
 from analytics.statistics.judges.ratings_vs_people import correlations
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
 def labels(queries: int, others: int) -> np.ndarray:
@@ -102,7 +102,6 @@ def slow(totals: list[int], queries: int, distances: bool) -> bool:
     return Fraction(others * queries, len(answers)) < (50 if far else 5)
 
 
-@quick
 @given(
     st.lists(st.integers(0, 20), min_size=1, max_size=5).filter(any),
     st.integers(1, 400),
@@ -122,7 +121,6 @@ def test_notes_in_fractions(totals, queries, distances, random) -> None:
     assert noted(bare, np.array(totals), queries, distances=distances) == bare
 
 
-@quick
 @given(st.integers(0, 600), st.integers(1, 300), st.integers(1, 9))
 def test_notes_of_shares_in_fractions(hits, queries, items) -> None:
     n = queries * items

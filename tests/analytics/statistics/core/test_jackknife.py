@@ -7,7 +7,6 @@ from scipy import stats
 from analytics.statistics.core import jackknife
 from analytics.statistics.core.jackknife import error_of, leave_out, leave_out_cells, t_interval
 from analytics.statistics.core.resampling import shares_of_last
-from tests.analytics.statistics.build import quick
 
 
 def mean_of_cells(weights):
@@ -84,7 +83,6 @@ def test_the_interval_of_a_mean_is_students() -> None:
     assert t_interval(values.mean(), stats.sem(values), 12, "plain", 0.9) == pytest.approx(tuple(expected))
 
 
-@quick
 @given(st.floats(0.001, 0.999), st.floats(0.0, 2.0), st.integers(2, 50))
 def test_intervals_stay_within_their_scale_and_around_their_value(value, error, groups) -> None:
     low, high = t_interval(value, error, groups, "share", 0.95)
@@ -93,7 +91,6 @@ def test_intervals_stay_within_their_scale_and_around_their_value(value, error, 
     assert -1 <= low <= 2 * value - 1 <= high <= 1
 
 
-@quick
 @given(st.floats(0.05, 0.95), st.floats(0.001, 0.1))
 def test_a_share_and_what_remains_have_mirrored_intervals(value, error) -> None:
     low, high = t_interval(value, error, 20, "share", 0.95)

@@ -27,7 +27,6 @@ from analytics.statistics.core.matched import (
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import NO_VARIATION, ResampleSpec, mean_estimate, shares_of_last
 from analytics.statistics.core.values import Values
-from tests.analytics.statistics.build import quick
 
 TESTS = Randomization(1)
 # Student (1908), as Fisher (1935) took it up: hours of sleep gained by ten patients under two drugs.
@@ -216,7 +215,6 @@ def test_what_does_not_fit_is_refused() -> None:
         alpha_sums(np.ones((2, 2), dtype=int), np.arange(2), level="ratio")
 
 
-@quick
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12))
 def test_turned_round_and_in_another_order(seed, n) -> None:
     """B less A is minus A less B, whatever the order of the rows and the codes of the queries."""

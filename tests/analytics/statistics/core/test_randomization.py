@@ -9,7 +9,6 @@ from statsmodels.stats.multitest import multipletests
 
 from analytics.statistics.core.estimates import ParameterError, TidyDataError
 from analytics.statistics.core.randomization import Randomization, holm, sign_flip, two_sample
-from tests.analytics.statistics.build import quick
 
 # Heights of crossed less self-fertilized maize, in eighths of an inch (Darwin 1876, table XCVII), which Fisher (The
 # Design of Experiments, 1935, section 21) tested so: 863 of 32,768 sums are not below 314.
@@ -50,7 +49,6 @@ def test_fishers_test_of_darwins_maize() -> None:
     assert (found.n, found.method) == (15, "sign-flip over queries, exact")
 
 
-@quick
 @given(st.one_of(values, unlike))
 def test_sign_flips_against_all_of_them(numbers) -> None:
     total, sums = sum(numbers), np.array(every_sum(numbers))
@@ -61,7 +59,6 @@ def test_sign_flips_against_all_of_them(numbers) -> None:
         assert found.one_sided(-1) >= 0.5 - 1e-12
 
 
-@quick
 @given(values, st.sampled_from([0.01, 0.05, 0.2]))
 def test_a_level_is_held_over_all_signs(numbers, level) -> None:
     rejected = [
@@ -120,7 +117,6 @@ def test_drawing_ends_where_a_p_is_large() -> None:
     assert int(found.method.split()[-2].replace(",", "")) < 20_000
 
 
-@quick
 @given(
     st.one_of(values, unlike).filter(lambda each: len(each) < 5),
     st.one_of(values, unlike).map(lambda each: each[:5]),
@@ -149,7 +145,6 @@ def test_two_samples_without_spread() -> None:
     assert two_sample(np.ones(12), np.ones(10), SPEC).p_value == 1
 
 
-@quick
 @given(st.lists(st.floats(0, 1), max_size=12))
 def test_holm_against_its_definition(p_values) -> None:
     """A hypothesis falls at a level if it and all below it do, each at the level over those not yet fallen."""

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.core.reduce_values import RULES, reduce_values
-from tests.analytics.statistics.build import quick
 
 readings = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from([1.0, 2.0, 2.5, 5.0])), max_size=40
@@ -37,7 +36,6 @@ def test_by_hand():
     assert np.isnan(majority.value[2])
 
 
-@quick
 @given(readings, st.sampled_from(RULES), st.randoms())
 def test_one_rater_and_unit_at_a_time(rows, rule, random):
     """The slow twin; the readings' order is of no account to the values."""

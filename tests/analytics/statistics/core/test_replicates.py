@@ -17,7 +17,7 @@ from analytics.statistics.core.replicates import (
     reduce_readings,
 )
 from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE, UNKNOWN_ORDER
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 NAN = float("nan")
 A_READING = st.fixed_dictionaries(
@@ -125,7 +125,6 @@ def slow_both_ways(mine):
 
 @pytest.mark.parametrize("rule", RULES)
 @given(rows=MANY)
-@quick
 def test_every_rule_is_its_slow_twin(rule, rows):
     readings = readings_of(rows)
     reduced = reduce_readings(readings, rule)
@@ -143,7 +142,6 @@ def test_every_rule_is_its_slow_twin(rule, rows):
 
 @pytest.mark.parametrize("rule", RULES)
 @given(rows=MANY, seed=st.integers(0, 99))
-@quick
 def test_the_order_of_the_rows_does_not_matter(rule, rows, seed):
     shuffled = [rows[at] for at in np.random.default_rng(seed).permutation(len(rows))]
     one, other = (reduce_readings(readings_of(each), rule) for each in (rows, shuffled))

@@ -20,7 +20,7 @@ from analytics.statistics.core.resampling import (
     sums_by_query,
     wilson_interval,
 )
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
 def test_sums_by_code() -> None:
@@ -51,7 +51,6 @@ def test_queries_enter_with_all_their_items() -> None:
     assert sums_by_query(columns[:0], query[:0]).shape == (0, 1)
 
 
-@quick
 @given(st.lists(st.floats(0, 1), min_size=4, max_size=40), st.randoms(use_true_random=False), st.booleans())
 def test_the_order_of_rows_does_not_change_an_interval(values, shuffle, share) -> None:
     rows = list(enumerate(values))

@@ -16,7 +16,7 @@ from analytics.statistics.core.tidy import (
     split,
 )
 from analytics.statistics.core.values import n_distinct
-from tests.analytics.statistics.build import make_items, make_judgments, quick
+from tests.analytics.statistics.build import make_items, make_judgments
 
 
 @pytest.fixture
@@ -139,7 +139,6 @@ def test_codes_are_numbered_as_by_sorting(data, least, most) -> None:
     assert n_distinct(codes) == len(expected[0])
 
 
-@quick
 @given(st.lists(st.integers(-3, 2**40), max_size=30))
 def test_sorted_codes_are_the_different_ones(codes) -> None:
     assert sorted_codes(np.array(codes, dtype=np.int64)).tolist() == sorted(set(codes))

@@ -15,7 +15,7 @@ from analytics.statistics.core.values import (
     unit_means,
     value_counts,
 )
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_values, random_rows
 
 row_lists = st.dictionaries(
@@ -52,7 +52,6 @@ def test_no_ratings_at_all() -> None:
     assert "two values" in alpha_of_values(nothing, level="ordinal", points=[1, 2], resample=spec()).undefined
 
 
-@quick
 @given(row_lists)
 def test_unit_means_against_a_loop(rows) -> None:
     values = make_values(rows)
@@ -99,7 +98,6 @@ def test_values_between_the_points_count_at_the_interval_level_only() -> None:
     assert value_counts(values, level="ordinal").points == (1, 2, 2.5, 3)
 
 
-@quick
 @given(st.integers(1, 20), st.integers(0, 2**32 - 1))
 def test_points_are_those_of_a_search_for_the_nearest(n_points, seed) -> None:
     """Of scales that are long and short, with values on the points, between them and beyond their ends."""
@@ -156,7 +154,6 @@ def test_copies_within_a_query_do_not_narrow_the_interval() -> None:
     assert ninefold.high - ninefold.low == pytest.approx(once.high - once.low, rel=0.15)
 
 
-@quick
 @given(row_lists, st.permutations(range(4)))
 def test_alpha_does_not_depend_on_who_the_raters_are(rows, names) -> None:
     one = alpha_of_values(make_values(rows), level="ordinal", resample=spec(20))

@@ -12,7 +12,7 @@ from analytics.statistics.entries.calibrators import (
     matched_f1,
     set_agreement,
 )
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 texts = st.lists(st.sampled_from("abc"), max_size=8)
 tables = st.integers(0, 4).flatmap(
@@ -54,13 +54,11 @@ def test_the_published_distance():
     assert edit_distance([], "abc") == 3
 
 
-@quick
 @given(texts, texts)
 def test_distance_against_the_definition(one, other):
     assert edit_distance(one, other) == slow_distance(one, other) == edit_distance(other, one)
 
 
-@quick
 @given(tables)
 def test_matched_f1_against_all_pairings(similarity):
     assert matched_f1(similarity) == pytest.approx(slow_f1(similarity))

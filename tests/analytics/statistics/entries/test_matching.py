@@ -15,7 +15,6 @@ from analytics.statistics.entries.matching import (
     greedy_matching,
     optimal_matching,
 )
-from tests.analytics.statistics.build import quick
 
 fits = arrays(float, array_shapes(min_dims=2, max_dims=2, max_side=4), elements=st.integers(0, 10).map(float))
 
@@ -62,7 +61,6 @@ def test_scores_are_those_of_the_pairs_that_fit_best():
     assert optimal_matching(fit).mean_of_all(conditions) == pytest.approx(0.375)
 
 
-@quick
 @given(fits)
 def test_optimal_against_all_permutations(fit):
     matching = optimal_matching(fit)
@@ -71,7 +69,6 @@ def test_optimal_against_all_permutations(fit):
     assert len(matching.given) == min(fit.shape)
 
 
-@quick
 @given(fits)
 def test_greedy_against_a_loop_and_never_above_the_optimum(fit):
     matching = greedy_matching(fit)
@@ -79,7 +76,6 @@ def test_greedy_against_a_loop_and_never_above_the_optimum(fit):
     assert matching.mean_of_all(fit) <= optimal_matching(fit).mean_of_all(fit) + 1e-12
 
 
-@quick
 @given(fits, st.randoms(use_true_random=False))
 def test_the_optimum_does_not_depend_on_the_order_of_entries(fit, random):
     rows, columns = list(range(fit.shape[0])), list(range(fit.shape[1]))
@@ -112,7 +108,6 @@ def test_citations_and_answers_by_hand():
     assert count_difference(3, 2) == count_difference(2, 3) == 1
 
 
-@quick
 @given(st.sets(st.integers(0, 6)), st.sets(st.integers(0, 6)))
 def test_recall_is_a_share_and_more_citations_never_lower_it(cited, wanted):
     recall = citation_recall(cited, wanted)

@@ -26,7 +26,7 @@ from analytics.statistics.judges.labels_vs_people import (
     kappa_with_majority,
     label_chances,
 )
-from tests.analytics.statistics.build import count_arrays, counts_of, make_judgments, quick, spec
+from tests.analytics.statistics.build import count_arrays, counts_of, make_judgments, spec
 
 LABELS = st.sampled_from([MISSING, FIRST, SECOND, TIE])
 
@@ -59,7 +59,6 @@ def test_a_judge_less_people_by_hand():
 
 
 @given(count_arrays(min_items=2).flatmap(with_labels))
-@quick
 def test_a_judge_less_people_is_the_difference_of_both(case):
     people, judge = case
     query = np.arange(len(people))
@@ -88,7 +87,6 @@ def test_a_difference_is_known_better_than_two_intervals_suggest():
 
 
 @given(count_arrays().flatmap(with_labels))
-@quick
 def test_who_says_what_is_counting_one_by_one(case):
     people, judge = case
     found = np.array(confusion(people, judge).counts)
@@ -100,7 +98,6 @@ def test_who_says_what_is_counting_one_by_one(case):
 
 
 @given(count_arrays(min_items=3).flatmap(with_labels))
-@quick
 def test_kappa_is_observed_beyond_expected_agreement(case):
     people, judge = case
     most = majority(people)
@@ -149,7 +146,6 @@ def test_expected_agreement_by_hand():
 
 
 @given(count_arrays().flatmap(with_labels))
-@quick
 def test_a_judge_that_is_sure_agrees_as_its_labels_do(case):
     people, judge = case
     chances = np.where((judge == MISSING)[:, None], np.nan, np.eye(4)[judge][:, :3])

@@ -8,7 +8,7 @@ from scipy import stats
 
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.judges.measures import associate, preference_accuracy
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import slow_mid_ranks
 
 NAN = float("nan")
@@ -26,7 +26,6 @@ def test_what_lacks_the_measure_is_left_out_and_counted():
     assert {each.reason: each.n for each in found.spearman.left_out} == {"responses without this measure": 1}
 
 
-@quick
 @given(rows)
 def test_correlations_against_their_definitions(rows):
     """The slow twin: by sums over units that have the measure, and by their mid-ranks."""
@@ -65,7 +64,6 @@ def test_accuracy_by_hand():
     assert found.unit == "choices"
 
 
-@quick
 @given(rows)
 def test_accuracy_against_a_loop(rows):
     chosen, other, query = (np.array(column) for column in zip(*rows, strict=True))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from analytics.statistics.core.estimates import DuplicateJudgmentError, LeftOut
 from analytics.statistics.core.replicates import ONE_ORDER_ONLY
 from analytics.statistics.judges.order_consistency import OrderReadings, order_inconsistency
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 Row = tuple[int, int, int, int, float]
 # (item, sample, order, part) once each, with a value.
@@ -43,7 +43,6 @@ def test_what_is_undefined_or_twice() -> None:
         order_inconsistency(make([(0, 0, 0, 0, 1), (0, 0, 0, 0, 1)]), resample=spec())
 
 
-@quick
 @given(tables)
 def test_against_a_loop_and_turned_round(table) -> None:
     rows = [(*key, value) for key, value in table.items()]

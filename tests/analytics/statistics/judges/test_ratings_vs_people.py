@@ -7,7 +7,7 @@ from scipy import stats
 from analytics.statistics.core.resampling import UNDEFINED_WITHOUT_ONE
 from analytics.statistics.core.values import unit_means
 from analytics.statistics.judges.ratings_vs_people import compare_means, correlations
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_values, random_rows
 
 pair_lists = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=15)
@@ -58,7 +58,6 @@ def test_only_what_both_rated_is_compared() -> None:
     assert found.spearman.low < found.spearman.value < found.spearman.high
 
 
-@quick
 @given(pair_lists, st.integers(0, 100))
 def test_correlations_against_scipy(pairs, seed) -> None:
     x, y = (np.array([pair[k] for pair in pairs], dtype=float) for k in range(2))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.judges.score_spread import score_spread
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 BORDERS = (0.2, 0.35, 0.5)
 
@@ -23,7 +23,6 @@ def test_by_hand_with_scores_on_the_borders():
     assert found.quartiles[1] == pytest.approx(0.325)
 
 
-@quick
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=20))
 def test_against_the_obvious(points):
     scores = [point / 20 for point in points]

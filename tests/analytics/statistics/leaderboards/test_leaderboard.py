@@ -14,7 +14,7 @@ from analytics.statistics.leaderboards.correlation import (
 from analytics.statistics.leaderboards.leaderboard import interval_ranks, leaderboard, places
 from analytics.statistics.leaderboards.scores import splits_of, system_scores
 from analytics.statistics.preferences.win_rates import item_scores, win_rates_against, win_rates_overall
-from tests.analytics.statistics.build import make_items, make_judgments, quick, spec
+from tests.analytics.statistics.build import make_items, make_judgments, spec
 
 SYSTEMS = ("a", "b", "c", "base")
 
@@ -77,7 +77,6 @@ def test_a_rank_is_one_more_than_the_intervals_that_lie_above():
     assert places(bare) == (1, None, 2)
 
 
-@quick
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.3)), min_size=1, max_size=8))
 def test_a_rank_is_never_behind_the_place(given_rates):
     rates = [estimate(value, value - half, value + half) for value, half in given_rates]
@@ -114,7 +113,6 @@ def test_splits_are_told_where_there_are_several():
     assert splits_of(both) == ()
 
 
-@quick
 @given(st.integers(0, 10_000), st.integers(3, 12))
 def test_correlations_are_scipys(seed, systems):
     rng = np.random.default_rng(seed)

@@ -25,7 +25,7 @@ from analytics.statistics.leaderboards.penalized_logistic import (
     fit_at,
     fit_cross_validated,
 )
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 # Length-controlled win rates by alpha_eval 0.6.6 (get_length_controlled_winrate; without regularization to the gamed
 # baseline, whose annotations are of its own instructions) on simulated annotations, in percent: number, strength of the
@@ -134,7 +134,6 @@ def test_a_preference_for_length_alone_is_taken_out():
     assert found.length == pytest.approx(2, abs=0.3)
 
 
-@quick
 @given(st.integers(0, 1000))
 def test_the_two_sides_add_up_to_one(seed):
     rng = np.random.default_rng(seed)

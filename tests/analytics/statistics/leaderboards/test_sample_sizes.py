@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.statistics.leaderboards.sample_sizes import DRAWS, p_against_n, paired_p_values
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
-@quick
 @given(st.integers(0, 10_000), st.integers(3, 30), st.integers(2, 5))
 def test_p_values_are_scipys(seed, n, systems):
     rng = np.random.default_rng(seed)
@@ -49,7 +48,7 @@ def test_more_queries_tell_more_pairs_apart():
     assert (found.enough_80, found.systems, found.queries) == (1000, 6, 1500)
 
 
-@settings(max_examples=12)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 10_000), st.integers(10, 24), st.integers(3, 4), st.randoms())
 def test_p_against_n_one_sample_and_one_pair_at_a_time(seed, n, systems, random):
     """The slow twin, of samples drawn by the same seed; the order of the systems is of no account."""

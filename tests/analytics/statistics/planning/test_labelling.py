@@ -11,7 +11,7 @@ from analytics.statistics.planning.assumptions import RatingAssumptions, VoteAss
 from analytics.statistics.planning.labelling import highest_correlation, labelled_items
 from analytics.statistics.planning.precision import Model
 from analytics.statistics.replacement.prediction_powered import QueryValues, prediction_powered_mean
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 VOTES = Model("win_rate", VoteAssumptions(0.58, 0.15, 0.55))
 RATINGS = Model("difference", RatingAssumptions(0.3, 0.8, 0.8))
@@ -45,7 +45,6 @@ def test_studies_of_so_many_items_have_about_that_width():
     assert np.median(widths) == pytest.approx(0.12, rel=0.03)
 
 
-@quick
 @given(st.integers(1, 9), st.floats(0, 0.5), st.integers(200, 5_000))
 def test_a_better_judge_more_raters_and_a_wider_interval_spare_people(raters, correlation, judged):
     def needed(raters=raters, correlation=correlation, judged=judged, width=0.05):

@@ -15,7 +15,7 @@ from analytics.statistics.preferences.best_picks import (
     picks_as_values,
     same_pick,
 )
-from tests.analytics.statistics.build import quick, random_labels, spec
+from tests.analytics.statistics.build import random_labels, spec
 from tests.analytics.statistics.rating_arrays import make_picks
 
 pick_lists = st.lists(st.lists(st.integers(-1, 3), max_size=4), min_size=1, max_size=12)
@@ -68,7 +68,6 @@ def test_how_often_raters_pick_the_same() -> None:
     assert (of_two.all_same.n, of_two.n_all_same, of_two.n_two_same) == (5, 3, 4)
 
 
-@quick
 @given(pick_lists)
 def test_against_counting_one_by_one(responses) -> None:
     picks = make_picks(responses)

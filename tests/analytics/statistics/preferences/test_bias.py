@@ -13,7 +13,7 @@ from analytics.statistics.preferences.bias import (
     length_bias,
     position_bias,
 )
-from tests.analytics.statistics.build import make_items, make_judgments, quick, random_labels, spec
+from tests.analytics.statistics.build import make_items, make_judgments, random_labels, spec
 
 readings = st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 1)), min_size=1, max_size=30)
 
@@ -34,7 +34,6 @@ def test_position_bias_by_hand() -> None:
     assert result.bias.high - result.bias.low == pytest.approx(result.share.high - result.share.low)
 
 
-@quick
 @given(readings)
 def test_position_bias_against_a_slow_count_and_turned_round(pairs) -> None:
     label, first = np.array(pairs).T
@@ -102,7 +101,6 @@ def test_length_bias_against_a_slow_count() -> None:
     assert result.bias.low < result.bias.value < result.bias.high
 
 
-@quick
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 2)), min_size=1, max_size=20))
 def test_swapping_lengths_turns_the_bias_round(rows) -> None:
     query = [f"q{k}" for k in range(len(rows))]

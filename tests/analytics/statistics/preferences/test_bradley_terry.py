@@ -13,7 +13,7 @@ from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.preferences.bradley_terry import bradley_terry
 from analytics.statistics.preferences.strengths import fit_strengths
 from analytics.statistics.preferences.win_rates import NO_USABLE_JUDGMENT
-from tests.analytics.statistics.build import make_items, make_judgments, quick, spec
+from tests.analytics.statistics.build import make_items, make_judgments, spec
 
 # Agresti, "Categorical Data Analysis" (2002), Table 10.10: American League, 1987; wins of row over column.
 TEAMS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
@@ -213,7 +213,6 @@ def test_a_tie_is_half_a_win_for_both() -> None:
     assert [s.score.value for s in one.strengths] == pytest.approx([s.score.value for s in other.strengths])
 
 
-@quick
 @given(
     st.lists(
         st.tuples(st.sampled_from(list(combinations("abcd", 2))), st.integers(0, 2)), min_size=6, max_size=30

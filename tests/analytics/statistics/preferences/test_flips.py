@@ -15,7 +15,7 @@ from analytics.statistics.preferences.flips import (
     query_flips,
     stuart_maxwell,
 )
-from tests.analytics.statistics.build import context_study, make_items, make_judgments, quick, spec
+from tests.analytics.statistics.build import context_study, make_items, make_judgments, spec
 from tests.fixtures.contexteval import CC, NC, NN, PAIRS, TABLE_6
 
 TESTS = Randomization(5)
@@ -109,7 +109,6 @@ def one_sided(labels, side):
     return np.mean(side * sums_of(votes) >= side * sum(votes))
 
 
-@quick
 @given(
     st.lists(st.tuples(*[st.lists(st.integers(0, 2), min_size=1, max_size=3)] * 2), min_size=1, max_size=8)
 )
@@ -192,7 +191,6 @@ def test_query_flips_by_hand() -> None:
     assert flips.flipped.left_out == (LeftOut(ONE_ARM_ONLY, 1), LeftOut(UNDECIDED, 1))
 
 
-@quick
 @given(
     st.lists(st.tuples(*[st.lists(st.integers(0, 2), min_size=1, max_size=3)] * 2), min_size=1, max_size=12)
 )

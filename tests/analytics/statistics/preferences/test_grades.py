@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import LeftOut, ParameterError
 from analytics.statistics.preferences.grades import NO_ORDER, Grades, as_grade, as_preference, lean_to_first
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 rows = st.lists(st.tuples(st.integers(-3, 3), st.integers(-1, 1)), min_size=1, max_size=30)
 
@@ -24,7 +24,6 @@ def test_lean_by_hand() -> None:
     assert found.left_out == (LeftOut(NO_ORDER, 1),)
 
 
-@quick
 @given(rows)
 def test_lean_against_a_slow_sum_and_turned_round(pairs) -> None:
     grades, first = (list(column) for column in zip(*pairs, strict=True))

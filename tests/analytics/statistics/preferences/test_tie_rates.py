@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE
 from analytics.statistics.preferences.tie_rates import tie_rate
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 rows = st.lists(
     st.tuples(st.sampled_from([FIRST, SECOND, TIE, MISSING]), st.integers(0, 5)), min_size=1, max_size=40
@@ -19,7 +19,6 @@ def rate_of(rows):
     return tie_rate(label, query, resample=spec())
 
 
-@quick
 @given(rows, st.randoms())
 def test_ties_counted_one_by_one(rows, random):
     """The slow twin; the order of the rows, and which side a preference is for, are of no account."""

@@ -20,7 +20,6 @@ from tests.analytics.statistics.build import (
     context_study,
     make_items,
     make_judgments,
-    quick,
     random_labels,
     spec,
 )
@@ -105,7 +104,6 @@ def test_an_item_counts_once_however_often_it_was_judged() -> None:
     assert (first.system, first.opponent, second.system) == ("a", "b", "b")
 
 
-@quick
 @given(label_lists)
 def test_two_systems_share_all_wins(labels) -> None:
     items = make_items([f"q{k}" for k in range(len(labels))])
@@ -122,7 +120,6 @@ def test_two_systems_share_all_wins(labels) -> None:
     assert generous.value is None or generous.value >= first.rate.value - 1e-12
 
 
-@quick
 @given(label_lists)
 def test_swapping_the_responses_swaps_the_shares(labels) -> None:
     items = make_items([f"q{k}" for k in range(len(labels))])

@@ -22,7 +22,7 @@ from analytics.statistics.rankings.concordance import (
     tie_terms,
 )
 from analytics.statistics.rankings.ranks import FEW_RATERS
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_ranks, random_rankings, slow_mid_ranks
 
 
@@ -92,7 +92,6 @@ def test_w_is_the_mean_rank_correlation_moved_to_the_unit_interval() -> None:
     assert np.mean(rhos) == pytest.approx((5 * w - 1) / 4)
 
 
-@quick
 @given(st.integers(0, 2**16), st.integers(1, 6), st.integers(2, 5), st.integers(2, 4))
 def test_against_the_definitions(seed, levels, k, m) -> None:
     rankings = random_rankings(np.random.default_rng(seed), 5, m, k, levels)
@@ -113,7 +112,6 @@ def test_against_the_definitions(seed, levels, k, m) -> None:
         assert found.tau.value == pytest.approx(np.mean(means))
 
 
-@quick
 @given(st.integers(0, 2**16), st.integers(2, 6))
 def test_tau_against_scipy(seed, levels) -> None:
     rng = np.random.default_rng(seed)
@@ -122,7 +120,6 @@ def test_tau_against_scipy(seed, levels) -> None:
     assert float(tau_b(np.array(one), np.array(other))) == pytest.approx(expected, nan_ok=True)
 
 
-@quick
 @given(st.integers(0, 2**16), st.permutations(range(3)), st.permutations(range(4)))
 def test_what_concordance_does_not_depend_on(seed, raters, responses) -> None:
     rankings = random_rankings(np.random.default_rng(seed), 4, 3, 4, 5)
@@ -189,7 +186,6 @@ def test_a_judge_against_peoples_mean_ranks() -> None:
     assert "both groups" in tau_with(people, make_ranks([]), resample=spec()).undefined
 
 
-@quick
 @given(st.integers(0, 2**16), st.integers(2, 6))
 def test_a_judge_against_people_one_by_one(seed, levels) -> None:
     rng = np.random.default_rng(seed)
@@ -207,7 +203,6 @@ def test_a_judge_against_people_one_by_one(seed, levels) -> None:
     assert swapped.value == (pytest.approx(found.value) if defined else None)
 
 
-@quick
 @given(st.integers(0, 2**16), st.integers(1, 6), st.integers(1, 4), st.integers(2, 4), st.integers(1, 5))
 def test_each_ranking_beside_the_others_of_its_item(seed, n_items, n_raters, k, levels) -> None:
     rankings = random_rankings(np.random.default_rng(seed), n_items, n_raters, k, levels)

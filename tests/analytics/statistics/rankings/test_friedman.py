@@ -8,7 +8,6 @@ from analytics.statistics.core.estimates import LeftOut, ParameterError
 from analytics.statistics.core.randomization import Randomization, sign_flip
 from analytics.statistics.rankings.concordance import kendalls_w
 from analytics.statistics.rankings.friedman import NOT_EVERY_SYSTEM, friedman, friedman_statistic
-from tests.analytics.statistics.build import quick
 from tests.analytics.statistics.rating_arrays import make_ranks, random_rankings
 
 # Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets" (2006), Table 6: the ranks of four variants
@@ -52,7 +51,6 @@ def test_the_critical_values_as_printed() -> None:
         assert found.critical_difference == pytest.approx(printed * np.sqrt(k * (k + 1) / (6 * 14)), rel=4e-4)
 
 
-@quick
 @given(st.integers(0, 2**16), st.integers(3, 5), st.integers(2, 6))
 def test_against_scipy(seed, k, levels) -> None:
     rankings = random_rankings(np.random.default_rng(seed), 6, 2, k, levels)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from analytics.statistics.core.estimates import LeftOut, ParameterError
 from analytics.statistics.rankings.plackett_luce import REPEATED, SINGLE, TIED, plackett_luce
 from analytics.statistics.rankings.ranked_strengths import ranked_strengths
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_ranks
 
 NAMES = tuple("abcdefgh")
@@ -114,7 +114,6 @@ def test_the_error_is_about_that_of_fits_without_each_query():
     assert half == pytest.approx(2.145 * error[NAMES.index(best.system)], rel=0.1)
 
 
-@quick
 @given(st.integers(0, 10_000))
 def test_turning_the_names_turns_the_worths(seed):
     rng = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ from analytics.statistics.core.estimates import LeftOut, ParameterError
 from analytics.statistics.preferences.bradley_terry import bradley_terry
 from analytics.statistics.rankings import ranked_strengths as module
 from analytics.statistics.rankings.ranked_strengths import OF_ITSELF, ranked_strengths
-from tests.analytics.statistics.build import make_items, make_judgments, quick, spec
+from tests.analytics.statistics.build import make_items, make_judgments, spec
 from tests.analytics.statistics.rating_arrays import make_ranks, random_rankings, slow_mid_ranks
 
 NAMES = tuple("abcd")
@@ -68,7 +68,6 @@ def scores_of(ranks, names=NAMES):
     return {each.system: each.score for each in found.strengths}
 
 
-@quick
 @given(RANKINGS, st.permutations(range(4)))
 def test_systems_are_as_strong_under_other_codes_and_in_other_rows(rankings, codes):
     ranks = make_ranks([[each] for each in rankings])
@@ -84,7 +83,6 @@ def test_systems_are_as_strong_under_other_codes_and_in_other_rows(rankings, cod
             assert again[system].low == pytest.approx(score.low, abs=1e-5)
 
 
-@quick
 @given(RANKINGS)
 def test_rankings_upside_down_turn_the_strengths_round(rankings):
     found = scores_of(make_ranks([[each] for each in rankings]))
@@ -93,7 +91,6 @@ def test_rankings_upside_down_turn_the_strengths_round(rankings):
         assert turned[system].value == pytest.approx(-score.value, abs=1e-6)
 
 
-@quick
 @given(st.permutations(range(4)), st.integers(2, 8))
 def test_rankings_that_all_agree_put_the_systems_in_their_order(order, times):
     found = scores_of(make_ranks([[[place + 1 for place in order]]] * times))

@@ -9,7 +9,7 @@ from analytics.statistics.core.estimates import DuplicateJudgmentError, LeftOut,
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.rankings.rankings import NO_PLACE, first_credit, place_bias, system_ranks
 from analytics.statistics.rankings.ranks import FEW_RATERS, ONE_RESPONSE, OTHER_SETS, Ranks, blocks, mid_ranks
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_ranks, random_rankings, slow_mid_ranks
 
 
@@ -35,7 +35,6 @@ def test_two_responses_of_one_system_count_as_one_judgment() -> None:
     assert one.mean_rank.value == pytest.approx((1 + 2 + 3 + 1 + 1.5 + 3 + 2 + 3) / 8)
 
 
-@quick
 @given(st.integers(0, 2**16), st.integers(1, 4))
 def test_first_places_add_up_to_one_and_ranks_to_chance(seed, levels) -> None:
     rankings = random_rankings(np.random.default_rng(seed), 6, 3, 4, levels)
@@ -81,7 +80,6 @@ def test_unknown_places_are_left_out() -> None:
     assert not place_bias(make_ranks([[[1, 2]]]), resample=spec()).places
 
 
-@quick
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=30))
 def test_mid_ranks_against_a_loop(pairs) -> None:
     group, score = (np.array([pair[k] for pair in pairs], dtype=float) for k in range(2))

@@ -7,7 +7,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from analytics.statistics.core.estimates import LeftOut, TidyDataError
 from analytics.statistics.rankings.scores_vs_ranks import ALL_EQUAL, NOTHING, ONE_RESPONSE, scores_vs_ranks
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
 def compared(scores, ranks):
@@ -31,7 +31,6 @@ def test_the_same_and_the_opposite_order():
     assert opposite.quadratic.value == pytest.approx(-1)
 
 
-@quick
 @given(st.integers(0, 10_000))
 def test_against_libraries_query_by_query(seed):
     rng = np.random.default_rng(seed)

@@ -11,7 +11,6 @@ from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.values import Values
 from analytics.statistics.raters.groups import mean_gap, pair_agreement
-from tests.analytics.statistics.build import quick
 
 SPECS = {"resample": ResampleSpec(1, replicates=50), "tests": Randomization(1), "unit": "items"}
 
@@ -79,7 +78,6 @@ ratings = st.lists(
 )
 
 
-@quick
 @given(ratings, ratings)
 def test_a_difference_unit_by_unit(rows, others):
     """The slow twin: each unit's means, and all ways to turn the units' differences."""
@@ -121,7 +119,6 @@ def numbers_of(found):
     return [(each.value, each.n) for each in told], found.gap.test.p_value
 
 
-@quick
 @given(ROWS, ROWS, st.permutations(range(1, 5)), st.randoms(use_true_random=False))
 def test_agreement_is_of_answers_whoever_gave_them_and_whatever_they_are_called(first, second, names, random):
     def turned(rows):
@@ -138,7 +135,6 @@ def test_agreement_is_of_answers_whoever_gave_them_and_whatever_they_are_called(
     assert numbers_of(again)[1] == pytest.approx(numbers_of(found)[1])
 
 
-@quick
 @given(ROWS)
 def test_who_always_agrees_does_so_within_and_between(rows):
     same = [(unit, rater, 1 + unit % 3) for unit, rater, _ in rows]
@@ -148,7 +144,6 @@ def test_who_always_agrees_does_so_within_and_between(rows):
     assert found.gap.difference.value in (None, 0)
 
 
-@quick
 @given(ROWS, ROWS, st.integers(-3, 3))
 def test_a_group_that_rates_higher_by_so_much_is_further_by_so_much(first, second, by):
     higher = [(unit, rater, value + by) for unit, rater, value in first]

@@ -14,7 +14,7 @@ from analytics.statistics.raters.order_effects import (
     without_order,
 )
 from analytics.statistics.raters.times import thirds_of_work
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
 def effect(values, third, query):
@@ -38,7 +38,6 @@ def test_thirds_give_the_remainder_to_the_first():
     assert third.tolist() == [0, 0, -2, 1, 1, 2, -2]
 
 
-@quick
 @given(st.integers(0, 10_000), st.integers(2, 20))
 def test_the_means_and_their_difference(seed, queries):
     values, third, query = study(seed, queries + 1)
@@ -93,7 +92,6 @@ def test_missing_orders_and_values():
         effect(values, third[:-1], query)
 
 
-@quick
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 2)), min_size=1, max_size=15))
 def test_others_who_say_the_same(answers):
     unit, label = np.array(answers).T

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import LeftOut, TidyDataError
 from analytics.statistics.raters.times import NO_TIME, judging_times
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
 def times(seconds, item, rater, query=None):
@@ -21,7 +21,6 @@ def times(seconds, item, rater, query=None):
     )
 
 
-@quick
 @given(st.integers(0, 10_000), st.integers(2, 40))
 def test_against_the_standard_library(seed, n):
     rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from analytics.statistics.ratings.choices import (
 )
 from analytics.statistics.ratings.scales import distribution
 from tests.analytics.statistics.agreement.test_alpha import slow_alpha
-from tests.analytics.statistics.build import counts_of, quick, spec
+from tests.analytics.statistics.build import counts_of, spec
 from tests.analytics.statistics.core.test_values import row_lists
 from tests.analytics.statistics.rating_arrays import make_values
 
@@ -69,7 +69,6 @@ def test_any_of_a_group_by_hand() -> None:
     assert len(any_of(values, np.full(len(values), -1), 0)) == 0
 
 
-@quick
 @given(row_lists, st.lists(st.integers(-1, 1), min_size=3, max_size=3))
 def test_any_of_against_a_loop(rows, group_of) -> None:
     rows = [(item, part, rater, float(value > 2)) for item, part, rater, value in rows]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.randomization import Randomization, sign_flip, two_sample
 from analytics.statistics.ratings.contrast import CodedSide, contrast
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 TESTS = Randomization(5)
 
@@ -43,7 +43,6 @@ def slow(one, other):
 rows = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 1)), min_size=1, max_size=30)
 
 
-@quick
 @given(rows, rows)
 def test_against_the_obvious(one, other):
     found = contrasted(one, other)

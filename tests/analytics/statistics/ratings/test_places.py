@@ -14,7 +14,7 @@ from analytics.statistics.ratings.places import (
     picked_places,
     place_means,
 )
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_picks, make_values, random_rows
 
 POINTS = (1, 2, 3, 4, 5)
@@ -71,7 +71,6 @@ def test_ratings_of_what_is_shown_first_against_the_others() -> None:
     assert [each.test.p_value for each in even.places] == [1, 1]
 
 
-@quick
 @given(st.integers(0, 2**16), st.integers(2, 20))
 def test_means_against_a_loop(seed, n_items) -> None:
     rng = np.random.default_rng(seed)
@@ -120,7 +119,6 @@ def test_picks_by_hand() -> None:
     assert found.left_out == (LeftOut(NO_RESPONSE, 1), LeftOut(UNKNOWN_PICKED, 1))
 
 
-@quick
 @given(st.integers(0, 2**16), st.integers(1, 30))
 def test_shares_of_equally_many_responses_add_up_to_one(seed, n_items) -> None:
     rng = np.random.default_rng(seed)

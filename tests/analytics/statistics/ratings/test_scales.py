@@ -14,7 +14,7 @@ from analytics.statistics.ratings.scales import (
     mean_value,
     means_by_group,
 )
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.core.test_values import row_lists
 from tests.analytics.statistics.rating_arrays import make_values, random_rows
 
@@ -59,7 +59,6 @@ def test_the_interval_has_the_width_of_independent_queries() -> None:
     assert found.high - found.low == pytest.approx(2 * 1.96 * values.std() / 20, rel=0.08)
 
 
-@quick
 @given(row_lists)
 def test_doubling_the_data_keeps_means_and_shares(rows) -> None:
     values = make_values(rows)
@@ -98,7 +97,6 @@ def slow_above(rows, one, other):
     return (np.mean(np.array(sums) >= sum(gaps) - 1e-9), len(gaps)) if gaps else (1, 0)
 
 
-@quick
 @given(row_lists)
 def test_above_every_other_against_all_signs(rows) -> None:
     values = make_values(rows)

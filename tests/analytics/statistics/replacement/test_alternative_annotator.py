@@ -12,7 +12,7 @@ from analytics.statistics.replacement.alternative_annotator import (
     alternative_annotator,
     benjamini_yekutieli,
 )
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
 def beside(table, judge, query=None):
@@ -134,13 +134,11 @@ def test_published_p_values():
     assert benjamini_yekutieli(p_values) == pytest.approx([min(1, factor * p) for p in independent], abs=5e-8)
 
 
-@quick
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_p_values_are_adjusted_as_scipy_does(p_values):
     assert benjamini_yekutieli(p_values) == pytest.approx(false_discovery_control(p_values, method="by"))
 
 
-@quick
 @given(st.integers(0, 2**16), st.floats(0, 1))
 def test_a_larger_epsilon_never_costs_a_win(seed, epsilon):
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from analytics.statistics.core.estimates import LeftOut, TidyDataError
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.values import Values
 from analytics.statistics.replacement.difference import judge_minus_people, shared_scores
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 NO_TESTS = Randomization(0)
 MISSING = np.nan
@@ -43,7 +43,6 @@ def test_against_the_paired_t_interval():
     assert (result.low, result.high) == pytest.approx((limits.low, limits.high))
 
 
-@quick
 @given(st.lists(st.tuples(st.floats(0, 4), st.floats(0, 4)), min_size=3, max_size=12))
 def test_the_difference_is_that_of_the_means_and_turns_with_its_sides(rows):
     people, judge = np.array(rows).T

@@ -12,7 +12,7 @@ from analytics.statistics.replacement.people_worth import (
     worth_by_labels,
     worth_by_numbers,
 )
-from tests.analytics.statistics.build import counts_of, quick, spec
+from tests.analytics.statistics.build import counts_of, spec
 
 
 def of_labels(people, judge, query=None, n_labels=3):
@@ -110,7 +110,6 @@ def test_items_with_fewer_answers_are_in_no_point_of_the_curve():
     )
 
 
-@quick
 @given(st.integers(0, 2**20))
 def test_the_order_of_units_is_of_no_account(seed):
     rng = np.random.default_rng(seed)

@@ -21,7 +21,7 @@ from analytics.statistics.replacement.prediction_powered import (
     prediction_powered_mean,
     query_values,
 )
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 PEOPLE = (
     "2.82 2.76 2.82 3.45 2.11 1.81 3.18 4.35 2.42 2.29 3.85 3.64 2.5 2.09 2.99 3.06 1.93 2.1 1.84 1.94 1.57 2.43 1.83 "
@@ -114,7 +114,6 @@ def drawn(seed, noise=0.7, n=40, size=200):
     return of(people, (shared + noise * rng.random(size)) / (1 + noise))
 
 
-@quick
 @given(st.integers(0, 2**20), st.floats(-5, 5), st.floats(-5, 5))
 def test_moving_everybody_moves_the_mean_and_moving_the_judge_nothing(seed, of_people, of_judge):
     values = drawn(seed)
@@ -125,7 +124,6 @@ def test_moving_everybody_moves_the_mean_and_moving_the_judge_nothing(seed, of_p
     assert other.combined.high - other.combined.low == pytest.approx(one.combined.high - one.combined.low)
 
 
-@quick
 @given(st.integers(0, 2**20), st.booleans())
 def test_without_weight_it_is_people_alone(seed, as_share):
     values = drawn(seed)
@@ -136,7 +134,6 @@ def test_without_weight_it_is_people_alone(seed, as_share):
     assert (found.worth, found.weight) == (40, 0)
 
 
-@quick
 @given(st.integers(0, 2**20))
 def test_a_judge_that_says_what_people_say_gives_the_mean_of_all(seed):
     size, n = 200, 50
@@ -148,7 +145,6 @@ def test_a_judge_that_says_what_people_say_gives_the_mean_of_all(seed):
     assert abs(tuned.combined.value - judge.mean()) <= abs(judge[:n].mean() - judge.mean()) + 1e-12
 
 
-@quick
 @given(st.integers(0, 2**20))
 def test_the_order_of_queries_is_of_no_account_and_shares_stay_shares(seed):
     values = drawn(seed)

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.replacement.difference import SharedScores
 from analytics.statistics.replacement.self_preference import own_contrasts, own_scores
-from tests.analytics.statistics.build import quick
 
 NONE = np.nan
 
@@ -60,7 +59,6 @@ def judged(draw):
     return scores(people, judge, query), np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
 
 
-@quick
 @given(judged(), st.integers(-3, 3))
 def test_leniency_towards_all_changes_nothing(given_, by):
     both, own = given_
@@ -73,7 +71,6 @@ def test_leniency_towards_all_changes_nothing(given_, by):
     assert all(-4 <= each <= 4 for column in (people, judge) for each in column[np.isfinite(column)])
 
 
-@quick
 @given(judged(), st.randoms(use_true_random=False))
 def test_the_others_favour_is_the_opposite_in_any_order(given_, random):
     both, own = given_
@@ -86,7 +83,6 @@ def test_the_others_favour_is_the_opposite_in_any_order(given_, random):
     assert of_others[2].tolist() == queries.tolist()
 
 
-@quick
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.booleans()), min_size=1, max_size=20))
 def test_the_own_one_has_the_same_score_on_either_side(rows):
     first, own_first, own_second = (np.array(column) for column in zip(*rows, strict=True))

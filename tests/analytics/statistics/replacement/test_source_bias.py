@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.replacement.source_bias import source_bias
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 
 def biased(gap, by_model, query):
@@ -32,7 +32,6 @@ def test_what_all_texts_get_alike_is_no_bias():
     assert (found.test.p_value, found.test.n) == (pytest.approx(2 / 8), 3)
 
 
-@quick
 @given(st.integers(0, 10_000), st.floats(-5, 5))
 def test_a_shift_of_the_judge_changes_nothing(seed, shift):
     rng = np.random.default_rng(seed)
@@ -44,7 +43,6 @@ def test_a_shift_of_the_judge_changes_nothing(seed, shift):
     assert biased(-gap, by_model, query).test.p_value == pytest.approx(found.test.p_value)
 
 
-@quick
 @given(
     st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 6)), min_size=2, max_size=24).filter(
         lambda rows: any({True, False} <= {row[1] for row in rows if row[2] == each} for each in range(7))

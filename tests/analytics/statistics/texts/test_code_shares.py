@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.texts.code_shares import code_shares
-from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.build import spec
 
 CODES = ("facet", "preference", "confirmation")
 
@@ -38,7 +38,6 @@ def test_lists_of_different_lengths_are_refused():
         shares_of([["facet"]], [0, 1], [0, 1])
 
 
-@quick
 @given(
     st.lists(
         st.tuples(st.sets(st.sampled_from(CODES)), st.integers(0, 2), st.integers(0, 5)),
@@ -58,7 +57,6 @@ def test_counted_one_by_one(rows):
                 assert share.value is None
 
 
-@quick
 @given(st.lists(st.tuples(st.sampled_from(CODES), st.integers(0, 5)), min_size=1, max_size=40))
 def test_shares_of_single_codes_add_up_to_one(rows):
     found = shares_of([[code] for code, _ in rows], [0] * len(rows), [query for _, query in rows], systems=1)

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.statistics.texts.openings import BY_WORD, NO_QUESTION, OPENINGS, opening_of
-from tests.analytics.statistics.build import quick
 
 WORDS = st.lists(st.text(string.ascii_lowercase, min_size=1, max_size=6), max_size=5).map(" ".join)
 ANYTHING = st.text(string.ascii_letters + " ,.?!'", max_size=30)
@@ -42,7 +41,6 @@ def test_a_text_without_an_end_takes_no_time():
     assert opening_of("word " * 80_000) == NO_QUESTION
 
 
-@quick
 @given(st.text(max_size=60))
 def test_every_text_has_one_of_the_forms(text):
     assert opening_of(text) in OPENINGS
@@ -50,7 +48,6 @@ def test_every_text_has_one_of_the_forms(text):
         assert opening_of(text) != NO_QUESTION
 
 
-@quick
 @given(ANYTHING, st.sampled_from(sorted(BY_WORD)), WORDS, WORDS)
 def test_the_last_question_decides_by_its_first_word(before, word, middle, after):
     question = f"{word} {middle}?"
@@ -59,7 +56,6 @@ def test_the_last_question_decides_by_its_first_word(before, word, middle, after
     assert opening_of(f"{before}. {question.upper()} {after}.") == BY_WORD[word]
 
 
-@quick
 @given(WORDS, WORDS)
 def test_a_text_that_only_states_is_no_question(one, other):
     assert opening_of(f"{one}. {other}!") == NO_QUESTION

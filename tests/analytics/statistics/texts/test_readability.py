@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.statistics.texts.readability import measure_text, syllables_of
-from tests.analytics.statistics.build import quick
 
 # The worked examples of the article on both tests in Wikipedia.
 PLATYPUS = "The Australian platypus is seemingly a hybrid of a mammal and reptilian creature"
@@ -44,7 +43,6 @@ def test_sentences_and_words_are_counted_as_written():
     assert measure_text("no mark at all").sentences == 1
 
 
-@quick
 @given(st.text(alphabet="abcdeiou yst-'.?!\n", max_size=80))
 def test_against_a_plain_count(text):
     found = measure_text(text)

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import LeftOut, TidyDataError
 from analytics.statistics.variance.between_groups import NO_SYSTEM, ONE_VALUE, between_groups
-from tests.analytics.statistics.build import quick
 
 # The weights of dried plants of a control and two treatments (Dobson 1983, Table 7.1; R's PlantGrowth).
 PLANTS = [
@@ -51,7 +50,6 @@ def test_against_scipy_with_unequal_groups():
         assert (each.low, each.high) == pytest.approx((limits.low[at], limits.high[at]), abs=1e-5)
 
 
-@quick
 @given(st.integers(0, 10_000), st.floats(-100, 100), st.floats(0.1, 10))
 def test_shift_and_scale_do_not_matter(seed, shift, stretch):
     groups = np.random.default_rng(seed).normal(size=(3, 6))

@@ -13,7 +13,6 @@ from analytics.statistics.variance.repeated_measures import (
     greenhouse_geisser,
     repeated_measures,
 )
-from tests.analytics.statistics.build import quick
 
 # Field, Discovering Statistics (2013), section 14.7: seconds of eight people with four things to eat.
 SECONDS = [
@@ -85,7 +84,6 @@ def test_epsilon_by_differences():
     assert greenhouse_geisser(table[:, :2]) == pytest.approx(1)
 
 
-@quick
 @given(st.integers(0, 10_000))
 def test_levels_of_queries_do_not_matter(seed):
     rng = np.random.default_rng(seed)

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.variance.studentized_range import range_quantile, range_sf
-from tests.analytics.statistics.build import quick
 
 
 @pytest.mark.parametrize(
@@ -32,7 +31,6 @@ def test_two_means_are_a_t_test():
     assert range_sf(t * np.sqrt(2), 2, 17) == pytest.approx(2 * scipy.stats.t.sf(t, 17))
 
 
-@quick
 @given(st.integers(2, 12), st.integers(3, 200), st.floats(0.5, 0.999))
 def test_the_quantile_is_where_the_tail_is_what_is_left(k, degrees, level):
     at = range_quantile(level, k, degrees)
