@@ -43,7 +43,7 @@ def test_means_by_system_stand_once(owner, tmp_path):
     study = judged_study(owner=owner)
     judge(study, raters=2)
     score(study, tmp_path, lambda item, place: float(item.pk % 5 + 10 * place))
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY, MEANS, SPREAD])
     [record] = [each for each in report["records"] if each["figure"] == MEANS]
     [measure] = record["measures"]
     by_system = {row["system"]: row for row in measure["by_system"]}
@@ -103,7 +103,9 @@ def test_the_same_measure_by_two_judges_has_a_row_of_each_in_the_plot(owner, tmp
     for name, sign in (("script", 1.0), ("other", -1.0)):
         score(study, tmp_path, lambda item, place, sign=sign: sign * (item.pk % 5) * place, judge=name)
     (plot,) = [
-        each for each in plots_of(build_report(study, replicates=20)) if each.what == "Spearman's correlation"
+        each
+        for each in plots_of(build_report(study, replicates=20, only=[KEY, MEANS, SPREAD]))
+        if each.what == "Spearman's correlation"
     ]
     assert sorted(row.label for row in plot.rows) == ["m by other", "m by script"]
 
@@ -113,7 +115,7 @@ def test_lower_may_be_better_and_neither_end(owner, tmp_path):
     judge(study, raters=3, choose=lambda rater, position: "r1")
     numbers = [1.0, 2.0]
     score(study, tmp_path, lambda item, place: numbers[place], judge="low", direction="lower")
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY, MEANS, SPREAD])
     [found] = records(report)["preference"]
     assert found["accuracy"]["value"] == 1.0
     assert "same mean throughout" in found["pearson"]["undefined"]
@@ -125,7 +127,7 @@ def test_of_other_questions_it_is_of_the_same_things(protocol, tmp_path):
     study = judged_by_everyone(protocol)
     numbers = np.random.default_rng(3).normal(size=(97, 9)).round(3)
     score(study, tmp_path, lambda item, place: float(numbers[item.pk % 97, place]))
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY, MEANS, SPREAD])
     found = records(report)
     forms = {each["key"]: each for each in report["questions"] if each["groups"]}
     wanted = {
@@ -165,7 +167,7 @@ def test_a_published_judge_s_ratings_choose_as_often_right_as_its_authors_say(tm
     file = tmp_path / "gpt4.jsonl"
     file.write_text("\n".join(lines))
     import_scores(study, file, judge="GPT-4, overall")
-    found = records(build_report(study, replicates=20))
+    found = records(build_report(study, replicates=20, only=[KEY, MEANS, SPREAD]))
     by_question = {key: measures[0] for key, measures in found.items()}
     pick = next(each for each in by_question.values() if each["accuracy"] and each["accuracy"]["n"] == 2_700)
     assert pick["accuracy"]["value"] == pytest.approx(0.673, abs=5e-4)

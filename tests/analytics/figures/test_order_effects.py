@@ -44,7 +44,7 @@ def test_ratings_along_the_work():
     give(study, late, [{"coherence": dict.fromkeys(parts, 1), "sound": dict.fromkeys(parts, 0)}] * 9)
     late.judgments.update(judged_at=BEGUN)
     give(study, new_rater(study, "judge-0", "judge"), [{"coherence": dict.fromkeys(parts, 1)}] * 9)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     found = records(report)
     assert found.keys() == {("coherence", "person"), ("sound", "person")}
     [mean], [yes] = (found[question, "person"]["measures"] for question in ("coherence", "sound"))
@@ -72,7 +72,7 @@ def test_preferences_along_the_work(owner):
 
     for rater in judge(study, raters=3, choose=choose):
         in_turn(rater, items)
-    [found] = records(build_report(study, replicates=20)).values()
+    [found] = records(build_report(study, replicates=20, only=[KEY])).values()
     ties, first = found["measures"]
     assert [each["value"] for each in ties["thirds"]] == [1, 0, 0]
     assert [each["value"] for each in first["thirds"]] == [None, 0, 1]
@@ -90,7 +90,7 @@ def test_choices_and_picks_by_the_others_who_agree():
         rater = new_rater(study, f"person-{number}")
         give(study, rater, [{"best": each} for each in best])
         in_turn(rater, items)
-    [pick] = records(build_report(study, replicates=20))["best", "person"]["measures"]
+    [pick] = records(build_report(study, replicates=20, only=[KEY]))["best", "person"]["measures"]
     assert (pick["measure"], [each["value"] for each in pick["thirds"]]) == ("alike", [1, 0.5, 0])
 
 
@@ -106,7 +106,7 @@ def test_rankings_by_how_much_they_are_like_the_others():
         in_turn(rater, items)
     # A ranking is one answer, whose order is not known here.
     give(study, new_rater(study, "late"), [{"ranking": {"r1": 1, "r2": 2, "r3": 3}}, *[None] * 5])
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[KEY])
     [found] = records(report).values()
     [tau] = found["measures"]
     assert (tau["measure"], [each["value"] for each in tau["thirds"]]) == (
@@ -133,7 +133,7 @@ def test_decisions_on_drafts_by_the_others_who_decide_alike():
         in_turn(rater, items)
     found = [
         measure
-        for each in records(build_report(study, replicates=20)).values()
+        for each in records(build_report(study, replicates=20, only=[KEY])).values()
         for measure in each["measures"]
     ]
     [decided] = [each for each in found if each["measure"] == "alike"]
@@ -141,4 +141,4 @@ def test_decisions_on_drafts_by_the_others_who_decide_alike():
 
 
 def test_without_moments_there_is_none():
-    assert not records(build_report(judged_by_everyone("custom"), replicates=20))
+    assert not records(build_report(judged_by_everyone("custom"), replicates=20, only=[KEY]))

@@ -21,7 +21,7 @@ def test_ratings_follow_the_recorded_order():
         # Whoever is shown three responses rates the first of them 5, the second 3 and the last 1.
         of_response = dict(zip(order.split(","), (5, 3, 1), strict=True))
         give(study, new_rater(study, f"person-{number}"), [{"coherence": of_response}] * 4, shown=order)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[RATED, PICKED])
     [found] = records(report, RATED).values()
     assert [each["mean"]["value"] for each in found["places"]] == [5, 3, 1]
     assert [each["difference"]["value"] for each in found["places"]] == [2, 0, -2]
@@ -37,7 +37,7 @@ def test_picks_follow_the_recorded_order():
         first, second, _ = order.split(",")
         best = [{"best": first}, {"best": first}, {"best": first}, {"best": second}]
         give(study, new_rater(study, f"person-{number}"), best, shown=order)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[RATED, PICKED])
     [found] = records(report, PICKED).values()
     assert [each["share"]["value"] for each in found["places"]] == [0.75, 0.25, 0]
     assert [each["chance"] for each in found["places"]] == pytest.approx([1 / 3] * 3)
@@ -51,7 +51,7 @@ def test_rankings_that_follow_the_recorded_order():
     for number, order in enumerate(ORDERS):
         ranks = dict(zip(order.split(","), (1, 2, 3), strict=True))
         give(study, new_rater(study, f"person-{number}"), [{"ranking": ranks}] * 6, shown=order)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[RATED, PICKED])
     [found] = records(report, "rankings/places").values()
     assert [each["bias"]["value"] for each in found["places"]] == [-1, 0, 1]
     assert [each["test"]["p_value"] for each in found["places"]] == [2 / 64, 1, 2 / 64]
@@ -63,7 +63,7 @@ def test_rankings_that_follow_the_recorded_order():
 def test_without_recorded_orders_there_is_none():
     study = answered_study("aspects")
     give(study, new_rater(study, "person-0"), [{"best": "r1"}] * 4)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[RATED, PICKED])
     assert not records(report, PICKED)
     assert not records(report, RATED)
 
@@ -76,6 +76,6 @@ def test_several_readings_of_an_item_have_no_place():
     for replicate, n in ((0, 4), (1, 3)):
         read = [{"coherence": of_response}] * n + [None] * (4 - n)
         give(study, judge, read, replicate=replicate, shown=ORDERS[replicate])
-    [found] = records(build_report(study, replicates=20), RATED).values()
+    [found] = records(build_report(study, replicates=20, only=[RATED, PICKED]), RATED).values()
     assert [each["mean"]["n"] for each in found["places"]] == [1, 1, 1]
     assert [each["mean"]["value"] for each in found["places"]] == [1, 5, 3]

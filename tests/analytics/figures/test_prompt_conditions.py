@@ -23,7 +23,7 @@ def test_each_condition_stands_beside_the_one_with_everything():
         rater = Rater.objects.create(study=study, kind="judge", pseudonym=name, label=name, about=about)
         for place, item in enumerate(items):
             record(study, rater, item, "r1" if place % 2 else other)
-    report = build_report(study, replicates=50)
+    report = build_report(study, replicates=50, only=["judges/prompt_conditions"])
     [found] = [each for each in report["records"] if each["figure"] == "judges/prompt_conditions"]
     assert (found["group"], found["full"]) == ("basic", "guideline-examples")
     assert found["full_agreement"]["value"] - found["agreement"]["value"] == pytest.approx(

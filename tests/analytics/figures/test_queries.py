@@ -40,7 +40,9 @@ def tables(report):
 
 
 def test_queries_by_category_split_and_source():
-    report = build_report(study_of(["law", "maths", "maths", "maths", "law", ""]), replicates=20)
+    report = build_report(
+        study_of(["law", "maths", "maths", "maths", "law", ""]), replicates=20, only=["texts/queries"]
+    )
     assert by(report, "category") == [("maths", 3, 0.5, 3), ("law", 2, 1 / 3, 2), ("", 1, 1 / 6, 1)]
     assert by(report, "split") == [("private", 3, 0.5, 3), ("dev", 2, 1 / 3, 2), ("", 1, 1 / 6, 1)]
     assert by(report, "source") == [("NQ", 4, 2 / 3, 4), ("MT-Bench", 2, 1 / 3, 2)]
@@ -53,7 +55,9 @@ def test_queries_by_category_split_and_source():
 
 
 def test_categories_of_each_split():
-    report = build_report(study_of(["law", "maths", "maths", "maths", "law", ""]), replicates=20)
+    report = build_report(
+        study_of(["law", "maths", "maths", "maths", "law", ""]), replicates=20, only=["texts/queries"]
+    )
     inside = {each["split"]: each for each in report["queries"] if each["split"] is not None}
     # The queries without a split have one category only, so that there is nothing to show.
     assert list(inside) == ["dev", "private"]
@@ -65,7 +69,9 @@ def test_categories_of_each_split():
 
 
 def test_the_plot_has_a_row_per_category_and_a_mark_per_split():
-    report = build_report(study_of(["law", "maths", "maths", "maths", "law", "law"]), replicates=20)
+    report = build_report(
+        study_of(["law", "maths", "maths", "maths", "law", "law"]), replicates=20, only=["texts/queries"]
+    )
     whole, inside = (each for each in plots_of(report) if each.axis_title == "Share of queries, %")
     assert [(row.label, [mark.value for mark in row.marks]) for row in whole.rows] == [
         ("law", [0.5]), ("maths", [0.5])
@@ -84,27 +90,29 @@ def test_every_item_of_a_query_is_counted():
     item = study.items.get(query__key="q0")
     item.pk, item.key = None, "again"
     item.save()
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["texts/queries"])
     assert by(report, "category")[1] == ("law", 2, 1 / 3, 3)
 
 
 def test_a_view_has_its_own_queries():
     study = study_of(["law", "maths", "maths", "maths", "law", ""])
-    report = build_report(study, replicates=20, filters=Filters(categories=("maths",)))
+    report = build_report(
+        study, replicates=20, filters=Filters(categories=("maths",)), only=["texts/queries"]
+    )
     assert [each["by"] for each in report["queries"]] == ["split"]
     assert by(report, "split") == [("private", 2, 2 / 3, 2), ("dev", 1, 1 / 3, 1)]
 
 
 def test_what_is_the_same_for_all_is_not_shown():
     study = study_of(["law"] * 6, splits=[""] * 6, sources=["NQ"] * 6)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=["texts/queries"])
     assert report["queries"] == []
     assert "Queries by" not in report_markdown(report)
 
 
 def test_values_beyond_the_most_are_counted_together(monkeypatch):
     monkeypatch.setattr(queries_part, "MOST_VALUES", 2)
-    report = build_report(study_of(["a", "b", "b", "c", "d", "b"]), replicates=20)
+    report = build_report(study_of(["a", "b", "b", "c", "d", "b"]), replicates=20, only=["texts/queries"])
     [found] = [each for each in report["queries"] if each["by"] == "category" and each["split"] is None]
     assert [each["value"] for each in found["values"]] == ["b", "a"]
     assert found["others"] == {"values": 2, "queries": 2, "items": 2}

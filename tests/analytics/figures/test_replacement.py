@@ -26,7 +26,7 @@ def test_of_preferences(owner):
     study = judged_study(owner=owner, queries=12, epsilon=0.2)
     people = judge(study, choose=lambda rater, position: "tie" if rater == 2 and position % 4 == 0 else "r1")
     judge(study, raters=1, kind="judge", choose=lambda rater, position: "r1")
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[TEST, WORTH, OWN])
     [found] = records(report, TEST).values()
     assert (found["epsilon"], found["score"], found["people"]) == (0.2, "accuracy", 3)
     # Without the third person the judge says what the others say, whatever the third says.
@@ -45,7 +45,7 @@ def test_too_few_items_say_so(owner):
     study = judged_study(owner=owner, queries=4)
     judge(study)
     judge(study, raters=1, kind="judge")
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[TEST, WORTH, OWN])
     [found] = records(report, TEST).values()
     assert (found["winning_rate"], found["passes"], found["annotators"]) == (None, None, [])
     assert "The test needs at least 3 people with 30 items each; there are 0." in report_markdown(report)
@@ -56,7 +56,7 @@ def test_of_ratings_picks_and_choices():
     for number in range(3):
         give(study, new_rater(study, f"person-{number}"), drawn_answers(study, number))
     give(study, new_rater(study, "judge-0", "judge"), drawn_answers(study, 7))
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[TEST, WORTH, OWN])
     forms = {question["key"]: (question["form"], question["level"]) for question in report["questions"]}
     tested, worth = records(report, TEST), records(report, WORTH)
     assert tested.keys() == worth.keys() == forms.keys()
@@ -80,7 +80,7 @@ def test_labels_are_predicted_by_every_set_of_people_and_never_extrapolated(owne
     study = judged_study(owner=owner)
     judge(study)
     judge(study, raters=1, kind="judge", choose=lambda rater, position: "r1")
-    page = report_markdown(build_report(study, replicates=20))
+    page = report_markdown(build_report(study, replicates=20, only=[TEST, WORTH, OWN]))
     assert "predicted by every set of so many others" in page
     assert "xtrapolat" not in page
 
@@ -94,7 +94,7 @@ def test_a_judge_that_favours_its_own(owner):
         own = new_judge(study, name, model=name)
         for item in main_items(study):
             answer(study, own, item, choice)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[TEST, WORTH, OWN])
     [found] = [record for record in report["records"] if record["figure"] == OWN]
     assert (found["group"], found["systems"]) == (f"judge-{first.key}", [first.key])
     assert (found["people"]["value"], found["judge"]["value"]) == (0.5, 1)
@@ -112,7 +112,7 @@ def test_a_judge_is_lenient_towards_all_and_its_family_is_recorded():
     give(study, lenient, [{"coherence": dict.fromkeys(parts, 4)}] * 6)
     partial = new_rater(study, "judge-1", "judge", model="cedar-7b", own_system="cedar")
     give(study, partial, [{"coherence": {"r1": 2, "r2": 2, "r3": 5}}] * 6)
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[TEST, WORTH, OWN])
     found = {record["group"]: record for record in report["records"] if record["figure"] == OWN}
     assert (found["judge-0"]["systems"], found["judge-0"]["difference"]["value"]) == (["aspen", "birch"], 0)
     assert (found["judge-1"]["systems"], found["judge-1"]["difference"]["value"]) == (["cedar"], 3)
@@ -125,7 +125,7 @@ def test_a_judge_that_ranks_its_own_first():
     give(study, new_rater(study, "person-0"), [{"ranking": {"r1": 1, "r2": 2, "r3": 3}}] * 6)
     own = new_rater(study, "judge-0", "judge", model="birch-7b", own_system="birch")
     give(study, own, [{"ranking": {"r1": 2, "r2": 1, "r3": 3}}] * 5 + [None])
-    report = build_report(study, replicates=20)
+    report = build_report(study, replicates=20, only=[TEST, WORTH, OWN])
     [found] = records(report, OWN).values()
     # The others' mean rank is 2 for people and 2.5 for the judge.
     assert (found["people"]["value"], found["judge"]["value"]) == (0, 1.5)

@@ -7,6 +7,11 @@ OF_RATINGS = (
     "mean", "distribution", "by_system", "best_system", "above_others", "by_kind", "by_arm", "by_category", "by_part",
     "by_tag_group", "by_value", "values_left_out", "spread", "spread_adapted",
 )  # fmt: skip
+# The figures that every group of a preference between two responses has.
+OF_PAIRS = (
+    "agreement/alpha", "agreement/kappa", "agreement/percentage",
+    "preferences/bias", "preferences/flips", "preferences/win_rates",
+)  # fmt: skip
 OF_LISTS = (
     "distribution",
     "by_system",

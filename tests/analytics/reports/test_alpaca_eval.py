@@ -15,7 +15,7 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.models import Study
-from tests.analytics.reports.reading import build_report
+from tests.analytics.reports.reading import OF_PAIRS, build_report
 
 pytestmark = pytest.mark.django_db
 BASELINE = "baseline"
@@ -51,7 +51,7 @@ def rate_of(tmp_path):
         path = tmp_path / "annotations.json"
         path.write_text(json.dumps(entries))
         call_command("import_published", "alpaca_eval", str(path), slug="alpaca", verbosity=0)
-        report = build_report(Study.objects.get(slug="alpaca"), replicates=50, **options)
+        report = build_report(Study.objects.get(slug="alpaca"), replicates=50, only=OF_PAIRS, **options)
         (group,) = report["groups"]
         (rate,) = [each for each in group["win_rates"]["expected"] if each["system"] == system]
         return rate

@@ -52,7 +52,7 @@ def test_pandalm(owner):
     about = made.judging.rater.about["derived"]
     assert (len(about["categories"]), len(about["by_default"])) == (50, 50)
     assert {name for fold in about["folds"] for name in fold.values()} == {"longer"}
-    report = build_report(study, replicates=200)
+    report = build_report(study, replicates=200, only=["judges/labels_vs_people", "judges/composites"])
     found = of_figure(report, "judges/labels_vs_people")
     outer = {label: round(each["outer"]["value"], 4) for (label, _), each in found.items()}
     assert outer["longer v1"] == outer["best v1"] == 0.6009
@@ -114,7 +114,7 @@ def test_lfqa(lfqa, tmp_path):
     assert fitted == pytest.approx(
         {"factuality": 2.0473, "amount_info": 0.7342, "formality": 0.3465}, abs=5e-5
     )
-    report = build_report(lfqa, replicates=200)
+    report = build_report(lfqa, replicates=200, only=["judges/ratings_vs_people", "judges/measures"])
     direct = of_figure(report, "judges/ratings_vs_people")
     for label, r, n in (("GPT-4", 0.7007, 1200), ("Llama 2 7B, fine-tuned", 0.7120, 432)):
         found = direct[label, "acceptability"]["pearson"]
