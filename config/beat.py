@@ -1,4 +1,4 @@
-"""Beat: `celery -A config.beat beat`. It sends tasks by their names and the clock, so it loads the settings and no app."""
+"""Beat, `celery -A config.beat beat`: it sends names of tasks by the clock, so it loads the settings and no app."""
 
 from celery import Celery
 
