@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 # How long calls in flight may go on once a run is paused, stopped or cancelled, or its worker shut down.
 GRACE_SECONDS = 1.0
-# Answers are gathered for so long, or up to so many, and written together.
+# Answers are gathered for so long, up to so many, or until no further one is to come, and written together.
 GATHER_SECONDS = 0.2
 WRITE_AT_ONCE = 1_000
 # How often the run's row says that the endpoint's rate limits hold its calls back.
@@ -127,6 +127,9 @@ class EndpointLoop:
         # Not only is time over: the run is not wanted any more, or this worker is to end.
         self.hurry = False
         self.something_ended = asyncio.Event()
+        # All that is held is answered; something was written.
+        self.all_answered = asyncio.Event()
+        self.written = asyncio.Event()
         self.room = asyncio.Event()
         self.ending = asyncio.Event()
 
@@ -170,9 +173,8 @@ class EndpointLoop:
 
     async def _end_helpers(self, *helpers: asyncio.Task[None]) -> list[BaseException | None]:
         self.over = True
-        self.ending.set()
-        self.room.set()
-        self.something_ended.set()
+        for each in (self.ending, self.room, self.something_ended, self.all_answered, self.written):
+            each.set()
         return await asyncio.gather(*helpers, return_exceptions=True)
 
     async def _let_calls_end(self) -> None:
@@ -195,6 +197,7 @@ class EndpointLoop:
                 self.room.clear()
                 await happens(self.room, LOOK_SECONDS)
                 continue
+            self.written.clear()
             claimed, prepared = await in_database(self._prepare, chunk)
             for each in prepared:
                 self.queue.put_nowait(each)
@@ -203,7 +206,7 @@ class EndpointLoop:
             if prepared or (claimed and not self.claims.limited):
                 continue
             if claimed or self.held:  # money, or the last calls, are with others or in flight
-                await asyncio.sleep(LOOK_SECONDS / 4)
+                await happens(self.written, LOOK_SECONDS / 4)
                 continue
             wait = await in_database(self.session.seconds_until_due)
             if wait is None:
@@ -247,6 +250,8 @@ class EndpointLoop:
             attempt.target = prepared.target.key
             self.unwritten.append(attempt)
             self.something_ended.set()
+            if len(self.unwritten) >= self.held:
+                self.all_answered.set()
             # At once, and not when it is written: a fast endpoint brings many replies meanwhile.
             self.recent = (self.recent + reply_marks([attempt]))[-WINDOW:]
             if reason_to_pause(self.recent):
@@ -287,15 +292,19 @@ class EndpointLoop:
         while not self.over or self.unwritten:
             await self.something_ended.wait()
             if len(self.unwritten) < WRITE_AT_ONCE and not self.over:
-                await asyncio.sleep(GATHER_SECONDS)
+                await happens(self.all_answered, GATHER_SECONDS)
             self.something_ended.clear()
+            self.all_answered.clear()
             batch = [self.unwritten.popleft() for _ in range(min(len(self.unwritten), WRITE_AT_ONCE))]
             if batch:
                 await in_database(self.session.record, batch)
                 self.held -= len(batch)
                 self.room.set()
+                self.written.set()
             if self.unwritten or self.over:
                 self.something_ended.set()
+            if self.unwritten and len(self.unwritten) >= self.held:
+                self.all_answered.set()
 
     async def _look(self) -> None:
         """Renew leases, and end the session when the run is not wanted any more or the worker is to end."""
