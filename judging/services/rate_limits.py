@@ -192,9 +192,15 @@ def rate_limits() -> RateLimits:
     if not settings.REDIS_URL:
         return ProcessRateLimits()
     import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
 
     patience = settings.ASSAY_REDIS_SECONDS
+    # Once more at once, for a connection that idled and is gone; the client's own retries wait for seconds.
     client = redis.Redis.from_url(
-        settings.REDIS_URL, socket_connect_timeout=patience, socket_timeout=patience
+        settings.REDIS_URL,
+        socket_connect_timeout=patience,
+        socket_timeout=patience,
+        retry=Retry(NoBackoff(), 1),
     )
     return SharedRateLimits(client, settings.REDIS_KEY_PREFIX)

@@ -197,11 +197,21 @@ def test_redis_gives_the_waits_of_one_process(shared):
     assert MINUTE < client.ttl(f"{prefix}rate:1") < 7 * MINUTE
 
 
-def test_without_redis_a_process_keeps_the_limits_by_itself(caplog):
-    import redis
+@pytest.fixture
+def limits_of_redis(settings):
+    """The installation's limits, where its Redis is said to be."""
 
-    nobody = redis.Redis(host="127.0.0.1", port=9, socket_connect_timeout=0.2)
-    limits, limit = SharedRateLimits(nobody, "assay-test:"), RateLimit(requests=1)
+    def at(url):
+        settings.REDIS_URL = url
+        rate_limits.cache_clear()
+        return rate_limits()
+
+    yield at
+    rate_limits.cache_clear()
+
+
+def test_without_redis_a_process_keeps_the_limits_by_itself(caplog, limits_of_redis):
+    limits, limit = limits_of_redis("redis://127.0.0.1:9/0"), RateLimit(requests=1)
     assert limits.take(1, limit, 0) == 0
     assert limits.take(1, limit, 0) == pytest.approx(MINUTE, abs=5)
     assert "can't be shared" in caplog.text
@@ -210,11 +220,7 @@ def test_without_redis_a_process_keeps_the_limits_by_itself(caplog):
 @pytest.mark.parametrize(
     ("url", "kind"), [("", ProcessRateLimits), ("redis://127.0.0.1:9/0", SharedRateLimits)]
 )
-def test_they_are_shared_where_there_is_redis(settings, url, kind):
-    settings.REDIS_URL = url
-    rate_limits.cache_clear()
-    try:
-        assert type(rate_limits()) is kind
-        assert rate_limits() is rate_limits()
-    finally:
-        rate_limits.cache_clear()
+def test_they_are_shared_where_there_is_redis(limits_of_redis, url, kind):
+    limits = limits_of_redis(url)
+    assert type(limits) is kind
+    assert rate_limits() is limits
