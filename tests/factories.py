@@ -113,3 +113,13 @@ def admit(study: Study, *items: Item) -> None:
     """Open items that were written into a running study since launch."""
     assert freeze_items(study, study.revisions.order_by("-number")[0]) == []
     open_items(study, [item.pk for item in items])
+
+
+def launched(slug: str = "contrast", **options: Any) -> Study:
+    """A live study."""
+    return launch(make_study(slug, **options))
+
+
+def launched_pairs(slug: str, queries: int, **options: Any) -> Study:
+    """A live study of so many pairs, in one arm and without items of other roles."""
+    return launched(slug, queries=queries, arms=PAPER_ARMS[:1], training=False, checks=0, **options)

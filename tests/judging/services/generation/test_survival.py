@@ -109,32 +109,16 @@ def study(db, tmp_path, served):
 @pytest.mark.parametrize(
     ("behaviour", "state", "outcome"),
     [
-        ("slow=0.1", "complete", "ok"),
-        ("429=0.05@0.5", "complete", "ok"),
         ("500@0.3", "complete", "ok"),
-        ("nothing@0.3", "complete", "ok"),
-        ("half@0.3", "complete", "ok"),
         ("400", "complete", "failed"),
-        ("hang", "complete", "failed"),
-        ("garbage", "complete", "failed"),
-        ("odd", "complete", "failed"),
         ("refusal", "complete", "refused"),
-        ("filtered", "complete", "refused"),
         ("truncated", "complete", "truncated"),
         ("babble", "paused", ""),
-        ("empty", "paused", ""),
-        ("large=5", "complete", "failed"),
-        ("bomb=5", "complete", "failed"),
-        ("quota", "stopped", ""),
         ("401", "stopped", ""),
-        ("redirect=http://127.0.0.1:9/v1", "stopped", ""),
     ],
 )
 def test_misbehaviour(behaviour, state, outcome, study, served, settings, record_property):
     settings.ASSAY_RUN_ATTEMPTS, settings.ASSAY_RUN_BACKOFF_SECONDS = 8, 0.01
-    if behaviour == "hang":
-        study.endpoints.model.objects.update(timeout_seconds=1)
-        settings.ASSAY_RUN_ATTEMPTS = 2
     served.behaviours = behaviour
     run = generated(study, "stories")
     outcomes = Counter(run.calls.exclude(outcome="").values_list("outcome", flat=True))

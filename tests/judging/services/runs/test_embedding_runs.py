@@ -19,32 +19,13 @@ from tests.judging.table import MISBEHAVIOUR
 
 REFERENCES = ["Leek soup for two, with potatoes.", "A tin of soup."]
 NEAR, FAR = "Leek soup for two.", "Buy bread and cheese instead, slowly."
+# One of each kind of end that the backend gives a call; what ends how is asked of the backend itself.
 MISBEHAVIOURS = {
     "": "complete: 8 ok, asked 8 times",
-    "slow=0.3": "complete: 8 ok, asked 8 times",
-    "no_usage": "complete: 8 ok, asked 8 times",
     "deaf_base64": "complete: 8 ok, asked 8 times",
-    "hang": "complete: 8 failed, asked 16 times",
-    "429": "complete: 8 failed, asked 16 times",
-    "429=0.05": "complete: 8 failed, asked 16 times",
     "500": "complete: 8 failed, asked 16 times",
-    "nothing": "complete: 8 failed, asked 16 times",
-    "half": "complete: 8 failed, asked 16 times",
-    "garbage": "complete: 8 failed, asked 16 times",
-    "400": "complete: 8 failed, asked 8 times",
     "odd": "complete: 8 failed, asked 8 times",
-    "babble": "complete: 8 failed, asked 8 times",
-    "empty": "complete: 8 failed, asked 8 times",
-    "refusal": "complete: 8 failed, asked 8 times",
-    "truncated": "complete: 8 failed, asked 8 times",
-    "uneven": "complete: 8 failed, asked 8 times",
-    "nan": "complete: 8 failed, asked 8 times",
-    "large=50": "complete: 8 failed, asked 8 times",
-    "bomb=50": "complete: 8 failed, asked 8 times",
-    "quota": "stopped: 8 open",
-    "401": "stopped: 8 open",
     "no_embeddings": "stopped: 8 open",
-    "redirect=http|//127.0.0.1/elsewhere": "stopped: 8 open",
 }
 
 
@@ -60,11 +41,14 @@ def quick(settings):
     settings.ASSAY_RUN_ATTEMPTS = 2
 
 
-@pytest.fixture
-def draft(owner):
+def make_once(owner):
+    return factories.launch(make_draft("soup", owner))
+
+
+def make_draft(slug, owner):
     """Eight pairs; aspen's responses are near the reference."""
     study = factories.make_study(
-        "soup", owner=owner, arms=factories.PAPER_ARMS[:1], queries=8, training=False, checks=0
+        slug, owner=owner, arms=factories.PAPER_ARMS[:1], queries=8, training=False, checks=0
     )
     Query.objects.filter(study=study).update(references=REFERENCES)
     for item in study.items.all():
@@ -75,8 +59,8 @@ def draft(owner):
 
 
 @pytest.fixture
-def study(draft):
-    return factories.launch(draft)
+def draft(owner):
+    return make_draft("stew", owner)
 
 
 def make(study, served, behaviour="", **fields):
@@ -244,7 +228,6 @@ def test_further_parameters_are_sent_and_the_preview_shows_the_texts(study, serv
 )
 def test_what_an_endpoint_does_to_a_run_of_embeddings(study, served, record_property, behaviour, expected):
     judge = make(study, served, behaviour, in_flight=8)
-    Endpoint.objects.update(timeout_seconds=1 if behaviour == "hang" else 30)
     run, _ = judged(study, judge)
     counts = {}
     for state, outcome in run.calls.values_list("state", "outcome"):

@@ -28,29 +28,13 @@ from tests.judging.endpoint.completions import logprob, tokens_of
 from tests.judging.table import MISBEHAVIOUR
 
 REFERENCE = "Leek soup for two, with potatoes."
+# One of each kind of end that the backend gives a call; what ends how is asked of the backend itself.
 MISBEHAVIOURS = {
     "": "complete: 16 ok, asked 16 times",
     "vllm:no_echo": "complete: 16 ok, asked 16 times",
-    "bos": "complete: 16 ok, asked 16 times",
-    "slow=0.3": "complete: 16 ok, asked 16 times",
-    "no_usage": "complete: 16 ok, asked 16 times",
-    "hang": "complete: 16 failed, asked 32 times",
-    "429": "complete: 16 failed, asked 32 times",
-    "429=0.05": "complete: 16 failed, asked 32 times",
     "500": "complete: 16 failed, asked 32 times",
-    "nothing": "complete: 16 failed, asked 32 times",
-    "half": "complete: 16 failed, asked 32 times",
-    "garbage": "complete: 16 failed, asked 32 times",
-    "400": "complete: 16 failed, asked 16 times",
     "odd": "complete: 16 failed, asked 16 times",
-    "nan": "complete: 16 failed, asked 16 times",
-    "no_echo": "complete: 16 failed, asked 16 times",
-    "large=50": "complete: 16 failed, asked 16 times",
-    "bomb=50": "complete: 16 failed, asked 16 times",
-    "quota": "stopped: 16 open",
-    "401": "stopped: 16 open",
     "no_completions": "stopped: 16 open",
-    "redirect=http|//127.0.0.1/elsewhere": "stopped: 16 open",
 }
 
 
@@ -73,11 +57,14 @@ def quick(settings):
     settings.ASSAY_RUN_ATTEMPTS = 2
 
 
-@pytest.fixture
-def draft(owner):
+def make_once(owner):
+    return factories.launch(make_draft("soup", owner))
+
+
+def make_draft(slug, owner):
     """Eight pairs of aspen and birch, each with a query of its own."""
     study = factories.make_study(
-        "soup", owner=owner, arms=factories.PAPER_ARMS[:1], queries=8, training=False, checks=0
+        slug, owner=owner, arms=factories.PAPER_ARMS[:1], queries=8, training=False, checks=0
     )
     for number, query in enumerate(Query.objects.filter(study=study).order_by("pk")):
         query.text, query.references = f"What is soup number {number}?", [REFERENCE, "Another."]
@@ -86,8 +73,8 @@ def draft(owner):
 
 
 @pytest.fixture
-def study(draft):
-    return factories.launch(draft)
+def draft(owner):
+    return make_draft("stew", owner)
 
 
 def place(name, served, *models, form="echo", **fields):
@@ -327,8 +314,6 @@ def test_what_an_endpoint_does_to_a_run_of_perplexities(study, served, record_pr
     models = [f"{name}:{behaviour}" if behaviour else name for name in ("m1", "m2")]
     form = "prompt_logprobs" if "vllm" in behaviour else "echo"
     here = place("here", served, *models, form=form, max_in_flight=8)
-    Endpoint.objects.update(timeout_seconds=1 if behaviour == "hang" else 30)
-    here.refresh_from_db()
     run, _ = judged(study, make(study, here, f"aspen = {models[0]}", f"birch = {models[1]}"))
     counts = {}
     for state, outcome in run.calls.values_list("state", "outcome"):

@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 from django.core.management import call_command
+from django.utils.text import slugify
 
-from evaluation.models import Answer, Context, Item, ItemResponse, Query, Response, Role, System
+from evaluation.models import Answer, Context, Item, ItemResponse, Query, Response, Role, Study, System
 from evaluation.protocols import PROTOCOLS, Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.refusals import FieldsRefused, Refused
@@ -18,7 +19,6 @@ from judging.prompting import Settings
 from judging.services import create_judge, estimate, heuristic_judge, preview_request, start_run
 from judging.services.calls.plan import CallPlan
 from judging.services.judges import current_spec
-from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
@@ -34,11 +34,21 @@ def served():
         yield server
 
 
-def make_study(name, owner):
+def make_once(owner):
+    """A study of every sample, since most tests look at all of them."""
+    studies = [make_study(name, owner, slug=slugify(name)) for name in SAMPLES]
+    return studies[0]
+
+
+def study_of(name):
+    return Study.objects.get(slug=slugify(name))
+
+
+def make_study(name, owner, slug="sample"):
     """A live study of that sample's protocol, with a few items like it."""
     spec, sample = SAMPLES[name]
     study = create_study(
-        slug="sample", title="Sample", protocol=spec["protocol"], owner=owner, needs=spec.get("needs", {})
+        slug=slug, title="Sample", protocol=spec["protocol"], owner=owner, needs=spec.get("needs", {})
     )
     if name in (EVERYTHING, "custom"):
         write_questions_and_texts(study, spec)
@@ -108,33 +118,62 @@ def given(answer):
 
 
 FORMS = {
-    "schema": {},
     "json": {"json_schema": False, "json_object": True},
     "lines": {"json_schema": False, "json_object": False},
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "form"), [(name, "schema") for name in SAMPLES] + [(EVERYTHING, "json"), (EVERYTHING, "lines")]
-)
-def test_a_run_judges_every_item_of_every_protocol(name, form, owner, served):
-    study = make_study(name, owner)
-    judge = make_judge(study, served, "coin")
-    judge.endpoint.capabilities["coin"] |= FORMS[form]
-    judge.endpoint.save()
+@pytest.fixture(scope="module", params=SAMPLES)
+def answered(request, around_module, made_once, served):
+    """A study of every sample with a run that is over, and the prompts that were sent."""
+    study = study_of(request.param)
+    # Of a name of its own, or the cache would answer the other tests.
+    judge = make_judge(study, served, "coin:slow=0", name="answered")
+    served.reset()
     run, _ = judged(study, judge)
+    return run, [seen.body["messages"][-1]["content"] for seen in served.log]
+
+
+def has_judged_everything(run):
     assert Counter(run.calls.values_list("outcome", "error")) == {("ok", ""): ITEMS}
-    for item in study.items.all():
+    for item in run.study.items.all():
         found = {(answer.question, part_of(answer)): given(answer) for answer in answers_of(run, item)}
-        assert found == cells(study, item)
+        assert found == cells(run.study, item)
         assert {call.order for call in run.calls.filter(item=item)} == {
             judgment.shown for judgment in run.judging.rater.judgments.filter(item=item)
         }
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_one_call_per_question_makes_one_judgment_of_all(name, owner, served):
-    study = make_study(name, owner)
+def test_a_run_judges_every_item_of_every_protocol(answered):
+    run, _ = answered
+    has_judged_everything(run)
+
+
+def test_the_preview_is_what_was_sent(answered):
+    run, sent = answered
+    for call in run.calls.select_related("item"):
+        shown = preview_request(run.judging.judge, call.item, order=call.order).messages[-1]["content"]
+        assert shown in sent
+        # As it is shown before the launch, from what the draft holds.
+        call.item.stimulus = None
+        again = preview_request(run.judging.judge, call.item, order=call.order).messages[-1]["content"]
+        assert again == shown
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_whatever_form_a_model_can_answer_in(form, db, served):
+    study = study_of(EVERYTHING)
+    judge = make_judge(study, served, "coin")
+    judge.endpoint.capabilities["coin"] |= FORMS[form]
+    judge.endpoint.save()
+    run, _ = judged(study, judge)
+    has_judged_everything(run)
+
+
+# Every kind of question, over everything that it can be over.
+@pytest.mark.parametrize("name", ["pairwise", "condition_calibration", "custom", EVERYTHING])
+def test_one_call_per_question_makes_one_judgment_of_all(name, db, served):
+    study = study_of(name)
     run, _ = judged(study, make_judge(study, served, "coin", one_call_per_question=True))
     items = study.items.all()
     steps = {question for question, _ in cells(study, items[0])}
@@ -145,8 +184,8 @@ def test_one_call_per_question_makes_one_judgment_of_all(name, owner, served):
 
 
 @pytest.mark.parametrize("name", ["ranking", "aspects"])
-def test_both_orders_of_any_number_of_responses(name, owner, served):
-    study = make_study(name, owner)
+def test_both_orders_of_any_number_of_responses(name, db, served):
+    study = study_of(name)
     run, _ = judged(study, make_judge(study, served, "coin", orders="both"))
     n = len(SAMPLES[name][1]["responses"])
     canonical = [f"r{number}" for number in range(1, n + 1)]
@@ -160,8 +199,8 @@ ALONE = "which has no other order: both orders would ask the same twice. Choose 
 
 
 @pytest.mark.parametrize("name", ["context_validation", "justification_coding"])
-def test_both_orders_of_a_single_response_are_refused_wherever_a_judge_is_made_or_run(name, owner, served):
-    study = make_study(name, owner)
+def test_both_orders_of_a_single_response_are_refused_wherever_a_judge_is_made_or_run(name, db, served):
+    study = study_of(name)
     with pytest.raises(FieldsRefused, match=f"The study's items show one response at most, {ALONE}"):
         make_judge(study, served, "coin", orders="both")
     judge = make_judge(study, served, "coin")
@@ -173,8 +212,8 @@ def test_both_orders_of_a_single_response_are_refused_wherever_a_judge_is_made_o
 
 
 @pytest.mark.parametrize("backend", ["constraints", "geval"])
-def test_judges_of_one_response_at_a_time_are_asked_in_one_order(backend, owner, served):
-    study = make_study("aspects", owner)
+def test_judges_of_one_response_at_a_time_are_asked_in_one_order(backend, db, served):
+    study = study_of("aspects")
     with pytest.raises(FieldsRefused, match=f"This judge is asked about one response at a time, {ALONE}"):
         make_judge(study, served, "coin", backend=backend, orders="both")
 
@@ -190,27 +229,28 @@ def test_an_item_with_a_single_response_is_asked_in_one_order_among_others():
     assert [(call.replicate, call.order) for call in plan.calls(alone, 0)] == [(0, "r1"), (1, "r1")]
 
 
-def test_presented_orders_of_several_responses_differ(owner, served):
-    study = make_study("ranking", owner)
+def test_presented_orders_of_several_responses_differ(db, served):
+    study = study_of("ranking")
     run, _ = judged(study, make_judge(study, served, "coin", samples=3))
     assert len(set(run.calls.values_list("order", flat=True))) > 3
     firsts = Counter(order.split(",")[0] for order in run.calls.values_list("order", flat=True))
     assert max(firsts.values()) - min(firsts.get(f"r{n}", 0) for n in range(1, 6)) <= 2
 
 
-def test_a_rationale_becomes_the_justification_where_the_form_asks_for_one(owner, served):
-    study = make_study("aspects", owner)
+def test_a_rationale_becomes_the_justification_where_the_form_asks_for_one(db, served):
+    study = study_of("aspects")
     run, _ = judged(study, make_judge(study, served, "coin", rationale="before"))
     for item in study.items.all():
         [text] = [answer for answer in answers_of(run, item) if given(answer) == "text"]
         assert (text.question, text.text) == ("justification", endpoint.SENTENCE)
 
 
-@pytest.mark.parametrize("behaviour", ["babble", "empty"])
-@pytest.mark.parametrize("name", ["aspects", "ranking", "context_validation"])
-def test_what_can_not_be_read_is_counted_and_kept(name, behaviour, owner, served, settings):
+@pytest.mark.parametrize(
+    ("name", "behaviour"), [("aspects", "babble"), ("ranking", "empty"), ("context_validation", "babble")]
+)
+def test_what_can_not_be_read_is_counted_and_kept(name, behaviour, db, served, settings):
     settings.ASSAY_RUN_UNREAD = 1
-    study = make_study(name, owner)
+    study = study_of(name)
     run, _ = judged(study, make_judge(study, served, f"coin:{behaviour}"))
     assert set(run.judging.rater.judgments.values_list("outcome", flat=True)) == {"unparsed"}
     assert not Answer.objects.filter(judgment__rater=run.judging.rater).exists()
@@ -221,8 +261,8 @@ def test_what_can_not_be_read_is_counted_and_kept(name, behaviour, owner, served
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_the_random_judge_answers_everything(name, owner):
-    study = make_study(name, owner)
+def test_the_random_judge_answers_everything(name, db):
+    study = study_of(name)
     run, _ = judged(study, heuristic_judge(study, "random"))
     for item in study.items.all():
         found = {(answer.question, part_of(answer)): given(answer) for answer in answers_of(run, item)}
@@ -237,8 +277,8 @@ def by_length(question):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_the_longer_judge_answers_what_it_can_or_can_not_be_made(name, owner):
-    study = make_study(name, owner)
+def test_the_longer_judge_answers_what_it_can_or_can_not_be_made(name, db):
+    study = study_of(name)
     questions = [QuestionSpec.from_json(each) for each in current_spec(study)["questions"]]
     wanted = [each.key for each in questions if by_length(each)]
     if not wanted:
@@ -254,8 +294,8 @@ def test_the_longer_judge_answers_what_it_can_or_can_not_be_made(name, owner):
     assert run.judging.rater.about["questions"] == wanted
 
 
-def test_a_heuristic_is_limited_to_its_questions_and_refused_one_that_is_none(owner):
-    study = make_study("aspects", owner)
+def test_a_heuristic_is_limited_to_its_questions_and_refused_one_that_is_none(db):
+    study = study_of("aspects")
     judge = create_judge(study, name="quick", backend="longer", questions=["best"])
     run, _ = judged(study, judge)
     assert set(
@@ -272,39 +312,23 @@ def test_a_heuristic_is_limited_to_its_questions_and_refused_one_that_is_none(ow
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_the_preview_is_what_is_sent_before_and_after_the_launch(name, owner, served):
-    study = make_study(name, owner)
-    judge = make_judge(study, served, "coin", orders="fixed")
-    served.reset()
-    run = start_run(study, judge)
-    work_on(run.pk)
-    sent = [seen.body["messages"][-1]["content"] for seen in served.log]
-    for item in study.items.all():
-        frozen = preview_request(judge, item).messages[-1]["content"]
-        assert frozen in sent
-        item.stimulus = None
-        assert preview_request(judge, item).messages[-1]["content"] == frozen
-
-
-@pytest.mark.parametrize("name", SAMPLES)
 def test_the_admin_shows_the_prompt_of_any_item(name, owner, served, client):
-    study = make_study(name, owner)
+    study = study_of(name)
     judge = make_judge(study, served, "coin")
     client.force_login(owner)
-    for item in study.items.all():
-        page = client.get(f"/admin/judging/judge/{judge.pk}/prompt/", {"item": item.pk})
-        assert page.status_code == 200
-        assert page.context["problem"] == ""
-        assert page.context["prompt"][-1][1] in [
-            preview_request(judge, item, order=order).messages[-1]["content"]
-            for order in page.context["orders"]
-        ]
-        assert len(page.context["orders"]) == (2 if len(SAMPLES[name][1]["responses"]) > 1 else 1)
+    item = study.items.last()
+    page = client.get(f"/admin/judging/judge/{judge.pk}/prompt/", {"item": item.pk})
+    assert page.status_code == 200
+    assert page.context["problem"] == ""
+    assert page.context["prompt"][-1][1] in [
+        preview_request(judge, item, order=order).messages[-1]["content"] for order in page.context["orders"]
+    ]
+    assert len(page.context["orders"]) == (2 if len(SAMPLES[name][1]["responses"]) > 1 else 1)
 
 
 @pytest.mark.parametrize("name", ["ranking", "relevance", EVERYTHING])
-def test_a_judge_is_made_from_the_command_line_with_some_of_the_questions(name, owner, served):
-    study = make_study(name, owner)
+def test_a_judge_is_made_from_the_command_line_with_some_of_the_questions(name, db, served):
+    study = study_of(name)
     make_judge(study, served, "coin")
     keys = list(dict.fromkeys(key for key, _ in cells(study, study.items.first())))[-1:]
     call_command(

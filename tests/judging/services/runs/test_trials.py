@@ -7,8 +7,13 @@ from judging.models import Run
 from judging.services import heuristic_judge, needs_trial
 from judging.services.runs.work import work_on
 from judging.tasks import work_on_run
+from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
+
+
+def make_once(owner):
+    return factories.launched(owner=owner)
 
 
 @pytest.fixture

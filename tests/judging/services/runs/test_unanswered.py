@@ -8,8 +8,13 @@ from evaluation.services.tokens import make_token
 from judging.selectors import judges_in_figures
 from judging.services import retry_run
 from judging.services.runs.work import work_on
+from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
+
+
+def make_once(owner):
+    return factories.launched(owner=owner)
 
 
 @pytest.fixture
