@@ -13,8 +13,13 @@ from django.core.management import CommandError, call_command
 from judging.models import Endpoint, Judge, Run
 from judging.services import heuristic_judge, pause_run, start_run
 from judging.tasks import work_on_run
+from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import ABLE
+
+
+def make_once(owner):
+    return factories.launched(owner=owner)
 
 
 @pytest.fixture
@@ -212,9 +217,10 @@ def test_what_can_t_be_is_said(study, command, said):
     assert not Run.objects.exists()
 
 
-def test_a_draft_can_t_be_judged(draft):
+def test_a_draft_can_t_be_judged(owner):
+    factories.make_study("draft", owner=owner)
     with pytest.raises(CommandError, match="launch the study first"):
-        say("run_judge", "contrast", "--judge", "longer")
+        say("run_judge", "draft", "--judge", "longer")
 
 
 def test_what_the_endpoint_is_sent_holds_no_key_in_what_is_said(study, served, monkeypatch):

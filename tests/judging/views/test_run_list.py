@@ -15,6 +15,10 @@ ACTS = {"pause": "paused", "resume": "pending", "cancel": "cancelled"}
 HTMX = {"HX-Request": "true"}
 
 
+def make_once(owner):
+    return factories.launched(owner=owner)
+
+
 @pytest.fixture
 def run(study):
     return start_run(study, heuristic_judge(study, "longer"))

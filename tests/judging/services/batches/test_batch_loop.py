@@ -39,11 +39,8 @@ def quick(settings):
     settings.ASSAY_RUN_UNREAD_FIRST = 0
 
 
-@pytest.fixture
-def study(owner):
-    return factories.launch(
-        factories.make_study("eight", owner=owner, arms=factories.PAPER_ARMS[:1], queries=8, checks=0)
-    )
+def make_once(owner):
+    return factories.launched_pairs("eight", 8, owner=owner)
 
 
 def by_batch(study, judge, **options):

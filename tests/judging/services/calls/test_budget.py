@@ -12,10 +12,15 @@ from judging.services.calls.budget import reserve_budget
 from judging.services.calls.costs import cost_bound, cost_of
 from judging.services.calls.leases import claim_calls
 from judging.services.runs.work import work_on
+from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import create_calls, judged, make_judge
 
 PRICES = {"price_prompt": Decimal(1_000), "price_completion": Decimal(1_000), "max_tokens": 50}
+
+
+def make_once(owner):
+    return factories.launched(owner=owner)
 
 
 @pytest.fixture

@@ -16,27 +16,23 @@ from tests.judging.build import judged, make_judge
 BABBLE = "Response 1 has its merits, yet Response 2 might be better, unless Response 1 is."
 
 
+def make_once(owner):
+    """A study of forty items."""
+    return factories.launched_pairs("forty", 40, owner=owner)
+
+
 @pytest.fixture
 def served():
     with endpoint.serve() as server:
         yield server
 
 
-@pytest.fixture
-def long(owner):
-    """A study of forty items."""
-    arms = factories.PAPER_ARMS[:1]
-    return factories.launch(
-        factories.make_study("forty", owner=owner, arms=arms, queries=40, training=False, checks=0)
-    )
-
-
 # --- pausing ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("behaviour", ["babble", "empty", "truncated"])
-def test_a_run_of_which_nothing_can_be_read_pauses(long, served, behaviour):
-    run, worked = judged(long, make_judge(long, served, f"coin:{behaviour}", price_prompt=1))
+def test_a_run_of_which_nothing_can_be_read_pauses(study, served, behaviour):
+    run, worked = judged(study, make_judge(study, served, f"coin:{behaviour}", price_prompt=1))
     assert run.state == worked.state == "paused"
     assert "replies could be read" in run.reason
     assert 5 <= served.total < 15, "of forty items, and most of them three times"
@@ -44,41 +40,41 @@ def test_a_run_of_which_nothing_can_be_read_pauses(long, served, behaviour):
     assert not run.calls.filter(state="leased").exists()
 
 
-def test_one_that_is_bad_later_pauses_too(long, served):
-    judge = make_judge(long, served, "coin", in_flight=1, samples=3)
+def test_one_that_is_bad_later_pauses_too(study, served):
+    judge = make_judge(study, served, "coin", in_flight=1, samples=3)
     served.script = ["slow=0"] * 10 + ["babble"] * 1_000
-    run, _ = judged(long, judge)
+    run, _ = judged(study, judge)
     assert run.state == "paused"
     assert "of the last 50 replies could not be read" in run.reason
     assert served.total == 50
     assert run.calls.filter(outcome="ok").count() == 10
 
 
-def test_a_few_bad_replies_stop_nobody(long, served):
+def test_a_few_bad_replies_stop_nobody(study, served):
     served.behaviours = "babble@0.2"
-    run, _ = judged(long, make_judge(long, served, "coin"))
+    run, _ = judged(study, make_judge(study, served, "coin"))
     assert run.state == "complete"
 
 
-def test_refusals_can_be_read(long, served):
-    run, _ = judged(long, make_judge(long, served, "coin:refusal"))
+def test_refusals_can_be_read(study, served):
+    run, _ = judged(study, make_judge(study, served, "coin:refusal"))
     assert run.state_text == "complete, 40 of 40 not answered"
 
 
-def test_it_counts_on_where_a_worker_left(long, served, settings):
+def test_it_counts_on_where_a_worker_left(study, served, settings):
     """Workers take turns; what one saw the next one knows."""
-    judge = make_judge(long, served, "coin:babble", in_flight=1)
-    run = start_run(long, judge)
+    judge = make_judge(study, served, "coin:babble", in_flight=1)
+    run = start_run(study, judge)
     run.recent = "xxxx"
     run.save()
     assert work_on(run.pk).state == "paused"
     assert served.total == 1
 
 
-def test_resumed_it_begins_to_count_anew(long, served):
-    judge = make_judge(long, served, "coin")
+def test_resumed_it_begins_to_count_anew(study, served):
+    judge = make_judge(study, served, "coin")
     served.behaviours = "babble"
-    run, _ = judged(long, judge)
+    run, _ = judged(study, judge)
     assert (run.state, run.recent) == ("paused", "x" * len(run.recent))
     resume_run(run)
     assert (run.state, run.reason, run.recent) == ("pending", "", "")

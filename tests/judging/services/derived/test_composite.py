@@ -37,12 +37,16 @@ pytestmark = pytest.mark.django_db
 SIZES = {"facts": 40, "style": 40, "rare": 10}
 
 
-@pytest.fixture
-def judged_study(owner):
-    study = study_in_categories(SIZES, owner=owner)
+def make_once(owner):
+    study = study_in_categories(SIZES, slug="shared", owner=owner)
     people(study)
     right_in(study, "alpha", "facts", "rare")
     right_in(study, "beta", "style")
+    return study
+
+
+@pytest.fixture
+def judged_study(study):
     return study
 
 
@@ -267,7 +271,7 @@ def test_the_map_is_shown_and_downloaded(judged_study, admin_client):
     address = reverse("admin:judging_judge_map", args=[run.judging.judge_id])
     assert address in page
     found = admin_client.get(address)
-    assert found["Content-Disposition"] == 'attachment; filename="categories-best-map.json"'
+    assert found["Content-Disposition"] == 'attachment; filename="shared-best-map.json"'
     assert json.loads(found.content)["categories"]["style"] == "beta"
     longer = create_judge(judged_study, name="longer", backend="longer")
     assert admin_client.get(reverse("admin:judging_judge_map", args=[longer.pk])).status_code == 404

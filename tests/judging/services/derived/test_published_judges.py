@@ -34,8 +34,8 @@ def of_figure(report, figure):
     }
 
 
-@pytest.fixture
-def lfqa():
+@pytest.fixture(scope="module")
+def lfqa(around_module):
     path = published_data("lfqa/gpt4_ratings.jsonl")
     return import_dump(read_release("lfqa", path.parent), slug="lfqa")
 

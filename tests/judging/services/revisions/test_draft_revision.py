@@ -176,7 +176,6 @@ WORDS = {
     "nothing": BUSY,
     "garbage": BUSY,
     "hang": BUSY,
-    "slow=4": BUSY,
     "quota": CANNOT,
     "401": CANNOT,
     "400": CANNOT,

@@ -96,7 +96,8 @@ def test_what_brought_nothing_is_in_the_ledger_too(study, server, behaviour, out
     assert (call.cost > 0) == (outcome != "failed"), "a reply is paid for, whatever it says"
 
 
-def test_what_was_never_sent_is_not_in_the_ledger(study, server):
+def test_what_was_never_sent_is_not_in_the_ledger(study, server, settings):
+    settings.ASSAY_RUN_BACKOFF_SECONDS = 0.01
     judge = make_judge(study, server, "longer:500", **PRICES)
     judge.endpoint.capabilities = {}
     judge.endpoint.save()
