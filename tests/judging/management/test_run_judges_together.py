@@ -13,11 +13,16 @@ from judging.services.calls.budget import group_spent
 from judging.services.groups.run_groups import start_runs
 from judging.services.runs.work import work_on
 from judging.tasks import work_on_run
+from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import make_judge
 from tests.judging.management.test_run_judge import say
 
 PRICES = {"price_prompt": Decimal(1_000), "price_completion": Decimal(1_000), "max_tokens": 50}
+
+
+def make_once(owner):
+    return factories.launched(owner=owner)
 
 
 @pytest.fixture

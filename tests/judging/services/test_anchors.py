@@ -34,11 +34,8 @@ def served():
         yield server
 
 
-@pytest.fixture
-def study(owner):
-    return factories.launch(
-        factories.make_study("twenty", owner=owner, arms=factories.PAPER_ARMS[:1], queries=20, checks=0)
-    )
+def make_once(owner):
+    return factories.launched_pairs("twenty", 20, owner=owner)
 
 
 def make_due():

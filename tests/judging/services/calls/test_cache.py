@@ -19,9 +19,8 @@ def served():
         yield server
 
 
-@pytest.fixture
-def study(owner):
-    return factories.launch(factories.make_study("cached", owner=owner, arms=ONE_ARM, queries=8))
+def make_once(owner):
+    return factories.launched("cached", owner=owner, arms=ONE_ARM, queries=8)
 
 
 def labels(run):

@@ -14,9 +14,8 @@ from tests.judging.build import judged
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study(owner):
-    return factories.launch(factories.make_study("scored", owner=owner, queries=6, training=False, checks=0))
+def make_once(owner):
+    return factories.launched("scored", owner=owner, queries=6, training=False, checks=0)
 
 
 def score(study, tmp_path, number, *, judge="script", **options):

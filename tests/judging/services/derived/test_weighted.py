@@ -24,9 +24,13 @@ def overall(factuality, amount, formality):
     return 3 - 2.0 * (3 - factuality) / 3 - 0.5 * abs(amount) - 0.25 * abs(formality)
 
 
-@pytest.fixture
-def aspects(owner):
+def make_once(owner):
     return answered_study("aspects", queries=20, owner=owner)
+
+
+@pytest.fixture
+def aspects(study):
+    return study
 
 
 def rate(study, rater, *, seed, leave_out=(), keys=ASPECTS, with_overall=True):

@@ -100,6 +100,10 @@ def test_no_reply_is_longer_than_its_limit():
 # --- the estimate before a run ----------------------------------------------------------------------------------------
 
 
+def make_once(owner):
+    return make_study("aspects", owner, slug="shared")
+
+
 @pytest.fixture
 def served():
     with endpoint.serve() as server:
@@ -127,8 +131,7 @@ def test_an_estimate_is_near_what_replies_take(name, owner, served):
 
 
 @pytest.mark.django_db
-def test_replies_to_the_same_questions_tell_more_than_the_questions(owner, served):
-    study = make_study("aspects", owner)
+def test_replies_to_the_same_questions_tell_more_than_the_questions(study, served):
     judge = make_judge(study, served, "coin")
     run, _ = judged(study, judge)
     run.calls.update(completion_tokens=777, latency_ms=3_000, cache_key="")
@@ -153,8 +156,7 @@ def test_replies_to_the_same_questions_tell_more_than_the_questions(owner, serve
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_what_decides_how_long_a_reply_is_makes_the_questions_others(owner, served, change):
-    study = make_study("aspects", owner)
+def test_what_decides_how_long_a_reply_is_makes_the_questions_others(study, served, change):
     judged(study, make_judge(study, served, "coin"))
     told = estimate(study, make_judge(study, served, "coin", name="again", **change))
     assert not told.measured
@@ -164,8 +166,7 @@ def test_what_decides_how_long_a_reply_is_makes_the_questions_others(owner, serv
 
 
 @pytest.mark.django_db
-def test_the_tokens_of_several_attempts_are_no_reply_s_length(owner, served):
-    study = make_study("aspects", owner)
+def test_the_tokens_of_several_attempts_are_no_reply_s_length(study, served):
     run, _ = judged(study, make_judge(study, served, "coin"))
     first, *others = run.calls.order_by("pk")
     run.calls.update(completion_tokens=100, cache_key="")
@@ -176,8 +177,7 @@ def test_the_tokens_of_several_attempts_are_no_reply_s_length(owner, served):
 
 
 @pytest.mark.django_db
-def test_an_endpoint_that_reports_no_tokens_is_measured_by_its_texts(owner, served):
-    study = make_study("aspects", owner)
+def test_an_endpoint_that_reports_no_tokens_is_measured_by_its_texts(study, served):
     prices = {"price_prompt": 1, "price_completion": 1_000}
     run, _ = judged(study, make_judge(study, served, "coin:no_usage"))
     run.calls.update(latency_ms=3_000, cache_key="")
@@ -194,8 +194,7 @@ def test_an_endpoint_that_reports_no_tokens_is_measured_by_its_texts(owner, serv
 
 
 @pytest.mark.django_db
-def test_replies_without_tokens_count_for_times_and_not_for_lengths(owner, served):
-    study = make_study("aspects", owner)
+def test_replies_without_tokens_count_for_times_and_not_for_lengths(study, served):
     run, _ = judged(study, make_judge(study, served, "coin"))
     first, *_ = run.calls.order_by("pk")
     run.calls.update(completion_tokens=0, latency_ms=1_000, cache_key="")
@@ -207,9 +206,8 @@ def test_replies_without_tokens_count_for_times_and_not_for_lengths(owner, serve
 
 
 @pytest.mark.django_db
-def test_writing_is_not_waited_for_twice_where_no_tokens_are_reported(owner, served):
+def test_writing_is_not_waited_for_twice_where_no_tokens_are_reported(study, served):
     """Times of replies to other questions have the time in them that it takes to write their texts."""
-    study = make_study("aspects", owner)
     run, _ = judged(study, make_judge(study, served, "coin:no_usage"))
     run.calls.update(latency_ms=30_000)
     # Asked for the same values, so that its replies are as long.
@@ -222,8 +220,7 @@ def test_writing_is_not_waited_for_twice_where_no_tokens_are_reported(owner, ser
 
 
 @pytest.mark.django_db
-def test_replies_to_other_questions_tell_what_the_model_thinks_and_how_fast_it_is(owner, served):
-    study = make_study("aspects", owner)
+def test_replies_to_other_questions_tell_what_the_model_thinks_and_how_fast_it_is(study, served):
     run, _ = judged(study, make_judge(study, served, "coin", questions=["factuality"]))
     before = estimate(study, make_judge(study, served, "other", name="unknown"))
     n = run.calls.count()

@@ -20,6 +20,7 @@ from judging.services import (
 )
 from judging.services.calls.leases import claim_calls
 from judging.services.runs.work import work_on
+from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import create_calls, judged, make_judge
 from tests.judging.questions_study import ASPECTS, make_questions_study
@@ -39,9 +40,13 @@ def quick(settings):
     settings.ASSAY_RUN_BACKOFF_SECONDS = 0.01
 
 
-@pytest.fixture
-def questions(owner):
+def make_once(owner):
     return make_questions_study(owner, queries=2)
+
+
+@pytest.fixture
+def questions(study):
+    return study
 
 
 def text(request):
@@ -178,7 +183,8 @@ def test_a_judge_from_before_the_options_is_the_same_with_their_defaults(questio
     assert edit_judge(judge, one_call_per_question=True, options={"last_question": "overall"}).version == 2
 
 
-def test_a_preference_by_log_probabilities_is_told_by_its_label(study, served):
+def test_a_preference_by_log_probabilities_is_told_by_its_label(owner, served):
+    study = factories.launched(owner=owner)
     judge = make_judge(
         study, served, "coin", verdict="logprobs", one_call_per_question=True,
         options={"last_question": "satisfied"},
