@@ -8,6 +8,7 @@ from judging.models import Endpoint, Run
 from judging.services import estimate, pause_run, run_progress, start_run
 from judging.services.endpoints.connection_test import begin_test, run_test
 from judging.services.rate_limits import MINUTE, rate_limits
+from judging.services.runs import endpoint_loop
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint
@@ -24,7 +25,8 @@ def served():
 
 
 @pytest.fixture(autouse=True)
-def fresh(settings):
+def fresh(settings, monkeypatch):
+    monkeypatch.setattr(endpoint_loop, "TELL_SECONDS", 0.5)
     settings.ASSAY_RUN_BACKOFF_SECONDS = 0.02
     settings.REDIS_URL = ""
     rate_limits.cache_clear()
@@ -68,8 +70,9 @@ def test_a_paused_run_leaves_at_once_with_its_calls_unasked_and_says_what_held_i
 
     def pauses(tick):
         found = Run.objects.get()
-        if found.held_until is not None and not seen:
-            seen.append(run_progress(found).held_back)
+        held_back = run_progress(found).held_back
+        if held_back and not seen:
+            seen.append(held_back)
             calls = found.calls.filter(state="leased")
             seen.append(min(calls.values_list("leased_until", flat=True)) > timezone.now())
             pause_run(found)

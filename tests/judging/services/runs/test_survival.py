@@ -17,12 +17,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.judging import endpoint
 from tests.judging.table import SURVIVAL
 
 ROOT = Path(__file__).resolve().parents[4]
 ITEMS = 2_000
 FEW = 500
 KILLS = 10
+LATENCY, BEHAVIOURS = 0.04, "500@0.2"
 IN_FLIGHT = 8
 # Calls that become final between two kills.
 STEP = 120
@@ -155,27 +157,19 @@ def write_items(path, items, *, with_context=False):
             out.write(json.dumps(item) + "\n")
 
 
-def prepare(installation, items=ITEMS, last=""):
-    """A run that waits for a worker, with a question that is asked last where one is named; the endpoint's URL."""
+def prepare(installation, url, items=ITEMS, last=""):
+    """A run that waits for a worker, with a question that is asked last where one is named."""
     dump = installation.folder / "items.jsonl"
     write_items(dump, items, with_context=bool(last))
-    endpoint = installation.start(
-        "tests.judging.endpoint",
-        "--latency",
-        "0.04",
-        "--behaviours",
-        "500@0.2",
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    url = endpoint.stdout.readline().strip()
     installation.survivor("make", str(dump), url, *([last] if last else []))
-    return url
 
 
 def survive(installation, record_property, *, items=ITEMS, last="", kills=KILLS):
     calls = 2 * items if last else items
-    url = prepare(installation, items, last)
+    options = ("--latency", str(LATENCY), "--behaviours", BEHAVIOURS)
+    apart = installation.start("tests.judging.endpoint", *options, stdout=subprocess.PIPE, text=True)
+    url = apart.stdout.readline().strip()
+    prepare(installation, url, items, last)
     installation.start_worker()
 
     seen = 0
@@ -252,13 +246,19 @@ def test_five_kills_on_redis(installed, record_property):
                 client.delete(key)
 
 
+@pytest.fixture
+def served():
+    with endpoint.serve(latency=LATENCY, behaviours=BEHAVIOURS, keep=False) as server:
+        yield server
+
+
 @pytest.mark.embedded
 @pytest.mark.parametrize(
     "pool", ["prefork", *(pytest.param(each, marks=pytest.mark.audit) for each in ("threads", "solo"))]
 )
-def test_a_polite_stop_gives_calls_back(installed, pool):
+def test_a_polite_stop_gives_calls_back(installed, served, pool):
     installation = installed()
-    prepare(installation, FEW)
+    prepare(installation, served.url, FEW)
     installation.start_worker(pool)
     wait_for(lambda: installation.final() >= STEP, "no progress")
     installation.main.terminate()
