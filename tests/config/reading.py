@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -36,12 +37,17 @@ def _environment_call(call):
     return name, _literal(default)
 
 
+@cache
 def variables():
     """{name: default} of every environment variable that Assay's code reads."""
     found = {}
     files = [path for name in PACKAGES for path in (ROOT / name).rglob("*.py")]
     for path in sorted(files):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        # Parsing takes longer than this look, which is passed by every call that is read below.
+        if "env" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
             read = _environment_call(node) if isinstance(node, ast.Call) else None
             if read:
                 found.setdefault(read[0], read[1])

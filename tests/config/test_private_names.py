@@ -4,14 +4,11 @@ Those that a library documents, or has no public name for, are listed with their
 """
 
 import ast
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = [
-    name for name in ("config", "evaluation", "analytics", "annotator", "judging") if (ROOT / name).is_dir()
-]
+from tests.config.source_tree import PACKAGES, ROOT, trees
+
 ALLOWED = {
     "_meta": "documented by Django as the interface to a model's fields",
     "_state": "documented by Django: a saved row from one that is to be added",
@@ -66,25 +63,19 @@ def foreign(tree, own):
                 yield from ((name, node.lineno) for name in strings if is_private(name))
 
 
-@pytest.fixture(scope="module")
-def modules():
-    paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
-    return {path: ast.parse(path.read_text()) for path in paths if "migrations" not in path.parts}
-
-
-def test_only_listed_private_names_are_used(modules):
-    own = {name for tree in modules.values() for name in defined(tree)}
+def test_only_listed_private_names_are_used():
+    own = {name for tree in trees().values() for name in defined(tree)}
     found = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
-        for path, tree in modules.items()
+        for path, tree in trees().items()
         for name, line in foreign(tree, own)
         if name not in ALLOWED
     ]
     assert not found, "private names of others, without a reason in ALLOWED:\n" + "\n".join(found)
 
 
-def test_every_listed_name_is_used(modules):
-    used = {name for tree in modules.values() for name, _ in foreign(tree, set())}
+def test_every_listed_name_is_used():
+    used = {name for tree in trees().values() for name, _ in foreign(tree, set())}
     assert set(ALLOWED) <= used
 
 

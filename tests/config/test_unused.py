@@ -3,12 +3,12 @@
 import ast
 import re
 from collections import Counter
-from pathlib import Path
+from functools import cache
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("config", "evaluation", "analytics", "annotator", "judging")
+from tests.config.source_tree import ROOT, trees
+
 # Classes that frameworks find by their base or their place; our own code names them nowhere.
 LOOKED_UP = re.compile(r"(Admin|Config|Command|Scheme)$")
 NAMED_BY_FRAMEWORKS = {
@@ -22,28 +22,21 @@ READ_BY_OTHERS: dict[str, dict[str, str]] = {
 }
 
 
-def sources():
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            if "migrations" not in path.parts:
-                yield path
-
-
 def passed_on(path):
     """A package's own code: what it only hands on to those who import it is not used by that."""
-    tree = ast.parse(path.read_text())
     own = [
         node
-        for node in tree.body
+        for node in trees()[path].body
         if not isinstance(node, ast.ImportFrom)
         and not (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")
     ]
     return "\n".join(ast.unparse(node) for node in own)
 
 
+@cache
 def words():
     """How often each word stands in the code that ships, in templates and in benchmarks."""
-    texts = [passed_on(path) if path.name == "__init__.py" else path.read_text() for path in sources()]
+    texts = [passed_on(path) if path.name == "__init__.py" else path.read_text() for path in trees()]
     texts += [path.read_text() for path in (ROOT / "templates").rglob("*.html")]
     texts += [path.read_text() for path in (ROOT / "benchmarks").rglob("*.py")]
     return Counter(word for text in texts for word in re.findall(r"\w+", text))
@@ -51,7 +44,7 @@ def words():
 
 def defined(path):
     """The functions and constants of a module that nothing decorates."""
-    for node in ast.parse(path.read_text()).body:
+    for node in trees()[path].body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list:
             yield node.name
         elif isinstance(node, ast.Assign):
@@ -63,7 +56,7 @@ def defined(path):
 
 def unused():
     counted = words()
-    for path in sources():
+    for path in trees():
         name = path.relative_to(ROOT).as_posix()
         if name in NAMED_BY_FRAMEWORKS:
             continue
