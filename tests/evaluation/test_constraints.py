@@ -1,5 +1,6 @@
 """Rules that the database itself keeps: each named constraint is violated once."""
 
+import copy
 import uuid
 from datetime import timedelta
 from types import SimpleNamespace
@@ -84,8 +85,8 @@ CONSTRAINTS = {
 }
 
 
-@pytest.fixture
-def world(db):
+@pytest.fixture(scope="module")
+def made(around_module):
     """A live study with a participant who has judged one item and has another before them, and a second one."""
     owner = get_user_model().objects.create(username="owner")
     study = make_crowd_study("world", owner=owner, queries=4, arms=PAPER_ARMS[1:2])
@@ -124,6 +125,12 @@ def world(db):
         free=Slot.objects.filter(study=study, state=SlotState.OPEN).first(),
         later=timezone.now() + timedelta(hours=1),
     )
+
+
+@pytest.fixture
+def world(db, made):
+    """The same, a copy of each test's own, as the database is."""
+    return copy.deepcopy(made)
 
 
 def again(row, **changes):
