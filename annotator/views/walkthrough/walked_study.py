@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from annotator.models import Step
@@ -19,6 +19,8 @@ from evaluation.services.studies.freeze import select_parts
 
 # Of practice, qualification and checks; nobody walks through more.
 MOST = 50
+# Every page of an empty draft prepares all demo items anew; their texts are few, and always the same.
+_render_demo = lru_cache(maxsize=1024)(render_markdown)
 
 
 class CannotShow(Exception):
@@ -46,7 +48,7 @@ class WalkedStudy:
         self._demo: Sequence[Item] = ()
         self.is_demo = False
         if study.status == "draft" and not Item.objects.filter(study=study).exists():
-            self.spec, self._demo = demo_items(self.spec, render_markdown)
+            self.spec, self._demo = demo_items(self.spec, _render_demo)
             self.is_demo = True
         keys = [each["key"] for each in self.spec["arms"]]
         self.arm = arm if arm in keys else next(iter(keys), "")
