@@ -1,5 +1,7 @@
 """Answers of every protocol are revised: shown as they were recorded, changed, and the first ones kept."""
 
+import copy
+
 import pytest
 
 from annotator.models import Assignment
@@ -17,14 +19,20 @@ from tests.crowd import before
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(params=STUDIES, ids=[demo.slug for demo in STUDIES])
-def participant(request):
-    """Somebody with the first item of that demo study before them."""
+@pytest.fixture(scope="module", params=STUDIES, ids=[demo.slug for demo in STUDIES])
+def launched(request, around_module):
+    """That demo study, live, for all tests here."""
     study = import_dump(FileSource(request.param.items), slug=request.param.slug)
     study.steps = factories.NO_STEPS
     study.save()
     launch_study(study)
-    return enter(study, Visit("link"))
+    return study
+
+
+@pytest.fixture
+def participant(db, launched):
+    """Somebody with the first item of that study before them."""
+    return enter(copy.deepcopy(launched), Visit("link"))
 
 
 @pytest.fixture
