@@ -42,12 +42,12 @@ def nothing_bound():
     logcontext.end()
 
 
-@pytest.fixture
-def environment(tmp_path):
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
     """An installation whose every address and key is a secret that can be looked for."""
     return {
         **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
-        "ASSAY_VAR_DIR": str(tmp_path),
+        "ASSAY_VAR_DIR": str(tmp_path_factory.mktemp("var")),
         "ASSAY_LOG_FORMAT": "json",
         "SECRET_KEY": "made-for-this-test",
         "ASSAY_KEY_TEST": KEY,
@@ -66,18 +66,24 @@ def run_failing(environment):
     return done.stdout, done.stderr
 
 
+@pytest.fixture(scope="module")
+def failed(environment):
+    """What such a process shows, and its log."""
+    return run_failing(environment)
+
+
 def assert_no_secret(text):
     for secret in SECRETS:
         assert secret not in text, text[max(0, text.index(secret) - 300) : text.index(secret) + 100]
 
 
-def test_a_failing_request_in_json(environment):
-    _, log = run_failing(environment)
+def test_a_failing_request_in_json(failed):
+    _, log = failed
     assert_no_secret(log)
     lines = [json.loads(line) for line in log.splitlines()]
-    failed = [line for line in lines if line.get("request") == "given-by-the-proxy"]
-    assert [line["logger"] for line in failed] == ["evaluation.something", "django.request", "assay.access"]
-    working, error, access = failed
+    found = [line for line in lines if line.get("request") == "given-by-the-proxy"]
+    assert [line["logger"] for line in found] == ["evaluation.something", "django.request", "assay.access"]
+    working, error, access = found
     assert working["message"].startswith("working on /p/***/ with {'key': '***")
     for part in ("ConnectionError", "ValueError", "EndpointSaidNo", "direct cause", "During handling"):
         assert part in error["exc_info"]
@@ -92,8 +98,8 @@ def test_a_failing_request_in_json(environment):
     assert "somebody" not in log  # a panel's id, in the query string
 
 
-def test_a_request_without_a_sane_id_gets_one(environment):
-    _, log = run_failing(environment)
+def test_a_request_without_a_sane_id_gets_one(failed):
+    _, log = failed
     lines = [json.loads(line) for line in log.splitlines()]
     [said] = [line for line in lines if line["message"] == "nothing to see"]
     [access] = [line for line in lines if line.get("path") == "/fine/"]
@@ -120,8 +126,8 @@ def test_the_access_line_can_be_left_out(environment):
     assert "django.request" in log
 
 
-def test_error_pages_and_mails_hold_no_secret(environment):
-    shown, _ = run_failing(environment)
+def test_error_pages_and_mails_hold_no_secret(failed):
+    shown, _ = failed
     # The page of DEBUG with variables, settings and environment, and the text of a mail, both are there.
     assert "<title>EndpointSaidNo" in shown
     assert "Request information" in shown
