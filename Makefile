@@ -64,6 +64,10 @@ lint: setup-dev
 bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
+# Files with properties of the apps, most of whose tests are of them.
+PROPERTIES = $(addprefix tests/,evaluation/api/test_schemathesis.py evaluation/test_design.py \
+  evaluation/test_rendering.py evaluation/dumps/test_round_trip.py annotator/services/slots/test_redundancy.py)
+
 # The long simulations behind docs/statistics.md: run them when statistics change. Then every page in every setting
 # (docs/accessibility.md): when the look changes. Then reports as LaTeX, compiled (docs/report.md). What is too long for
 # every change comes first, with the properties and the API's requests, of which more are made up; where
@@ -71,7 +75,7 @@ bench: setup-dev
 audit: setup-dev
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "$(if $(DATABASE_URL),(audit or once),audit) and not browser"
 	ASSAY_HYPOTHESIS=audit $(BIN)/python -m pytest -q -n auto --dist worksteal -m "pure and hypothesis" tests
-	ASSAY_HYPOTHESIS=audit $(BIN)/python -m pytest -q -n auto --dist worksteal tests/evaluation/api/test_schemathesis.py
+	ASSAY_HYPOTHESIS=audit $(BIN)/python -m pytest -q -n auto --dist worksteal $(PROPERTIES)
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.family_errors
 	$(BIN)/python -m benchmarks.drift_errors

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from django.utils import timezone
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.models import Assignment, AssignmentState, Slot, SlotState
@@ -140,7 +140,6 @@ def left_over(seed, at_once, *, ranked):
 
 
 @given(seed=SEEDS, participant=st.integers(1, 10**6), items=st.integers(1, 80), checks=st.integers(0, 12))
-@settings(max_examples=300)
 def test_checks_come_neither_first_nor_last(seed, participant, items, checks):
     positions = design.check_positions(seed, participant, items, checks)
     assert len(positions) == min(checks, items - 1)
@@ -178,7 +177,6 @@ def test_first_places_go_round_the_rows(n):
 
 
 @given(n=st.integers(2, 8), members=st.integers(1, 40), redundancy=st.integers(1, 10), seed=SEEDS)
-@settings(max_examples=300)
 def test_first_places_are_even_in_a_stratum_of_any_size(n, members, redundancy, seed):
     starts = design.starting_orders(["a"] * members, seed, rows={"a": design.n_orders(n)})
     firsts = Counter({f"r{number}": 0 for number in range(1, n + 1)})

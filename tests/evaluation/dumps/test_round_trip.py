@@ -243,9 +243,11 @@ values = st.recursive(
 )
 
 
+# Each example is imported and exported twice.
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)  # fmt: skip
+    max_examples=max(10, settings.default.max_examples // 8),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(data=st.data())
 def test_odd_texts(data, tmp_path):
     """Whatever is in texts, keys and labels, the second export is the first."""

@@ -408,7 +408,11 @@ def test_undoing_one_of_two_exclusions_closes_nothing(filled):
 STEPS = ["undo", "raise", "lower", "work", "work", "hold", "skip", "lapse", "exclude"]
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# Each example is a study of its own.
+@settings(
+    max_examples=max(5, settings.default.max_examples // 10),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(steps=st.lists(st.sampled_from(STEPS), max_size=10))
 def test_the_invariants_hold_through_any_history(db, steps):
     """No item ever has more counting judgments than its redundancy was at its highest, and in the end none has fewer
