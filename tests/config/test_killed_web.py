@@ -23,7 +23,7 @@ from tests.config import site as sites
 from tests.config.test_serving import processes
 
 pytestmark = pytest.mark.embedded
-REDUNDANCY, QUERIES, PEOPLE, KILLED = 3, 8, 6, 12
+REDUNDANCY, QUERIES, PEOPLE = 3, 8, 6
 MAKE_STUDY = f"""
 import django
 django.setup()
@@ -98,12 +98,13 @@ def kill_one(site):
 
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
-def test_nothing_that_was_acknowledged_is_lost(folder):
+@pytest.mark.parametrize("often", [6, pytest.param(12, marks=pytest.mark.audit)])
+def test_nothing_that_was_acknowledged_is_lost(folder, often):
     with sites.serving(folder, WEB_CONCURRENCY="2") as site:
         crowd = Crowd(site)
         people = crowd.all_at_once()
         killed = 0
-        while killed < KILLED:
+        while killed < often:
             # As the work goes on, and at no moment of it in particular.
             done = len(crowd.acknowledged)
             kill_one(site)
