@@ -1,7 +1,7 @@
 """A process on a database of its own, beside a Redis that comes and goes.
 
 `make` prepares studies; `begin` is the web server: an export, an import, a launch, a run, a report by page and by API,
-asked for in requests; `look` says how all of it stands. Prints one line of JSON.
+asked for in requests; `ask` looks at the report again. Prints one line of JSON.
 """
 
 import io
@@ -20,9 +20,9 @@ from django.core.management import call_command  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.urls import reverse  # noqa: E402
 
-from evaluation.models import CachedReport, Job, Study  # noqa: E402
+from evaluation.models import Study  # noqa: E402
 from evaluation.services.tokens import make_token  # noqa: E402
-from judging.models import Endpoint, Judge, Run  # noqa: E402
+from judging.models import Endpoint, Judge  # noqa: E402
 from judging.services import create_endpoint, heuristic_judge  # noqa: E402
 from tests import factories  # noqa: E402
 from tests.analytics.reports.judging import judge, judged_study  # noqa: E402
@@ -95,17 +95,7 @@ def ask_report():
     return {}
 
 
-def look():
-    return {
-        "jobs": sorted([job.kind, job.slug, job.state, job.message] for job in Job.objects.all()),
-        "runs": list(Run.objects.values_list("state", flat=True)),
-        "reports": CachedReport.objects.exclude(payload={}).count(),
-        "claimed": CachedReport.objects.filter(payload={}).count(),
-        "studies": dict(Study.objects.order_by("slug").values_list("slug", "status")),
-    }
-
-
-COMMANDS = {"make": make, "begin": begin, "look": look, "ask": ask_report}
+COMMANDS = {"make": make, "begin": begin, "ask": ask_report}
 
 if __name__ == "__main__":
     command, *arguments = sys.argv[1:]

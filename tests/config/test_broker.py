@@ -7,10 +7,11 @@ import json
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 import redis
@@ -120,10 +121,26 @@ def workers(installation, folder):
                 each.kill()
 
 
-def all_is_done(installation):
-    found = drill(installation, "look")
+def look(folder):
+    """How all of it stands, read from the database's file."""
+    with closing(sqlite3.connect(folder / "assay.sqlite3", timeout=20)) as database:
+
+        def rows(query):
+            return database.execute(query).fetchall()
+
+        return {
+            "jobs": rows("SELECT kind, slug, state FROM evaluation_job ORDER BY kind, slug"),
+            "runs": [state for (state,) in rows("SELECT state FROM judging_run")],
+            "reports": len(rows("SELECT 1 FROM evaluation_cachedreport WHERE payload != '{}'")),
+            "claimed": len(rows("SELECT 1 FROM evaluation_cachedreport WHERE payload = '{}'")),
+            "studies": dict(rows("SELECT slug, status FROM evaluation_study")),
+        }
+
+
+def all_is_done(folder):
+    found = look(folder)
     return (
-        [state for _, _, state, _ in found["jobs"]] == ["done"] * 4
+        [state for *_, state in found["jobs"]] == ["done"] * 4
         and found["runs"] == ["complete"]
         and {found["studies"][name] for name in ("by-page", "by-command")} == {"live"}
         and found["studies"]["soups"] == "draft"
@@ -139,8 +156,8 @@ def test_what_is_asked_for_without_redis_is_stored_said_and_done_later(installat
         for page in ("export", "import", "launch", "command", "run", "report", "connection"):
             assert UNREACHABLE in told[page], page
         assert told["api"] == {"state": "waiting"}
-        found = drill(installation, "look")
-        assert [(kind, slug, state) for kind, slug, state, _ in found["jobs"]] == [
+        found = look(tmp_path)
+        assert found["jobs"] == [
             ("export", "judged", "queued"),
             ("import", "soups", "queued"),
             ("launch", "by-command", "queued"),
@@ -148,10 +165,10 @@ def test_what_is_asked_for_without_redis_is_stored_said_and_done_later(installat
         ]
         assert (found["runs"], found["reports"], found["claimed"]) == (["pending"], 0, 0)
         broker.start() if fault == "stopped" else broker.go_on()
-        wait_until(lambda: all_is_done(installation), "what was stored was never sent")
+        wait_until(lambda: all_is_done(tmp_path), "what was stored was never sent")
         # The page that waits asks again by itself.
         drill(installation, "ask")
-        wait_until(lambda: drill(installation, "look")["reports"] == 1, "the report was not computed")
+        wait_until(lambda: look(tmp_path)["reports"] == 1, "the report was not computed")
 
 
 def test_every_message_goes_through_one_door():
