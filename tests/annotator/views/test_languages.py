@@ -24,7 +24,7 @@ from tests.annotator.pages import Form
 from tests.config.test_messages import TRANSLATED, load
 from tests.protocol_factories import add_protocol_item, make_protocol_draft
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]
+pytestmark = pytest.mark.django_db
 
 # In place of all that a researcher writes: no word of any language.
 OWN = "☘"

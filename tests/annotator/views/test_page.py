@@ -19,7 +19,7 @@ from tests import factories
 from tests.annotator.conftest import WITH, WITHOUT, address, fields, home, text
 from tests.crowd import current_assignment, hand_in
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]
+pytestmark = pytest.mark.django_db
 
 ALL_STEPS = {
     "consent": True,
