@@ -30,7 +30,7 @@ def set_up_logging(loglevel: int, **kwargs: Any) -> None:
 
 @signals.worker_before_create_process.connect
 def share_memory_with_children(**kwargs: Any) -> None:
-    """What the collector never looks at is never copied."""
+    """Memory stays shared as long as the collector does not write into it."""
     gc.collect()
     gc.freeze()
 

@@ -66,7 +66,7 @@ def load() -> Any:
     from config.wsgi import application
 
     assert get_resolver().url_patterns
-    # What the collector never looks at is never copied.
+    # Memory stays shared as long as the collector does not write into it.
     gc.collect()
     gc.freeze()
     return application

@@ -14,6 +14,8 @@ class CreateModels(Operation):
     """
 
     category = OperationCategory.ADDITION
+    # What takes all tables of an app away is a new database.
+    reversible = False
 
     def __init__(self, *models: CreateModel) -> None:
         self.models = models
@@ -33,16 +35,6 @@ class CreateModels(Operation):
     ) -> None:
         for each in self.models:
             each.database_forwards(app_label, schema_editor, from_state, to_state)
-
-    def database_backwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        for each in reversed(self.models):
-            each.database_backwards(app_label, schema_editor, from_state, to_state)
 
     def describe(self) -> str:
         return f"Create models {', '.join(each.name for each in self.models)}"

@@ -549,7 +549,5 @@ class Migration(migrations.Migration):
                 },
             ),
         ),
-        migrations.RunPython(
-            make_table, lambda apps, schema_editor: schema_editor.execute(f"DROP TABLE {TABLE}")
-        ),
+        migrations.RunPython(make_table),
     ]

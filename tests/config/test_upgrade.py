@@ -6,8 +6,10 @@ from django.core.management.base import SystemCheckError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.utils import ConnectionHandler
 
 from config import health
+from evaluation.operations import checks
 from evaluation.operations.upgrades import VERSION_BEFORE
 
 pytestmark = pytest.mark.django_db
@@ -52,3 +54,8 @@ def test_one_that_lacks_some_is_refused_unchanged(of_before, apps):
     assert applied() == left
     with pytest.raises(health.NotReady, match="the version before"):
         health._check_migrations(connection)
+
+
+def test_a_database_that_is_none_is_another_check_s_matter(monkeypatch):
+    monkeypatch.setattr(checks, "connections", ConnectionHandler({"default": {}}))
+    assert checks.check_upgrade(None, databases=["default"]) == []

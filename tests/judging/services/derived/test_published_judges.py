@@ -114,7 +114,8 @@ def test_lfqa(lfqa, tmp_path):
     assert fitted == pytest.approx(
         {"factuality": 2.0473, "amount_info": 0.7342, "formality": 0.3465}, abs=5e-5
     )
-    report = build_report(lfqa, replicates=200, only=["judges/ratings_vs_people", "judges/measures"])
+    keys = ["judges/ratings_vs_people", "judges/measures", "judges/weighted_aspects"]
+    report = build_report(lfqa, replicates=200, only=keys)
     direct = of_figure(report, "judges/ratings_vs_people")
     for label, r, n in (("GPT-4", 0.7007, 1200), ("Llama 2 7B, fine-tuned", 0.7120, 432)):
         found = direct[label, "acceptability"]["pearson"]
