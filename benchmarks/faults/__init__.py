@@ -21,8 +21,8 @@ Which tests execute a line:
 - what a process executes that a test started, the test executes, unless that process was killed (SIGKILL) before it
   could write down what it did, or was given an environment without COVERAGE_PROCESS_START;
 - a line that is executed at import, in a function or not, and one of a function whose results are cached: the tests
-  that executed a function of its module, and those in the files of the folder in tests/ that mirrors the module's (if
-  neither, the tests that executed a function of a module that imports it);
+  that executed a function of its module, and those in the files of the folder in tests/ that is named like the
+  module's or the nearest above it (if neither, the tests that executed a function of a module that imports it);
 - what only the making of the test database executes (a session's first migration), no test executes: the database is
   made once, without a fault.
 

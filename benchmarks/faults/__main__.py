@@ -23,7 +23,9 @@ def parser() -> argparse.ArgumentParser:
     recording = acts.add_parser(
         "record", help="run the tests with coverage; what else is given goes to pytest"
     )
-    recording.add_argument("--out", type=folder, required=True, help="a folder; what is there is added to")
+    recording.add_argument(
+        "--out", type=folder, required=True, help="a folder; goes on with what is not there yet"
+    )
     recording.set_defaults(act=record)
 
     drawing = acts.add_parser("draw", help="print the faults of a seed")

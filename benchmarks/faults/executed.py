@@ -80,13 +80,10 @@ class Recorded:
         return self.tests_in({each for line in inside for each in contexts.get(line, ())})
 
     def mirrored(self, path: str) -> set[str]:
-        """The tests in the files of a folder; of none below it."""
-        folder = f"tests/{Path(path).parent}/"
-        return {
-            test
-            for test in self.reliable
-            if test.startswith(folder) and "/" not in test.partition("::")[0].removeprefix(folder)
-        }
+        """The tests in the files of the folder that is named like the module's, or like the nearest above it."""
+        tests = Path("tests")
+        folder = next(each for each in (tests / path).parents if (self.checkout / each).is_dir())
+        return {test for test in self.reliable if Path(test.partition("::")[0]).parent == folder}
 
     def importers(self, path: str) -> list[str]:
         return self.imported_by[".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")]

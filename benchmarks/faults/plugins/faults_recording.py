@@ -13,12 +13,22 @@ import coverage
 import pytest
 
 OUT = Path(os.environ["FAULTS_OUT"])
+TESTS = OUT / "tests.jsonl"
 RUNNING = "PYTEST_CURRENT_TEST"  # what processes take their context from that a test starts
 
 
 def wide(fixture) -> str | None:
     """The context of a fixture that is made once for several tests."""
     return None if fixture.scope == "function" else f"fixture:{fixture.baseid}::{fixture.argname}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Goes on where an earlier recording ended."""
+    reports = map(json.loads, TESTS.read_text().splitlines()) if TESTS.exists() else ()
+    known = {report["test"] for report in reports if report["when"] == "teardown"}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in known])
+    items[:] = [item for item in items if item.nodeid not in known]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -72,11 +82,12 @@ def pytest_runtest_logreport(report):
     if "PYTEST_XDIST_WORKER" not in os.environ:
         line = {
             "test": report.nodeid,
+            "when": report.when,
             "seconds": report.duration,
             "outcome": report.outcome,
             "fixtures": dict(report.user_properties).get("wide_fixtures", []),
         }
-        with (OUT / "tests.jsonl").open("a") as file:
+        with TESTS.open("a") as file:
             file.write(f"{json.dumps(line)}\n")
 
 
