@@ -430,6 +430,7 @@ def test_simulated_raters_are_never_pooled_with_people(aspects):
     page = report_page(report)
     assert "never pooled" in page.notice
     blocks = [block for section in page.sections for block in section.blocks]
+    assert {block.tag for block in blocks} == {"", "simulated"}
     assert any(block.tag == "simulated" and block.folded for block in blocks)
 
 

@@ -69,6 +69,10 @@ def test_simulated_raters_are_never_pooled_with_people():
     groups = {group["kind"]: group for group in report["groups"]}
     assert (groups["person"]["raters"], groups["simulated"]["raters"]) == (2, 3)
     assert groups["simulated"]["against_people"]["outer"]["value"] is not None
+    assert {block.tag for section in report_page(report).sections for block in section.blocks} == {
+        "",
+        "simulated",
+    }
     alone = judged_study("alone")
     judge(alone, raters=2)
     # The same figures as if nobody had been simulated, but for the interval's random numbers.
