@@ -18,6 +18,7 @@ from tests.annotator.panels import prolific_server
 from tests.annotator.panels.panel_rows import (
     CODES,
     act,
+    fail_check,
     finished_long_ago,
     make_panel_study,
     record,
@@ -168,6 +169,8 @@ def test_a_rejection_shows_the_rules_and_obeys_them(panel: Panel, colleague: Any
     assert "The reason has 4 characters; the panel requires at least 100." in text(short)
     assert "0 failed attention checks; a study of 20 minutes needs at least 2." in text(short)
     assert PanelAct.objects.count() == 0
+    fail_check(careful)
+    assert "failed 1 of 1 attention checks" in text(client.get(address))
     empty = record(panel, "stranger", "awaiting_review")
     sent = client.post(url(panel, "reject", empty.pk), {"category": "NO_DATA", "reason": TOLD})
     assert sent.status_code == 302
@@ -344,6 +347,7 @@ def test_a_study_is_drafted_published_synced_and_paid_from_its_page(
         post("publish")
         post("pause")
         assert "paused" in text(client.get(url(panel, "")))
+        assert "Paused. Reason: As planned." in history(panel)
         post("start")
         for _ in range(2):  # the same page, sent twice
             post("places", more=2, shown=6)
