@@ -303,14 +303,16 @@ def test_a_judge_s_next_run_covers_only_what_is_new(study, file, owner):
     assert start_run(study, judge, user=owner).pk != run.pk
 
 
-def test_an_extension_that_is_cancelled_leaves_the_complete_run(study, file, owner):
+@pytest.mark.parametrize("begun", [True, False])
+def test_an_extension_that_is_cancelled_leaves_the_complete_run(study, file, owner, begun):
     judge = heuristic_judge(study, "longer", user=owner)
     run = start_run(study, judge, user=owner)
     work_on(run.pk)
     n = Judgment.objects.count()
     add_items(file(record("late")), study)
     again = start_run(study, judge, user=owner)
-    CallCreator(again, JudgeWorkload(again)).create_batch()
+    if begun:
+        CallCreator(again, JudgeWorkload(again)).create_batch()
     cancel_run(again)
     run.refresh_from_db()
     assert (run.state, run.judging.rater.in_figures, Judgment.objects.count()) == ("complete", True, n)
