@@ -64,6 +64,7 @@ def test_every_published_figure_is_there_or_its_difference_known(path, capsys):
         "Weight: Factuality": 2.0485,
         "Pearson, held out": 0.8528,
     }
+    assert values(figures, "Weights of the aspects", "difference_as_published") == dict.fromkeys(weights, 0)
     assert preferred["All three prefer the same, questions: model, formal (MF)"] == 45
     assert preferred["All three prefer the same, questions: model, casual (MC)"] == 19
     judges = values(figures, "Judges beside people")
