@@ -43,6 +43,8 @@ def record(checkout: Path, out: Path, arguments: list[str]) -> None:
     )
     if done.returncode not in (0, 1, 5):  # failed tests are not asked later; nothing may be left to run
         sys.exit(f"pytest ended with {done.returncode}; the same command goes on")
+    if not any((out / "parts").iterdir()):  # nothing was left to run
+        return
     whole = coverage.Coverage(data_file=out / "coverage.sqlite3", config_file=False)
     whole.load()
     whole.combine([str(out / "parts")], strict=True)

@@ -187,7 +187,8 @@ def test_faults_are_found_again_by_their_line(checkout, tmp_path):
 
 def test_faults_are_judged_by_the_tests_that_execute_them(checkout, tmp_path):
     (tmp_path / "data").mkdir()
-    record(checkout, tmp_path / "data", [])
+    record(checkout, tmp_path / "data", ["tests/analytics/test_sums.py::test_up_to"])
+    record(checkout, tmp_path / "data", [])  # goes on
     wanted = {
         "total -= n": "caught by tests/analytics/test_sums.py::test_up_to",
         "return n / 2 if n >= 10 else n": "survived 1 of 1",
