@@ -10,7 +10,8 @@ from analytics.reports.page import report_page
 from evaluation.models import Exclusion, Judgment, Study
 from evaluation.services import exclude, restore
 from tests import factories
-from tests.analytics.reports.judging import fail, judge, judged_study, main_items
+from tests.analytics.reports.answering import new_rater
+from tests.analytics.reports.judging import answer, fail, judge, judged_study, main_items
 from tests.analytics.reports.reading import build_report
 
 pytestmark = pytest.mark.django_db
@@ -193,3 +194,21 @@ def test_three_systems_have_strengths():
     assert all(len(fit["strengths"]) == 3 for fit in fits)
     keys = [section.key for section in report_page(report_of(study)).sections]
     assert "strengths" in keys
+
+
+def test_agreement_where_responses_differ_does_not_count_items_without_a_checklist():
+    study = judged_study()
+    for number in range(2):
+        rater = new_rater(study, f"person-{number}")
+        for position, item in enumerate(main_items(study)):
+            checks = {"f1.r1": 1, "f1.r2": 0} if position % 4 else None
+            answer(study, rater, item, "r1", checks=checks)
+    tables = [
+        table
+        for section in report_page(report_of(study)).sections
+        for block in section.blocks
+        for table in block.tables
+        if "items whose responses differ" in table.caption
+    ]
+    assert len(tables) == 2
+    assert "not included" not in str(tables)
