@@ -33,6 +33,8 @@ WITH_PICTURES = os.environ.get("ASSAY_PICTURES") == "1" or bool(os.environ.get("
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 664}
 NARROWEST = {"width": 320, "height": 568}
+# A phone without its browser's bars, for what does not fit into less: docks, what sticks, a list that is dragged.
+FULL_SCREEN = {"width": 390, "height": 844}
 
 
 @pytest.hookimpl(trylast=True)

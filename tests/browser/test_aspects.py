@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 from annotator.models import Participant
 from annotator.services.admission.entry import enter
 from evaluation.models import Judgment
-from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.conftest import FULL_SCREEN, PHONE, WIDE, Visitor
 from tests.browser.looking import SHOTS, look, shoot
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_item import wait_for_saved
@@ -215,7 +215,7 @@ def test_the_question_stays_in_view(visitor: Visitor, viewport: dict[str, int]) 
 @pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
 @pytest.mark.parametrize("question", ["", LONG], ids=["short", "long"])
 def test_focus_is_never_behind_what_sticks(visitor: Visitor, key: str, question: str) -> None:
-    resize(visitor.page, PHONE)
+    resize(visitor.page, FULL_SCREEN)
     page = open_item(visitor, **({"sky": question} if question else {}))
     hidden = """() => { const at = document.activeElement, box = at.getBoundingClientRect();
         if (at === document.body || at.closest('.foot, .bar, .help, .skip, .stays') || at.id === 'main') return null;

@@ -10,6 +10,7 @@ from evaluation.models import Judgment
 from tests import protocol_factories as make
 from tests.browser import material
 from tests.browser.axe import run_axe
+from tests.browser.conftest import FULL_SCREEN as PHONE
 from tests.browser.conftest import WIDE as LAPTOP
 from tests.browser.conftest import Visitor
 from tests.browser.looking import SHOTS
@@ -19,8 +20,6 @@ from tests.browser.walking import resize, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-# Without the browser's bars: in a shorter window the dock covers more than it may, and lets go.
-PHONE = {"width": 390, "height": 844}
 SENTENCES = (
     "Most of what is known of this comes from people who were watched for many years.",
     "What holds for a group need not hold for anybody in it.",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PHONE, Visitor
+from tests.browser.conftest import FULL_SCREEN, PHONE, Visitor
 from tests.browser.ranking import (
     SUBMIT,
     come,
@@ -312,7 +312,7 @@ def scrolled(page: Page) -> float:
 
 
 def test_by_finger_and_the_page_scrolls_beside_the_handle(new_visitor: Callable[..., Visitor]) -> None:
-    visitor = new_visitor(viewport=PHONE, has_touch=True, is_mobile=True)
+    visitor = new_visitor(viewport=FULL_SCREEN, has_touch=True, is_mobile=True)
     participant = come(visitor, n=6, main=1)
     page, finger = visitor.page, Finger(visitor.page)
     parts = shown(participant)
