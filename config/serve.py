@@ -199,11 +199,11 @@ class Process:
 
         It rests when nobody is connected to it: what comes meanwhile waits at the port, which others have open, too.
         """
-        if (now := time.monotonic()) < self.next_look:
+        if self.server.active_channels or (now := time.monotonic()) < self.next_look:
             return
         self.next_look = now + LOOK_SECONDS
-        has_grown = resident_mb() - self.began_with > settings.ASSAY_WEB_GROWTH_MB
-        self.ending = self.ending or (has_grown and not self.server.active_channels)
+        if resident_mb() - self.began_with > settings.ASSAY_WEB_GROWTH_MB:
+            self.ending = True
 
     def _is_busy(self) -> bool:
         """True while a request is being answered, or an answer still on its way out."""
