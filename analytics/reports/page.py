@@ -58,7 +58,7 @@ def _viewed(report: Record) -> str:
     if view := parameters.get("view"):
         said.append(f"View: {view_in_words(view)}. Every figure is of these judgments alone.")
     if "only" in parameters:
-        said.append(f"Of the figures only these are here: {', '.join(parameters['only'])}.")
+        said.append(f"This report holds only: {', '.join(parameters['only'])}.")
     return " ".join(said)
 
 

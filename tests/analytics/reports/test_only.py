@@ -107,7 +107,7 @@ def test_the_command_writes_these_figures():
     out = StringIO()
     call_command("report", study.slug, "--only", "agreement/kappa", "--only", "raters/judgments", stdout=out)
     text = out.getvalue()
-    assert "> Of the figures only these are here: agreement/kappa, raters/judgments." in text
+    assert "> This report holds only: agreement/kappa, raters/judgments." in text
     assert "### Pairs of raters" in text
     assert "## Raters" in text
     assert "## Win rates" not in text
