@@ -1,4 +1,4 @@
-"""Usage: python -m benchmarks.faults {record,draw,run,compare} --help"""
+"""Usage: python -m benchmarks.faults {draw,run,compare} --help"""
 
 import argparse
 from pathlib import Path
@@ -8,8 +8,8 @@ from benchmarks.faults.drawing import draw
 
 
 def main() -> None:
-    options, rest = parser().parse_known_args()
-    options.act(options, rest)
+    options = parser().parse_args()
+    options.act(options)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -20,28 +20,19 @@ def parser() -> argparse.ArgumentParser:
     )
     acts = whole.add_subparsers(required=True)
 
-    recording = acts.add_parser(
-        "record", help="run the tests with coverage; what else is given goes to pytest"
-    )
-    recording.add_argument(
-        "--out", type=folder, required=True, help="a folder; goes on with what is not there yet"
-    )
-    recording.set_defaults(act=record)
-
     drawing = acts.add_parser("draw", help="print the faults of a seed")
-    running = acts.add_parser("run", help="run the tests that execute the faults' lines")
+    running = acts.add_parser("run", help="run the tests that are nearest to them")
     for each in (drawing, running):
         each.add_argument("--seed", type=int, default=1)
         each.add_argument("--n", type=int, default=60)
-    for each in (recording, drawing, running):
         each.add_argument("--checkout", type=folder, default=Path.cwd())
     drawing.set_defaults(act=show)
     running.add_argument(
-        "--data", type=folder, required=True, help="what `record` wrote; the results go there, too"
+        "--out", type=folder, required=True, help="a folder for the results; goes on with what is not there"
     )
     running.add_argument("--drawn-from", type=folder, help="another checkout, whose faults are found again")
     running.add_argument("-j", type=int, default=1, help="faults at once")
-    running.add_argument("--most", type=float, default=600, help="recorded seconds of tests for a fault")
+    running.add_argument("--most", type=float, default=150, help="seconds of tests for a fault")
     running.set_defaults(act=run)
 
     comparing = acts.add_parser("compare", help="two results of the same faults")
@@ -55,30 +46,24 @@ def folder(path: str) -> Path:
     return Path(path).resolve()
 
 
-def record(options: argparse.Namespace, pytest_arguments: list[str]) -> None:
-    from benchmarks.faults.recording import record
-
-    record(options.checkout, options.out, pytest_arguments)
-
-
-def show(options: argparse.Namespace, _: list[str]) -> None:
+def show(options: argparse.Namespace) -> None:
     for fault in draw(options.checkout, options.seed, options.n):
         print(
             f"{fault.path}:{fault.line}: {fault.kind}\n    {fault.text.strip()}\n    {fault.changed.strip()}"
         )
 
 
-def run(options: argparse.Namespace, _: list[str]) -> None:
-    from benchmarks.faults.executed import Recorded
+def run(options: argparse.Namespace) -> None:
     from benchmarks.faults.running import run
     from benchmarks.faults.tables import table
 
+    options.out.mkdir(parents=True, exist_ok=True)
     faults = draw(options.drawn_from or options.checkout, options.seed, options.n)
-    results = options.data / f"faults-{options.seed}.jsonl"
-    print(table(run(faults, Recorded(options.data, options.checkout), results, options.j, options.most)))
+    results = options.out / f"faults-{options.seed}.jsonl"
+    print(table(run(faults, options.checkout, options.out, results, options.j, options.most)))
 
 
-def compare(options: argparse.Namespace, _: list[str]) -> None:
+def compare(options: argparse.Namespace) -> None:
     from benchmarks.faults.running import read
     from benchmarks.faults.tables import compared
 

@@ -88,8 +88,8 @@ def differs(source: str, changed: str) -> bool:
         return False
 
 
-def found_again(fault: Fault, checkout: Path) -> tuple[Fault, Place] | None:
-    """The fault with its line in this checkout, and its place there; None where the line is no more."""
+def found_again(fault: Fault, checkout: Path) -> Fault | None:
+    """The fault with its line in this checkout; None where the line is no more."""
     path = checkout / fault.path
     if not path.exists():
         return None
@@ -98,5 +98,5 @@ def found_again(fault: Fault, checkout: Path) -> tuple[Fault, Place] | None:
     for place in places(source):
         here = fault_at(fault.path, lines, place.line, place)
         if here.key == fault.key:
-            return here, place
+            return here
     return None

@@ -1,4 +1,4 @@
-"""Runs, fault by fault in a copy of the checkout, the tests that execute its line."""
+"""Runs, fault by fault in a copy of the checkout, the tests that are nearest to it."""
 
 import json
 import os
@@ -8,8 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -18,40 +17,62 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any, NamedTuple
 
+from benchmarks.faults.chosen import Tests
 from benchmarks.faults.drawing import Fault, found_again, with_fault
-from benchmarks.faults.executed import Recorded
-from benchmarks.faults.recording import environment
 
-CAUGHT, SURVIVED, NOT_EXECUTED, GONE = "caught", "survived", "not executed", "no longer there"
+CAUGHT, SURVIVED, GONE = "caught", "survived", "no longer there"
+PLUGINS = Path(__file__).parent / "plugins"
+EMBEDDED_DEFAULT = "not browser and not postgres and not redis and not audit"
+UNTRUE = "untrue.txt"
+ONE_TEST = 180.0  # seconds: a test that takes longer has caught its fault
+NO_TESTS = 5  # pytest's
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "var", "*.sqlite3", ".*_cache")
 Result = dict[str, Any]
 
 
-def run(faults: list[Fault], recorded: Recorded, results: Path, at_once: int, most: float) -> list[Result]:
+def run(
+    faults: list[Fault], checkout: Path, folder: Path, results: Path, at_once: int, most: float
+) -> list[Result]:
     """Appends a line of results per fault, but for those that have one, and gives the last line of each."""
-    with copies(recorded.checkout, at_once) as free:
+    tests = Tests(checkout)
+    with copies(checkout, at_once) as free:
         while True:
-            known = {tuple(each["key"]): each for each in read(results)}
-            waiting = [each for each in faults if not stands(known.get(each.key), recorded)]
+            known, untrue = {tuple(each["key"]): each for each in read(results)}, read_untrue(folder)
+            waiting = [each for each in faults if not stands(known.get(each.key), untrue)]
             if waiting:
-                judge_all(waiting, recorded, results, free, at_once, most)
-            elif not distrusted(known.values(), recorded, free):
+                judge_all(waiting, tests, Asking(untrue, most), results, free, at_once)
+            elif not distrusted([known[each.key] for each in faults], folder, Asking(untrue, most), free):
                 return [known[each.key] for each in faults]
 
 
-def stands(result: Result | None, recorded: Recorded) -> bool:
-    return result is not None and result.get("test") not in recorded.untrue
+class Asking(NamedTuple):
+    untrue: set[str]  # tests that fail without a fault, too
+    most: float  # seconds of tests
+
+
+def read_untrue(folder: Path) -> set[str]:
+    path = folder / UNTRUE
+    return set(path.read_text().splitlines()) if path.exists() else set()
+
+
+def stands(result: Result | None, untrue: set[str]) -> bool:
+    return result is not None and result.get("test") not in untrue
 
 
 def judge_all(
-    faults: list[Fault], recorded: Recorded, results: Path, free: SimpleQueue[Path], at_once: int, most: float
+    faults: list[Fault],
+    tests: Tests,
+    asking: Asking,
+    results: Path,
+    free: SimpleQueue[Path],
+    at_once: int,
 ) -> None:
     writing = Lock()
 
     def one(fault: Fault) -> None:
         copy = free.get()
         try:
-            result = {"key": fault.key, **asdict(fault), **judge(fault, recorded, copy, most)}
+            result = {"key": fault.key, **asdict(fault), **judge(fault, tests, asking, copy)}
         finally:
             free.put(copy)
         with writing, results.open("a") as file:
@@ -62,17 +83,21 @@ def judge_all(
         list(pool.map(one, faults))
 
 
-def distrusted(results: Iterable[Result], recorded: Recorded, free: SimpleQueue[Path]) -> bool:
+def distrusted(results: list[Result], folder: Path, asking: Asking, free: SimpleQueue[Path]) -> bool:
     """Whether some of the tests that caught a fault fail without one, too; they are not asked again."""
-    tests = {each["test"] for each in results if each["verdict"] == CAUGHT} & recorded.reliable
+    tests = {each["test"] for each in results if "::" in each.get("test", "")} - asking.untrue
     copy = free.get()
     untrue: set[str] = set()
-    while failed := first_that_fails(grouped(tests - untrue), recorded, copy):
-        if failed.test not in tests:
-            sys.exit(f"without a fault, too: {failed.how} {failed.test}")
-        untrue.add(failed.test)
+    while tests - untrue:
+        outcome = ask(sorted(tests - untrue), Asking(asking.untrue, 3600), copy)
+        if outcome.failed is None:
+            break
+        if outcome.failed not in tests:
+            sys.exit(f"without a fault, too: {outcome.how} {outcome.failed}")
+        untrue.add(outcome.failed)
     free.put(copy)
-    recorded.distrust(untrue)
+    with (folder / UNTRUE).open("a") as file:
+        file.writelines(f"{test}\n" for test in sorted(untrue))
     return bool(untrue)
 
 
@@ -85,7 +110,7 @@ def said(result: Result) -> str:
     if verdict == CAUGHT:
         verdict += f" after {result['seconds']:.0f} s {result['how']} {result['test']}"
     if verdict == SURVIVED:
-        verdict += f" {result['ran']} of {result['tests']} tests that execute it"
+        verdict += f" {result['ran']} tests"
     before, after = result["text"].strip(), Fault(**{name: result[name] for name in FIELDS}).changed.strip()
     return f"{result['path']}:{result['line']}: {result['kind']}: {verdict}\n    {before}\n    {after}"
 
@@ -105,43 +130,17 @@ def copies(checkout: Path, n: int) -> Iterator[SimpleQueue[Path]]:
         yield free
 
 
-def judge(fault: Fault, recorded: Recorded, copy: Path, most: float) -> Result:
-    found = found_again(fault, recorded.checkout)
-    if found is None:
+def judge(fault: Fault, tests: Tests, asking: Asking, copy: Path) -> Result:
+    here = found_again(fault, tests.checkout)
+    if here is None:
         return {"verdict": GONE}
-    here, place = found
-    tests = recorded.tests_of(here.path, place)
-    if not tests:
-        return {"verdict": NOT_EXECUTED, "line": here.line}
-    chosen = cheapest_first(tests, recorded.seconds, most)
     began = time.monotonic()
     with put_into(copy, here):
-        failed = first_that_fails(chosen, recorded, copy)
-    about = {"line": here.line, "tests": len(tests), "seconds": time.monotonic() - began}
-    if failed is None:
-        return {"verdict": SURVIVED, "ran": sum(map(len, chosen.values())), **about}
-    return {"verdict": CAUGHT, "test": failed.test, "how": failed.how, **about}
-
-
-def cheapest_first(tests: set[str], seconds: dict[str, float], most: float) -> dict[str, list[str]]:
-    """Files, by how long their chosen tests took together, until the tests take more than `most` seconds."""
-    files = grouped(tests)
-    took = {file: sum(seconds[test] for test in chosen) for file, chosen in files.items()}
-    found: dict[str, list[str]] = {}
-    total = 0.0
-    for file in sorted(files, key=lambda file: (took[file], file)):
-        total += took[file]
-        if found and total > most:
-            break
-        found[file] = files[file]
-    return found
-
-
-def grouped(tests: Iterable[str]) -> dict[str, list[str]]:
-    files = defaultdict(list)
-    for test in tests:
-        files[test.partition("::")[0]].append(test)
-    return files
+        outcome = ask(tests.about(here.path), asking, copy)
+    about = {"line": here.line, "ran": outcome.ran, "seconds": time.monotonic() - began}
+    if outcome.failed is None:
+        return {"verdict": SURVIVED, **about}
+    return {"verdict": CAUGHT, "test": outcome.failed, "how": outcome.how, **about}
 
 
 @contextmanager
@@ -162,32 +161,25 @@ def write_anew(path: Path, source: str) -> None:
         compiled.unlink()
 
 
-class Failed(NamedTuple):
-    test: str  # or the file that is broken
-    how: str
+class Outcome(NamedTuple):
+    ran: int
+    failed: str | None = None  # the first test that did, or the file that is broken
+    how: str = ""
 
 
-def first_that_fails(chosen: dict[str, list[str]], recorded: Recorded, copy: Path) -> Failed | None:
-    limits = {test: 120 + 20 * recorded.seconds[test] for tests in chosen.values() for test in tests}
-    if not limits:
-        return None
+def ask(tests: list[str], asking: Asking, copy: Path) -> Outcome:
+    """Runs files of tests, or tests, in this order, until one fails or the time is over."""
     events, plan = copy.parent / "events.jsonl", copy.parent / "chosen.json"
     events.unlink(missing_ok=True)
-    database = recorded.folder / "database.sqlite3"
     plan.write_text(
         json.dumps(
-            {
-                "files": list(chosen),
-                "limits": limits,
-                "events": str(events),
-                "database": str(database) if database.exists() else "",
-            }
+            {"events": str(events), "untrue": sorted(asking.untrue), "most": asking.most, "limit": ONE_TEST}
         )
     )
-    command = ["-p", "faults_run", "-p", "no:cacheprovider", "-n", "0", "-q", "-x", *chosen]
+    command = ["-m", EMBEDDED_DEFAULT, "-p", "faults_run", "-p", "no:cacheprovider", "-n", "0", "-q", "-x"]
     with (copy.parent / "output").open("w") as output:
         process = subprocess.Popen(
-            [copy / ".venv/bin/python", "-m", "pytest", *command],
+            [copy / ".venv/bin/python", "-m", "pytest", "--nomigrations", *command, *tests],
             cwd=copy,
             env=environment() | {"FAULTS_CHOSEN": str(plan)},
             stdin=subprocess.DEVNULL,
@@ -197,11 +189,23 @@ def first_that_fails(chosen: dict[str, list[str]], recorded: Recorded, copy: Pat
         )
         # Each test has its own limit; this one is of imports.
         try:
-            code = process.wait(300 + sum(limits.values()))
+            code = process.wait(300 + asking.most + ONE_TEST)
         except subprocess.TimeoutExpired:
             code = -1
         end_all(process)
-    return failure(code, events)
+    return outcome(code, events)
+
+
+def environment() -> dict[str, str]:
+    """The embedded default's, with the plugin, and without what pytest says to a test's processes."""
+    services = ("DATABASE_URL", "REDIS_URL", "PYTHONDONTWRITEBYTECODE")
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in services and not name.startswith("PYTEST_")
+    }
+    path = os.pathsep.join(filter(None, [str(PLUGINS), kept.get("PYTHONPATH")]))
+    return kept | {"PYTHONPATH": path}
 
 
 def end_all(process: subprocess.Popen[bytes]) -> None:
@@ -211,13 +215,14 @@ def end_all(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def failure(code: int, events: Path) -> Failed | None:
+def outcome(code: int, events: Path) -> Outcome:
     happened = [json.loads(line) for line in events.read_text().splitlines()] if events.exists() else []
+    ran = sum("ended" in each for each in happened)
     for each in happened:
         if "failed" in each:
-            return Failed(each["failed"], "by")
+            return Outcome(ran, each["failed"], "by")
         if "broken" in each:
-            return Failed(each["broken"], "at import of")
+            return Outcome(ran, each["broken"], "at import of")
     if happened and "began" in happened[-1]:
-        return Failed(happened[-1]["began"], "by time-out of")
-    return None if code == 0 else Failed("all tests", "at import of")
+        return Outcome(ran, happened[-1]["began"], "by time-out of")
+    return Outcome(ran) if code in (0, NO_TESTS) else Outcome(ran, "all tests", "at import of")

@@ -3,9 +3,9 @@
 from collections import Counter
 
 from benchmarks.faults.drawing import Fault
-from benchmarks.faults.running import CAUGHT, FIELDS, GONE, NOT_EXECUTED, SURVIVED, Result
+from benchmarks.faults.running import CAUGHT, FIELDS, GONE, SURVIVED, Result
 
-VERDICTS = (CAUGHT, SURVIVED, NOT_EXECUTED, GONE)
+VERDICTS = (CAUGHT, SURVIVED, GONE)
 
 
 def table(results: list[Result]) -> str:
@@ -65,6 +65,5 @@ def verdict(result: Result) -> str:
     if result["verdict"] == CAUGHT:
         return f"caught {result['how']} `{result['test']}` ({result['seconds']:.0f} s)".replace("|", "\\|")
     if result["verdict"] == SURVIVED:
-        part = f"{result['ran']:,} of " if result["ran"] < result["tests"] else ""
-        return f"**survived** {part}{result['tests']:,} tests"
+        return f"**survived** {result['ran']:,} tests"
     return result["verdict"]

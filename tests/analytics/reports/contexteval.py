@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.fixtures.contexteval import ARMS, CC, NC, PAIRS, Row, rows
+from tests.fixtures.contexteval import ARMS, CC, N_QUERIES, NC, PAIRS, Row, rows
 
 LABELS = {"a": "r1", "b": "r2", "tie": "tie"}
 CATEGORIES = ("advice", "explanation", "factual", "recommendation")
@@ -30,15 +30,16 @@ AUTORATERS = {
 }
 
 
-def write_dump(path: Path, *, judges: int = 0, simulated: int = 0) -> Path:
-    """900 items with 2,700 judgments of three people; on request seeded judges and simulated raters as well."""
+def write_dump(path: Path, *, judges: int = 0, simulated: int = 0, queries: int = N_QUERIES) -> Path:
+    """900 items with 2,700 judgments of three people; on request seeded judges and simulated raters as well, or fewer
+    queries, each in all nine cells."""
     with path.open("w") as handle:
-        for line in _lines(judges, simulated):
+        for line in _lines(judges, simulated, queries):
             handle.write(json.dumps(line) + "\n")
     return path
 
 
-def _lines(judges: int, simulated: int) -> Iterator[dict[str, Any]]:
+def _lines(judges: int, simulated: int, queries: int) -> Iterator[dict[str, Any]]:
     yield {
         "assay": 1,
         "spec": {"protocol": "pairwise", "title": "Contextualized evaluations, rebuilt", "arms": _arms()},
@@ -47,6 +48,8 @@ def _lines(judges: int, simulated: int) -> Iterator[dict[str, Any]]:
     }
     rng = np.random.default_rng(3)
     for row in rows():
+        if row.index >= queries:
+            continue
         yield _item(row, [*_people(row), *_machines(row, rng, judges, simulated)])
 
 
