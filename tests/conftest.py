@@ -1,6 +1,7 @@
 """The cast and the studies that tests share."""
 
 import gc
+import logging
 import os
 import secrets
 import subprocess
@@ -133,6 +134,29 @@ def quick_emptying():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty_what_was_filled)
         yield
+
+
+class Raising(logging.Handler):
+    """A report goes on without a figure that fails; a test does not."""
+
+    def emit(self, record):
+        raise record.exc_info[1]
+
+
+RAISING = Raising()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def figures_raise():
+    logging.getLogger("assay.figures").addHandler(RAISING)
+
+
+@pytest.fixture
+def figures_may_fail(figures_raise):
+    logger = logging.getLogger("assay.figures")
+    logger.removeHandler(RAISING)
+    yield
+    logger.addHandler(RAISING)
 
 
 @pytest.fixture(scope="module")

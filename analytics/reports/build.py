@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
+from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import (
     MEASURES,
@@ -108,6 +109,7 @@ def build_report(
         "records": [],
     }
     deferred: set[str] = set()
+    failures = Failures(report)
     for done, (question, form, inputs) in enumerate(figure_inputs(frame, terms)):
         watch("computing the figures", done, len(frame.questions))
         figures = applying(question, form, keys)
@@ -115,7 +117,7 @@ def build_report(
             waiting = [figure for figure in figures if figure.deferred_as]
             deferred.update(each.key for each in waiting if any(each.is_of(given) for given in inputs))
             figures = [figure for figure in figures if not figure.deferred_as]
-        report["records"] += records_of(question, inputs, figures)
+        report["records"] += records_of(question, inputs, figures, failures)
         if form == MEASURES:
             continue
         answered = [{"group": given.group_key, **given.counts_record} for given in inputs]
@@ -124,14 +126,28 @@ def build_report(
     report["questions"].sort(key=lambda each: _place(each["key"], order))
     if deferred:
         report["deferred"] = sorted(deferred)
-    correct_tests(report["records"])
     report["findings"] = []
     report["methods"] = []
-    view = ReportView(report)
-    report["findings"] = findings(view)
-    report["methods"] = [*methods(study, view, revision.spec), *facts_of(study, filters)]
+    conclude(study, revision, report, failures, filters)
     report["methods_paragraph"] = methods_paragraph(study, report, revision.spec)
     return report
+
+
+def conclude(study: Study, revision: Revision, report: Record, failures: Failures, filters: Filters) -> None:
+    """What is said of all records together: corrected tests, findings, sentences on methods.
+
+    A figure that fails in it is left out whole, and what is said is said anew without it.
+    """
+    failed = -1
+    while failed < len(failures):
+        failed = len(failures)
+        report["records"] = [each for each in report["records"] if each["figure"] not in failures]
+        correct_tests(report["records"], failures)
+        view = ReportView(report)
+        report["findings"] = findings(view, failures)
+        report["methods"] = [*methods(study, view, revision.spec, failures), *facts_of(study, filters)]
+    if failures:
+        report["failed"] = failures.records()
 
 
 def latest_revision(study: Study) -> Revision:
@@ -217,16 +233,17 @@ def applying(question: QuestionSpec, form: str, keys: Collection[str] = FIGURES)
 
 
 def records_of(
-    question: QuestionSpec, inputs: Iterable[FigureInput], figures: Iterable[Figure]
+    question: QuestionSpec, inputs: Iterable[FigureInput], figures: Iterable[Figure], failures: Failures
 ) -> list[Record]:
     """The record of each of these figures of the question, for every group that answered it."""
-    figures = list(figures)
-    return [
-        {"figure": figure.key, "question": question.key, "group": given.group_key, **record}
-        for given in inputs
-        for figure in figures
-        if (record := _record(figure, given)) is not None
-    ]
+    figures, found = list(figures), []
+    for given in inputs:
+        for figure in figures:
+            with failures.leaving_out(figure.key):
+                if (record := _record(figure, given)) is not None:
+                    about = {"figure": figure.key, "question": question.key, "group": given.group_key}
+                    found.append({**about, **record})
+    return found
 
 
 def _record(figure: Figure, given: FigureInput) -> Record | None:

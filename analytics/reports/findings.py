@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from analytics.figures.failures import Failures
 from analytics.figures.families import LEAST_QUERIES, correct
 from analytics.figures.figure import Figure
 from analytics.figures.registry import FIGURES
@@ -11,20 +12,22 @@ from analytics.figures.report_view import ReportView, subject
 Record = dict[str, Any]
 
 
-def correct_tests(records: Iterable[Record]) -> None:
+def correct_tests(records: Iterable[Record], failures: Failures) -> None:
     """Corrects the tests of each group of raters, family by family over all questions, and completes the records."""
     records = list(records)
     families: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        for each in FIGURES[record["figure"]].tests(record):
-            families.setdefault((record["group"], each.family), []).append(each.test)
+        with failures.leaving_out(record["figure"]):
+            for each in FIGURES[record["figure"]].tests(record):
+                families.setdefault((record["group"], each.family), []).append(each.test)
     for tests in families.values():
         correct(tests)
     for record in records:
-        FIGURES[record["figure"]].settle(record)
+        with failures.leaving_out(record["figure"]):
+            FIGURES[record["figure"]].settle(record)
 
 
-def findings(view: ReportView) -> list[Record]:
+def findings(view: ReportView, failures: Failures) -> list[Record]:
     """Of the leading group of raters: people, or others if there are none."""
     group = view.leading
     if group["heuristic"]:
@@ -36,13 +39,14 @@ def findings(view: ReportView) -> list[Record]:
         if records is None:
             continue
         for figure in _present(records):
-            found += [
-                {"anchor": figure.heading, **_named(view, question, each)}
-                for each in figure.findings(view, records, question)
-            ]
-            # Whether conclusions can be drawn is not for figures to say that wait in a large study's report.
-            if not figure.deferred_as:
-                tests += [each.test for each in figure.tests(records[figure.key])]
+            with failures.leaving_out(figure.key):
+                found += [
+                    {"anchor": figure.heading, **_named(view, question, each)}
+                    for each in figure.findings(view, records, question)
+                ]
+                # Whether conclusions can be drawn is not for figures to say that wait in a large study's report.
+                if not figure.deferred_as:
+                    tests += [each.test for each in figure.tests(records[figure.key])]
     if found or "only" in view.report["parameters"]:
         # A part of the figures can't say that none of them supports a conclusion.
         return found

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from analytics.display.blocks import Block, ReportPage, Section, Summary
 from analytics.display.tables import Builder, columns, count, head
+from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure, StudyFigure
 from analytics.figures.headings import ordered
 from analytics.figures.registry import FIGURES
@@ -33,19 +34,20 @@ REASONS = {
 def report_page(report: Record) -> ReportPage:
     """The report in words, tables and plots."""
     view = ReportView(report)
+    failures = Failures(report)
     figures = [figure for _, found in _by_heading(view) for figure in found]
     return ReportPage(
         title=report["study"]["title"],
         status=report["study"]["status"],
-        facts=(*group_facts(view, view.leading, figures), left_out(report)),
+        facts=(*group_facts(view, view.leading, figures, failures), left_out(report)),
         findings=tuple({"anchor": "methods", **finding} for finding in report["findings"]),
-        sections=with_contexts(with_keys((*_sections(view), _methods(report))), view),
+        sections=with_contexts(with_keys((*_sections(view, failures), _methods(report))), view),
         notice=notice(view),
         view=_viewed(report),
         citation=citation(report),
         leading=view.leading["label"],
         others=tuple(
-            Summary(group["label"], group_facts(view, group, figures))
+            Summary(group["label"], group_facts(view, group, figures, failures))
             for group in view.voices
             if group is not view.leading
         ),
@@ -66,34 +68,46 @@ def _by_heading(view: ReportView) -> Iterator[tuple[str, list[Figure]]]:
     """The figures that a report can have under each heading, in their order."""
     protocol = PROTOCOLS.get(view.report["study"]["protocol"])
     asked_for = view.report["parameters"].get("only", FIGURES)
+    there = view.figures | {each["figure"] for each in view.report.get("failed", ())}
     for heading in ordered(protocol.headings if protocol else ()):
         here = [
             figure
             for figure in FIGURES.values()
             if figure.heading == heading.key
-            and (figure.key in view.figures or (isinstance(figure, StudyFigure) and figure.key in asked_for))
+            and (figure.key in there or (isinstance(figure, StudyFigure) and figure.key in asked_for))
         ]
         yield heading.key, sorted(here, key=lambda figure: (figure.place, figure.key))
 
 
-def _sections(view: ReportView) -> Iterator[Section]:
+def _sections(view: ReportView, failures: Failures) -> Iterator[Section]:
     protocol = PROTOCOLS.get(view.report["study"]["protocol"])
     headings = {heading.key: heading for heading in ordered(protocol.headings if protocol else ())}
     for key, figures in _by_heading(view):
-        shown = [(figure, blocks) for figure in figures if (blocks := tuple(figure.blocks(view)))]
-        waiting = _waiting(view.report, key)
-        if not shown and not waiting:
-            continue
         heading = headings[key]
-        title = next(filter(None, (figure.title(view) for figure, _ in shown)), heading.title)
-        intro = next(filter(None, (figure.intro(view) for figure, _ in shown)), "")
-        yield Section(
-            key,
-            title,
-            heading.short,
-            (*(block for _, blocks in shown for block in blocks), *waiting),
-            intro,
-        )
+        titles: list[str] = []
+        intros: list[str] = []
+        blocks: list[Block] = []
+        for figure in figures:
+            with failures.leaving_out(figure.key):
+                if figure.key not in failures and (shown := tuple(figure.blocks(view))):
+                    titles.append(figure.title(view))
+                    intros.append(figure.intro(view))
+                    blocks += shown
+            if figure.key in failures:
+                blocks.append(_failed(figure, failures))
+        blocks += _waiting(view.report, key)
+        if blocks:
+            title = next(filter(None, titles), heading.title)
+            yield Section(key, title, heading.short, tuple(blocks), next(filter(None, intros), ""))
+
+
+def _failed(figure: Figure, failures: Failures) -> Block:
+    said = (
+        f"{figure.definition} This figure could not be computed, which is a fault of Assay and not of the study: "
+        f"{figure.key}, {failures[figure.key]}. Whoever runs the server finds it in the log. The other figures stand "
+        "without it."
+    )
+    return Block("A figure that failed", (said,), anchor=f"failed-{figure.key.replace('/', '-')}")
 
 
 def _waiting(report: Record, heading: str) -> tuple[Block, ...]:

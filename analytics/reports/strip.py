@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
 from analytics.figures.report_view import SIMULATED, Record, ReportView, tag_of
 from evaluation.facts import Fact
@@ -19,9 +20,18 @@ LEFT_OUT = {"run not in figures": "from runs not in figures", "withdrawn item": 
 AGREEMENT = ("agreement", "judges")
 
 
-def group_facts(view: ReportView, group: Record, figures: Iterable[Figure]) -> tuple[Fact, ...]:
+def group_facts(
+    view: ReportView, group: Record, figures: Iterable[Figure], failures: Failures
+) -> tuple[Fact, ...]:
     """A group's strip: its judgments, its agreement on the first question, and what stands out first."""
     figures = list(figures)
+
+    def facts(figure: Figure, records: Record, question: Record) -> list[Fact]:
+        found: list[Fact] = []
+        with failures.leaving_out(figure.key):
+            found += figure.facts(view, records, question)
+        return found
+
     agreement: list[Fact] | None = None
     outstanding: list[Fact] = []
     for question, records in _answered(view, group):
@@ -31,13 +41,13 @@ def group_facts(view: ReportView, group: Record, figures: Iterable[Figure]) -> t
                 fact
                 for figure in present
                 if figure.heading in AGREEMENT
-                for fact in figure.facts(view, records, question)
+                for fact in facts(figure, records, question)
             ]
         outstanding = [
             fact
             for figure in present
             if figure.heading not in AGREEMENT
-            for fact in figure.facts(view, records, question)
+            for fact in facts(figure, records, question)
         ]
         if outstanding:
             break

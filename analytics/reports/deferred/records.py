@@ -4,16 +4,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from analytics.figures.failures import Failures
 from analytics.figures.figure_input import figure_inputs
 from analytics.figures.registry import FIGURES
-from analytics.figures.report_view import ReportView
 from analytics.frames.filters import Filters
 from analytics.frames.study import study_frame
 from analytics.reports import judges
-from analytics.reports.build import applying, latest_revision, records_of, terms_of
-from analytics.reports.common import Watch, facts_of, no_watch
-from analytics.reports.findings import correct_tests
-from analytics.reports.methods.sentences import methods
+from analytics.reports.build import applying, conclude, latest_revision, records_of, terms_of
+from analytics.reports.common import Watch, no_watch
 from evaluation.models import Study
 
 Record = dict[str, Any]
@@ -32,12 +30,13 @@ def filters_of(report: Record) -> Filters:
 
 @dataclass(frozen=True)
 class DeferredRecords:
-    """The records of `keys`, whose tests are corrected in the report that they complete, and the place of each question
-    and group in the order of a report's records."""
+    """The records of `keys`, whose tests are corrected in the report that they complete, the place of each question
+    and group in the order of a report's records, and what failed."""
 
     keys: frozenset[str]
     records: list[Record]
     places: dict[tuple[str, str], int]
+    failed: list[dict[str, str]]
 
 
 def deferred_records(
@@ -60,6 +59,7 @@ def deferred_records(
     )
     records: list[Record] = []
     places: dict[tuple[str, str], int] = {}
+    failures = Failures(report)
     steps, done = 0, 0
     for question, form, inputs in figure_inputs(frame, terms):
         steps += len(inputs) * len(applying(question, form, keys))
@@ -70,9 +70,9 @@ def deferred_records(
         for figure in applying(question, form, keys):
             for given in inputs:
                 watch(figure.deferred_as, done, steps)
-                records += records_of(question, [given], [figure])
+                records += records_of(question, [given], [figure], failures)
                 done += 1
-    return DeferredRecords(frozenset(keys), records, places)
+    return DeferredRecords(frozenset(keys), records, places, failures.records())
 
 
 def completed(study: Study, report: Record, found: DeferredRecords) -> Record:
@@ -84,12 +84,10 @@ def completed(study: Study, report: Record, found: DeferredRecords) -> Record:
         [*others, *found.records],
         key=lambda each: (found.places.get((each["question"], each["group"]), last), order[each["figure"]]),
     )
-    correct_tests(records)
     left = [key for key in report.get("deferred", ()) if key not in found.keys]
     whole = {**report, "records": records}
     whole.pop("deferred", None)
     if left:
         whole["deferred"] = left
-    spec = latest_revision(study).spec
-    whole["methods"] = [*methods(study, ReportView(whole), spec), *facts_of(study, filters_of(report))]
+    conclude(study, latest_revision(study), whole, Failures(report, found.failed), filters_of(report))
     return whole

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from analytics.figures.failures import Failures
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView, joined
 from analytics.frames.filters import view_in_words
@@ -21,18 +22,22 @@ INTERVALS = (
 )
 
 
-def methods(study: Study, view: ReportView, spec: dict[str, Any]) -> list[str]:
+def methods(study: Study, view: ReportView, spec: dict[str, Any], failures: Failures) -> list[str]:
     counts = view.report["counts"]
     figures = sorted(
         (figure for key, figure in FIGURES.items() if key in view.figures),
         key=lambda figure: (figure.place, figure.key),
     )
+    of_figures: list[str] = []
+    for figure in figures:
+        with failures.leaving_out(figure.key):
+            of_figures += figure.methods(view)
     sentences = [
         f"Figures are based on {_n(counts['judgments'], 'judgment')} on {_n(counts['items'], 'item')} of "
         f"{_n(counts['queries'], 'query', 'queries')}; study hash {study.study_hash[:12]}.",
         *_view(view, spec),
         *INTERVALS,
-        *(sentence for figure in figures for sentence in figure.methods(view)),
+        *of_figures,
         *_wordings(view, spec),
         *judges.methods(view),
     ]

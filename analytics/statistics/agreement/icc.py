@@ -18,6 +18,7 @@ from analytics.statistics.core.values import Values
 UNPAIRED = "{unit} with fewer than two ratings"
 NOT_BY_ALL = "{unit} that not all raters rated"
 NO_VARIATION = "All ratings are the same, or there is one unit only."
+NO_COEFFICIENT = "Its parts of the variance give no correlation between \N{MINUS SIGN}1 and 1: there are too few {unit}."
 NO_MEAN = "One rater's correlation is so far below zero that the mean of several has none."
 LEAST_MEAN = -1.0
 SMALLEST = 1e-9
@@ -52,7 +53,8 @@ def intraclass_correlations(
 
     The one-way model takes every unit of two or more ratings, with their average number where it differs (Shrout and
     Fleiss give it for equal numbers; this is the usual estimate for others). The interval of one rater is over queries;
-    that of a mean follows from it by the formula of Spearman and Brown. Undefined with a reason where nothing varies.
+    that of a mean follows from it by the formula of Spearman and Brown. Undefined with a reason where nothing varies, and
+    where ICC(2), a ratio of estimated variances some of which may be negative, is no correlation.
     """
     import pandas as pd
 
@@ -107,6 +109,8 @@ def intraclass_correlations(
             scales=["coefficient"] * 2,
         )
     agreement, consistency = (with_note(each, crossed) for each in two_way)
+    if agreement.value is None and consistency.value is not None:
+        agreement = replace(agreement, undefined=NO_COEFFICIENT.format(unit=unit))
     return IntraclassCorrelations(
         _with_mean(with_note(one_way, several), mean_k),
         _with_mean(agreement, float(len(raters))),
@@ -139,7 +143,8 @@ def _two_way(sums: Floats) -> Floats:
     rest_ms = divide(rest, (n - 1) * (k - 1))
     consistency = divide(unit_ms - rest_ms, unit_ms + (k - 1) * rest_ms)
     spread = unit_ms + (k - 1) * rest_ms + divide(k * (rater_ms - rest_ms), n)
-    return np.column_stack([divide(unit_ms - rest_ms, spread), consistency])
+    agreement = divide(unit_ms - rest_ms, spread)
+    return np.column_stack([np.where(np.abs(agreement) <= 1 + SMALLEST, agreement, np.nan), consistency])
 
 
 def _mean_number(k: Ints) -> float:

@@ -35,11 +35,11 @@ SCALES: dict[Scale, str] = {
     "positive": " of the logarithm",
 }
 # Where a figure lies at an end of its scale, it has no interval.
-ENDS: dict[Scale, tuple[float, ...]] = {
-    "plain": (),
+ENDS: dict[Scale, tuple[float, float]] = {
+    "plain": (-np.inf, np.inf),
     "share": (0, 1),
     "coefficient": (-1, 1),
-    "positive": (0,),
+    "positive": (0, np.inf),
 }
 
 

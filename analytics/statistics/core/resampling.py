@@ -134,11 +134,16 @@ def _why_no_interval(value: float, error: float, queries: int, scale: Scale) -> 
     # Every query says the same: what was never seen can't be told from it, and a width of zero would be a lie.
     if error <= SAME * max(1.0, abs(value)):
         return NO_VARIATION
-    return AT_THE_END if _is_at(value, *ENDS[scale]) else ""
+    return "" if _is_inside(value, ENDS[scale]) else AT_THE_END
 
 
 def _is_at(value: float, *ends: float) -> bool:
     return any(abs(value - end) <= SAME for end in ends)
+
+
+def _is_inside(value: float, ends: Range) -> bool:
+    least, greatest = ends
+    return least + SAME < value < greatest - SAME
 
 
 def query_estimates(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from analytics.statistics.agreement.icc import (
     LEAST_MEAN,
+    NO_COEFFICIENT,
     NO_VARIATION,
     NOT_BY_ALL,
     UNPAIRED,
@@ -162,3 +163,25 @@ def test_undefined_says_why(table, reason):
     found = icc(table)
     assert of_one(found) == [None, None, None]
     assert found.consistency.one.undefined == found.consistency.mean.undefined == reason
+
+
+def test_a_ratio_that_is_no_correlation_is_no_value():
+    """Two raters of opposite opinions, of whom neither is higher throughout: the estimated variances add up to less
+    than what they are parts of."""
+    found = icc([[1, 2], [2, 1], [1, 2], [2, 1], [1, 2]])
+    assert found.agreement.one.value is None
+    assert found.agreement.one.undefined == found.agreement.mean.undefined == NO_COEFFICIENT.format(unit="items")
+    assert found.consistency.one.value == pytest.approx(-1)
+
+
+@given(st.integers(2, 6), st.integers(2, 3), st.integers(0, 10_000))
+def test_pilots_of_a_few_units_have_values_between_minus_one_and_one_or_none(units, raters, seed):
+    table = np.random.default_rng(seed).integers(1, 6, size=(units, raters)).tolist()
+    found = icc(table)
+    for model in MODELS:
+        for each in (getattr(found, model).one, getattr(found, model).mean):
+            assert (each.low is None) == bool(each.undefined)
+            if each.value is not None:
+                assert -1 - 1e-9 <= each.value <= 1 + 1e-9
+            if each.low is not None:
+                assert -1 <= each.low <= each.value <= each.high <= 1
