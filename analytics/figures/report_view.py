@@ -88,7 +88,9 @@ class GroupsView:
 
     @cached_property
     def raters(self) -> dict[str, str]:
-        return {rater["rater"]: rater["label"] for rater in self.report["raters"]}
+        """Labels of raters, and of juries, each of which is one rater among judges and goes by its group's key."""
+        juries = {group["key"]: group["label"] for group in self.everybody if group["kind"] == "judge"}
+        return juries | {rater["rater"]: rater["label"] for rater in self.report["raters"]}
 
     def system(self, key: str) -> str:
         return self.systems[key]

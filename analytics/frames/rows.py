@@ -253,7 +253,7 @@ def _raters(study: Study) -> dict[int, KnownRater]:
             not gives_only_measures(about),
             bool(about.get("derived")),
             group,
-            *_jury_of(about),
+            *jury_of(about),
             reference_from=about.get("reference_from") or "",
             both_orders=is_asked_both_ways(about),
         )
@@ -266,7 +266,8 @@ def is_asked_both_ways(judge: Mapping[str, Any]) -> bool:
     return judge.get("orders") == "both" or judge.get("reduction") == "both_ways"
 
 
-def _jury_of(about: Mapping[str, Any]) -> tuple[str, str]:
+def jury_of(about: Mapping[str, Any]) -> tuple[str, str]:
+    """The name of the jury that a judge is a member of, and the rule by which that becomes one rater."""
     jury = about.get("jury") or {}
     return str(jury.get("name", "")), str(jury.get("combination") or DEFAULT_RULE)
 

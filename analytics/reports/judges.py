@@ -9,7 +9,7 @@ from analytics.figures.figure_input import PAIRS
 from analytics.figures.report_view import ReportView, joined
 from analytics.frames.filters import EVERYTHING as WHOLE_STUDY
 from analytics.frames.filters import Filters
-from analytics.frames.rows import DEFAULT_RULE, is_asked_both_ways
+from analytics.frames.rows import DEFAULT_RULE, is_asked_both_ways, jury_of
 from analytics.frames.study import StudyFrame
 from analytics.statistics.core.tidy import MISSING, Bools, Judgments
 from evaluation.models import Outcome, Rater, Study
@@ -133,6 +133,7 @@ def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> Record:
     elif not outcomes.get(Outcome.OK):
         unread = f"none of its {total:,} judgments could" if total > 1 else "its only judgment could not"
         caveats.append(f"{label} is in no figure: {unread} be read.")
+    jury, combination = jury_of(about)
     return {
         "rater": rater.pseudonym,
         "label": label,
@@ -150,7 +151,7 @@ def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> Record:
         "judgments": total,
         "outcomes": [_outcome(outcome, outcomes.get(outcome, 0), total) for outcome in Outcome.values],
         "caveats": caveats,
-        **({"jury": about["jury"]} if about.get("jury") else {}),
+        **({"jury": {**about["jury"], "combination": combination}} if jury else {}),
     }
 
 

@@ -18,7 +18,9 @@ from analytics.statistics.core.values import Values
 UNPAIRED = "{unit} with fewer than two ratings"
 NOT_BY_ALL = "{unit} that not all raters rated"
 NO_VARIATION = "All ratings are the same, or there is one unit only."
-NO_COEFFICIENT = "Its parts of the variance give no correlation between \N{MINUS SIGN}1 and 1: there are too few {unit}."
+NO_COEFFICIENT = (
+    "Its parts of the variance give no correlation between \N{MINUS SIGN}1 and 1: there are too few {unit}."
+)
 NO_MEAN = "One rater's correlation is so far below zero that the mean of several has none."
 LEAST_MEAN = -1.0
 SMALLEST = 1e-9

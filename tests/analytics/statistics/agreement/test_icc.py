@@ -170,7 +170,9 @@ def test_a_ratio_that_is_no_correlation_is_no_value():
     than what they are parts of."""
     found = icc([[1, 2], [2, 1], [1, 2], [2, 1], [1, 2]])
     assert found.agreement.one.value is None
-    assert found.agreement.one.undefined == found.agreement.mean.undefined == NO_COEFFICIENT.format(unit="items")
+    assert (
+        found.agreement.one.undefined == found.agreement.mean.undefined == NO_COEFFICIENT.format(unit="items")
+    )
     assert found.consistency.one.value == pytest.approx(-1)
 
 
