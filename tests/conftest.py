@@ -13,6 +13,8 @@ import pytest
 from axes.handlers.proxy import AxesProxyHandler
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.models.sql.compiler import SQLCompiler
+from django.db.transaction import TransactionManagementError
 from django.test import TransactionTestCase
 
 from annotator.selectors.quota import items_for_one
@@ -133,6 +135,23 @@ def empty_what_was_filled(test_case):
 def quick_emptying():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty_what_was_filled)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def locks_are_taken_in_transactions():
+    """As PostgreSQL wants it: SQLite takes no locks on rows, and a test's own transaction would hide what is missing."""
+    compiled = SQLCompiler.as_sql
+
+    def as_sql(compiler, *args, **options):
+        if compiler.query.select_for_update and all(
+            block._from_testcase for block in compiler.connection.atomic_blocks
+        ):
+            raise TransactionManagementError("select_for_update cannot be used outside of a transaction.")
+        return compiled(compiler, *args, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SQLCompiler, "as_sql", as_sql)
         yield
 
 

@@ -31,6 +31,7 @@ def parser() -> argparse.ArgumentParser:
         "--out", type=folder, required=True, help="a folder for the results; goes on with what is not there"
     )
     running.add_argument("--drawn-from", type=folder, help="another checkout, whose faults are found again")
+    running.add_argument("--survivors-of", type=Path, help="only the faults that survived in these results")
     running.add_argument("-j", type=int, default=1, help="faults at once")
     running.add_argument("--most", type=float, default=150, help="seconds of tests for a fault")
     running.set_defaults(act=run)
@@ -54,11 +55,14 @@ def show(options: argparse.Namespace) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from benchmarks.faults.running import run
+    from benchmarks.faults.running import SURVIVED, read, run
     from benchmarks.faults.tables import table
 
     options.out.mkdir(parents=True, exist_ok=True)
     faults = draw(options.drawn_from or options.checkout, options.seed, options.n)
+    if options.survivors_of:
+        survived = {tuple(each["key"]) for each in read(options.survivors_of) if each["verdict"] == SURVIVED}
+        faults = [each for each in faults if each.key in survived]
     results = options.out / f"faults-{options.seed}.jsonl"
     print(table(run(faults, options.checkout, options.out, results, options.j, options.most)))
 

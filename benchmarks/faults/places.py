@@ -23,7 +23,6 @@ GETTEXT = {
     "pgettext_lazy",
 }
 FOR_TYPES_ALONE = {"Literal", "TypeVar", "NewType", "cast"}
-CACHED = {"cache", "lru_cache"}
 ONE_STRING = re.compile(r"""[rRuU]?(?P<quotes>\"{3}|'{3}|"|')(?P<text>.*)(?P=quotes)""")
 
 
@@ -36,24 +35,12 @@ class Place:
     start: int
     end: int
     after: str
-    statement: tuple[int, int]  # its first and last line, of a compound one those of its head
-    at_import: bool  # executed when the module is imported, or only by the first who asks (cached)
 
 
 def places(source: str) -> list[Place]:
     finder = Finder(source)
     finder.visit(ast.parse(source))
     return sorted(set(finder.found), key=lambda each: (each.line, each.kind, each.start, each.end))
-
-
-def function_lines(source: str) -> set[int]:
-    """The lines inside functions."""
-    return {
-        line
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for line in range(node.body[0].lineno, (node.end_lineno or 0) + 1)
-    }
 
 
 def called(node: ast.expr) -> str:
@@ -67,27 +54,13 @@ class Finder(ast.NodeVisitor):
     def __init__(self, source: str) -> None:
         self.lines = source.split("\n")
         self.found: list[Place] = []
-        self.statement = (1, 1)
-        self.at_import = True
-
-    # --- where one is ----------------------------------------------------------------------------------------------
-
-    def visit(self, node: ast.AST) -> None:
-        outer = self.statement
-        if isinstance(node, ast.stmt):
-            self.statement = (node.lineno, max(node.lineno, last_line_of_head(node)))
-        super().visit(node)
-        self.statement = outer
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self.visit_decorators(node)
         for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(default)
-        outer = self.at_import
-        self.at_import = any(called(each) in CACHED for each in node.decorator_list)
         for each in node.body:
             self.visit(each)
-        self.at_import = outer
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - ast's name
 
@@ -105,11 +78,7 @@ class Finder(ast.NodeVisitor):
     def visit_Lambda(self, node: ast.Lambda) -> None:
         for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(default)
-        outer = self.at_import, self.statement
-        if self.at_import:
-            self.at_import, self.statement = False, (node.lineno, node.end_lineno or node.lineno)
         self.visit(node.body)
-        self.at_import, self.statement = outer
 
     # --- what is left alone ----------------------------------------------------------------------------------------
 
@@ -256,7 +225,7 @@ class Finder(ast.NodeVisitor):
         if last in (None, line):
             text = self.bytes_of(line)
             columns = (len(text[:column].decode()) for column in (start, end))
-            self.found.append(Place(kind, line, *columns, after, self.statement, self.at_import))
+            self.found.append(Place(kind, line, *columns, after))
 
     def bytes_of(self, line: int) -> bytes:
         return self.lines[line - 1].encode()
@@ -281,11 +250,3 @@ def is_atom(node: ast.expr) -> bool:
         | ast.Dict
     )
     return isinstance(node, in_brackets | ast.Name | ast.Attribute | ast.Constant | ast.Call | ast.Subscript)
-
-
-def last_line_of_head(node: ast.stmt) -> int:
-    body = getattr(node, "body", None) or getattr(node, "cases", None)
-    if not body:
-        return node.end_lineno or node.lineno
-    first = body[0]
-    return (first.pattern if isinstance(first, ast.match_case) else first).lineno - 1

@@ -169,6 +169,8 @@ class Outcome(NamedTuple):
 
 def ask(tests: list[str], asking: Asking, copy: Path) -> Outcome:
     """Runs files of tests, or tests, in this order, until one fails or the time is over."""
+    if not tests:
+        return Outcome(0)
     events, plan = copy.parent / "events.jsonl", copy.parent / "chosen.json"
     events.unlink(missing_ok=True)
     plan.write_text(

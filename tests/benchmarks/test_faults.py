@@ -6,9 +6,7 @@ import shutil
 import pytest
 
 from benchmarks.faults.drawing import draw, drawn, fault_at, found_again, lines_with_places, with_fault
-from benchmarks.faults.executed import Recorded
 from benchmarks.faults.places import places
-from benchmarks.faults.recording import record
 from benchmarks.faults.running import run
 from tests.config.source_tree import ROOT
 
@@ -82,17 +80,6 @@ def test_what_is_turned_and_what_is_left_alone():
     assert {(each.kind, changed(SOURCE, each)) for each in places(SOURCE)} == FAULTS
 
 
-def test_what_is_executed_once_is_known():
-    at_import = {each.line for each in places(SOURCE) if each.at_import}
-    lines = SOURCE.split("\n")
-    assert {lines[line - 1].strip() for line in at_import} == {
-        "LIMIT = 3",
-        '"key": lambda row: row.name,',
-        'def doubled(n: "int" = 2) -> int:',
-        "return n + n",
-    }
-
-
 @pytest.fixture(scope="module")
 def part(tmp_path_factory):
     """Of each app one folder."""
@@ -132,6 +119,9 @@ def checkout(tmp_path):
     (path / "tests/analytics/test_sums.py").write_text(TESTS)
     (path / "pytest.ini").write_text(
         "[pytest]\nmarkers = browser\n    postgres\n    redis\n    audit\naddopts = -p no:django\n"
+    )
+    (path / "conftest.py").write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--nomigrations', action='store_true')\n"
     )
     (path / ".venv").symlink_to(ROOT / ".venv")
     return path
@@ -180,31 +170,29 @@ def test_faults_are_found_again_by_their_line(checkout, tmp_path):
         if "while" in fault.text:
             assert again is None
         else:
-            here, _ = again
-            assert here.line == fault.line + (fault.path == "analytics/sums.py")
-            assert here.changed == fault.changed
+            assert again.line == fault.line + (fault.path == "analytics/sums.py")
+            assert again.changed == fault.changed
 
 
-def test_faults_are_judged_by_the_tests_that_execute_them(checkout, tmp_path):
-    (tmp_path / "data").mkdir()
-    record(checkout, tmp_path / "data", ["tests/analytics/test_sums.py::test_up_to"])
-    record(checkout, tmp_path / "data", [])  # goes on
+def test_faults_are_judged_by_the_tests_nearest_to_them(checkout, tmp_path):
+    # A test that fails without a fault, too, has caught none.
+    (checkout / "tests/analytics/test_moody.py").write_text("def test_moody():\n    assert False\n")
     wanted = {
         "total -= n": "caught by tests/analytics/test_sums.py::test_up_to",
-        "return n / 2 if n >= 10 else n": "survived 1 of 1",
+        "return n / 2 if n >= 10 else n": "survived 2",
         "return n / 2 if not (n > 10) else n": "caught by tests/analytics/test_sums.py::test_a_small_one_stays",
-        "return n - 1": "not executed",
+        "return n - 1": "survived 0",
     }
     faults = [each for each in every_fault(checkout) if each.changed.strip() in wanted]
-    results = tmp_path / "data/faults.jsonl"
-    found = run(faults, Recorded(tmp_path / "data", checkout), results, 2, 600)
+    results = tmp_path / "faults.jsonl"
+    found = run(faults, checkout, tmp_path, results, 2, 600)
     assert {
         fault.changed.strip(): verdict_of(each) for fault, each in zip(faults, found, strict=True)
     } == wanted
     assert (checkout / "analytics/sums.py").read_text() == SUMS
     # What is there is not run again.
     before = results.read_text()
-    assert run(faults, Recorded(tmp_path / "data", checkout), results, 1, 600) == found
+    assert run(faults, checkout, tmp_path, results, 1, 600) == found
     assert results.read_text() == before
 
 
@@ -217,9 +205,5 @@ def every_fault(checkout):
 
 
 def verdict_of(result):
-    about = {
-        "caught": " {how} {test}",
-        "survived": " {ran} of {tests}",
-        "not executed": "",
-    }
+    about = {"caught": " {how} {test}", "survived": " {ran}"}
     return (result["verdict"] + about[result["verdict"]]).format(**result)

@@ -55,8 +55,8 @@ def intraclass_correlations(
 
     The one-way model takes every unit of two or more ratings, with their average number where it differs (Shrout and
     Fleiss give it for equal numbers; this is the usual estimate for others). The interval of one rater is over queries;
-    that of a mean follows from it by the formula of Spearman and Brown. Undefined with a reason where nothing varies, and
-    where ICC(2), a ratio of estimated variances some of which may be negative, is no correlation.
+    that of a mean follows from it by the formula of Spearman and Brown. Undefined with a reason where nothing varies,
+    and where ICC(2), a ratio of estimated variances some of which may be negative, is no correlation.
     """
     import pandas as pd
 

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from evaluation.models import Item, Study
@@ -58,6 +59,7 @@ def extend_run(
         "price_completion": price_completion,
         "reason": "",
     }
-    move_run(run, (RunState.COMPLETE,), RunState.PENDING, **changes)
-    workload_of(run).follow_state(run)
+    with transaction.atomic():
+        move_run(run, (RunState.COMPLETE,), RunState.PENDING, **changes)
+        workload_of(run).follow_state(run)
     return run
