@@ -233,6 +233,7 @@ MESSAGES = {
     "unknown_measure": "no such measure is declared by the rater",
     "measure_of_item": "this measure is of an item as a whole, and has no parts",
     "measure_of_pair": "this measure is of two responses, and the item has not two",
+    "beyond_any_measure": "{value:g} is further from zero than {greatest:g}, and no score may be",
     "below_range": "{value} is below {low}, the least that it can be",
     "above_range": "{value} is above {high}, the most that it can be",
     "missing": "an answer is missing",

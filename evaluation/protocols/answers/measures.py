@@ -36,6 +36,10 @@ class Subject(StrEnum):
     ENTRY = "entry"
 
 
+# Further from zero no score may be: the statistics take fourth powers of them and add up millions.
+GREATEST = 1e30
+
+
 @dataclass(frozen=True)
 class Measure:
     """The declaration of a measure: `low` and `high` are the ends of its range, None where it has none; `direction`
@@ -119,6 +123,8 @@ def _read_measure(data: Any) -> Measure:
     low, high = data.get("low"), data.get("high")
     if not all(each is None or _is_number(each) for each in (low, high)):
         raise ValueError(f"{where}: low and high are numbers, or null")
+    if any(each is not None and abs(each) > GREATEST for each in (low, high)):
+        raise ValueError(f"{where}: low and high are at most {GREATEST:g} away from zero")
     if low is not None and high is not None and not low < high:
         raise ValueError(f"{where}: low must be below high")
     return Measure(name, label, Subject(subject), _float(low), _float(high), direction)
@@ -185,6 +191,8 @@ def _problem(measure: Measure, parts: list[str], part: str, number: Any, where: 
         )
     if not _is_number(number):
         return Problem("not_a_number", where, {"value": number})
+    if abs(number) > GREATEST:
+        return Problem("beyond_any_measure", where, {"value": number, "greatest": GREATEST})
     low, high = measure.low, measure.high
     if low is not None and number < low:
         return Problem("below_range", where, {"value": number, "low": low})

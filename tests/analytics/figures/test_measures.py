@@ -12,6 +12,7 @@ from analytics.reports.paper.archive import plots_of
 from evaluation.dumps import import_dump, read_release
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.models import Item
+from evaluation.protocols.answers.measures import GREATEST
 from tests.analytics.reports.answering import judged_by_everyone
 from tests.analytics.reports.judging import judge, judged_study
 from tests.published import published_data
@@ -59,6 +60,16 @@ def test_means_by_system_stand_once(owner, tmp_path):
         assert found["mean"]["low"] < np.mean(given) < found["mean"]["high"]
     page = report_markdown(report)
     assert page.count("Measures by system") == 1
+
+
+def test_the_greatest_scores_have_figures(owner, tmp_path):
+    """What is taken has a report, in which JSON knows every number."""
+    study = judged_study(owner=owner)
+    judge(study, raters=3)
+    score(study, tmp_path, lambda item, place: (1, -1)[place] * GREATEST / (1 + item.pk % 3))
+    report = build_report(study, replicates=20)
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+    assert report_markdown(report)
 
 
 def test_of_two_responses_the_difference_counts(owner, tmp_path):

@@ -118,6 +118,7 @@ def test_items_follow_ups_and_pairs_have_scores_too(study, file):
         (HEAD + "i1,aspen,m,high\n,aspen,m,1\n", ["line 2: score: 'high' is not", "line 3: item is missing"]),
         (HEAD + "i1,aspen,,1\n", ["line 2: name is missing"]),
         (HEAD + "i1,aspen,m,nan\n", ["line 2: measure:m.r1: nan is not a number"]),
+        (HEAD + "i1,aspen,m,1e160\n", ["line 2: measure:m.r1: 1e+160 is further from zero than 1e+30"]),
         (HEAD + "i1,aspen,m,1\ni1,aspen,m,2\n", ["line 3: 'i1' has a score of 'm' twice"]),
         (
             HEAD + "i1,aspen,m,1\ni2,,m,2\n",
