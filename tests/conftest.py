@@ -140,7 +140,7 @@ def quick_emptying():
 
 @pytest.fixture(scope="session", autouse=True)
 def locks_are_taken_in_transactions():
-    """As PostgreSQL wants it: SQLite takes no locks on rows, and a test's own transaction would hide what is missing."""
+    """As PostgreSQL wants it: SQLite locks no rows, and a test's own transaction would hide what is missing."""
     compiled = SQLCompiler.as_sql
 
     def as_sql(compiler, *args, **options):

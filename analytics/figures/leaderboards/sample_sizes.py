@@ -58,8 +58,8 @@ class SampleSizesFigure(Figure):
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
             "p against n: paired t-tests of the systems' mean scores by query, between all pairs of systems, on "
-            f"{DRAWS} samples of queries drawn without replacement for each number of queries; they are not "
-            "corrected for their number."
+            f"{DRAWS} samples (fewer of more than 63 systems) of queries drawn without replacement for each number of "
+            "queries; they are not corrected for their number."
         )
 
 

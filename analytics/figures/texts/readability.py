@@ -10,7 +10,7 @@ from analytics.display.tables import DASH, Builder, Table, TableCell, columns, h
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.report_view import ReportView
-from analytics.figures.variance.between_groups import ETA, named_systems
+from analytics.figures.variance.between_groups import ETA, named_systems, without_differences
 from analytics.frames.texts import StudyTexts
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import mean_estimate
@@ -149,6 +149,7 @@ def _analyses(record: Record) -> Table:
         f"One-way analysis of variance of the systems' texts; {ETA} is the share of the sum of squares that lies "
         "between systems.",
         columns(["Measure", "F", "Degrees of freedom", "p", ETA, "n"]),
+        foot=without_differences(each["between"] for each in _analysed(record)),
     )
     for each in _analysed(record):
         found = each["between"]

@@ -9,7 +9,7 @@ from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import Estimate, plain
-from analytics.statistics.variance.between_groups import between_groups
+from analytics.statistics.variance.between_groups import MOST_COMPARED, between_groups
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 ETA = "\N{GREEK SMALL LETTER ETA}\N{SUPERSCRIPT TWO}"
@@ -58,6 +58,9 @@ class BetweenGroupsFigure(Figure):
             f"One-way analysis of variance of the ratings by system, as in AGENT-CQ; {ETA} is the share of the sum of "
             "squares that lies between systems.",
             columns(["Question", "F", "Degrees of freedom", "p", ETA, "n"]),
+            foot=without_differences(
+                records[self.key] for _, records in view.answered(view.asked(self.key), group)
+            ),
         )
         for question, records in view.answered(view.asked(self.key), group):
             found = records[self.key]
@@ -97,6 +100,14 @@ class BetweenGroupsFigure(Figure):
 
 
 FIGURE = BetweenGroupsFigure()
+
+
+def without_differences(analyses: Iterable[Record]) -> str:
+    """What is said below a table of analyses, of which some have no Tukey's test."""
+    most = max((len(each["systems"]) for each in analyses), default=0)
+    return (
+        "" if most <= MOST_COMPARED else f"Tukey's test compares up to {MOST_COMPARED} systems, not {most:,}."
+    )
 
 
 def named_systems(found: Record, systems: tuple[str, ...]) -> Record:

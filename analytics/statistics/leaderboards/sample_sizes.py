@@ -12,6 +12,9 @@ from analytics.statistics.core.tidy import Floats
 # Numbers of queries that are tried below that of the data, and how many samples are drawn of each.
 SIZES = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 DRAWS = 50
+# Of many systems fewer samples are drawn: the mean and the quantiles are over so many pairs.
+LEAST_DRAWS = 5
+TESTS = 100_000
 LEVEL = 0.05
 QUANTILES = (0.8, 0.9)
 # Differences whose variance is below this part of their square differ by rounding only.
@@ -119,7 +122,9 @@ def paired_p_values(scores: Floats) -> Floats:
 
 
 def _samples(scores: Floats, size: int, rng: np.random.Generator) -> list[Floats]:
-    return [scores[rng.choice(len(scores), size, replace=False)] for _ in range(DRAWS)]
+    systems = scores.shape[1]
+    draws = min(DRAWS, max(LEAST_DRAWS, TESTS // (systems * (systems - 1) // 2)))
+    return [scores[rng.choice(len(scores), size, replace=False)] for _ in range(draws)]
 
 
 def _enough(points: list[tuple[int, float]]) -> int | None:

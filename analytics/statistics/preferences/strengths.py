@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, undefined
-from analytics.statistics.core.jackknife import CHUNK_BYTES, Jackknife, error_of
+from analytics.statistics.core.jackknife import Jackknife
 from analytics.statistics.core.resampling import ONE_QUERY, ResampleSpec, draw_queries, estimate_from
 from analytics.statistics.core.tidy import Floats, Ints
 
@@ -20,7 +20,7 @@ MAX_STEPS = 200
 MAX_STEP = 2.0
 TOLERANCE = 1e-9
 BATCH_CELLS = 2_000_000
-"""Cells of the win matrices that are solved at once, about 16 MB for each array of the solver."""
+"""Cells of the matrices that are solved at once, about 16 MB for each array of the solver."""
 # Strengths closer together than this share a rank: they differ by where the solver stopped only.
 SAME_STRENGTH = 1e-6
 
@@ -146,17 +146,15 @@ def strengths_of(
     the plural is what `n` counts."""
     per_side = prior / len(data.pairs) / 2
 
-    def fit(wins: Floats) -> Floats:
-        return fit_strengths(data.pairs, wins.reshape(-1, len(data.pairs), 2) + per_side, len(names))
-
-    values = fit(data.wins.sum(axis=0))[0]
+    values = fit_strengths(data.pairs, data.wins.sum(axis=0).reshape(1, -1, 2) + per_side, len(names))[0]
     n_queries = data.wins.shape[0]
-    moves = _moves(data, values, per_side)
-    error = error_of(moves) if n_queries > 1 else np.full(len(values), np.nan)
+    moves = leave_out_queries(data, values, per_side)
+    covariance = moves.covariance()
+    error = np.sqrt(np.maximum(np.diag(covariance), 0.0)) if n_queries > 1 else np.full(len(values), np.nan)
     found = Jackknife(values, error, n_queries, n_queries)
     apart = never_beaten(data, names)
     ranks = 1 + (values[None, :] > values[:, None] + SAME_STRENGTH).sum(axis=1)
-    drawn = _drawn_strengths(data, fit, rng, resample.replicates)
+    drawn = moves.drawn(rng, resample.replicates)
     strengths = []
     for position in strongest_first(values):
         n = int(data.n[position])
@@ -171,7 +169,9 @@ def strengths_of(
         )
         if apart:
             score = replace(score, low=None, high=None, method="", undefined=apart)
-        rank = _rank_estimate(int(position), float(ranks[position]), values, moves, drawn, score)
+        rank = _rank_estimate(
+            int(position), float(ranks[position]), values, covariance, drawn, score, n_queries
+        )
         strengths.append(Strength(names[position], score, _win_probability(score), rank))
     return tuple(strengths)
 
@@ -181,48 +181,91 @@ def strongest_first(values: Floats) -> Ints:
     return np.argsort(-np.round(values / SAME_STRENGTH), kind="stable")
 
 
-def _moves(data: Comparisons, values: Floats, per_side: float) -> Floats:
-    """Moves (q, k) of the strengths in a Newton step without each query."""
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """What each query moves strengths by, in a Newton step from where they are without it: `pull` (q, k), of the
+    systems that it compares, times `spread` (k, k), by which a pull at one system moves all others."""
+
+    pull: scipy.sparse.csr_array
+    spread: Floats
+
+    def covariance(self) -> Floats:
+        """The jackknife's covariances (k, k) of the strengths."""
+        queries = self.pull.shape[0]
+        mean = np.asarray(self.pull.sum(axis=0)) / queries
+        squares = (self.pull.T @ self.pull).toarray() - queries * np.outer(mean, mean)
+        return np.asarray((queries - 1) / queries * self.spread @ squares @ self.spread)
+
+    def drawn(self, rng: np.random.Generator, replicates: int) -> Floats:
+        """What strengths are off by (r, k) in resamples of the queries: a query that is drawn twice moves them once
+        more, and one that is not drawn takes its move back."""
+        queries, k = self.pull.shape
+        pulls = [(drawn - 1) @ self.pull for drawn in draw_queries(queries, rng=rng, replicates=replicates)]
+        return np.asarray(np.concatenate([np.zeros((0, k)), *pulls]) @ self.spread)
+
+
+def leave_out_queries(data: Comparisons, values: Floats, per_side: float) -> Moves:
+    """A query compares few of many systems: only among these is the step solved, by the formula of Sherman, Morrison
+    and Woodbury."""
     import scipy
 
     k, m, n_queries = len(values), len(data.pairs), data.wins.shape[0]
-    if n_queries < 2:
-        return np.zeros((n_queries, k))
-    design = np.zeros((m, k))
-    design[np.arange(m), data.pairs[:, 0]], design[np.arange(m), data.pairs[:, 1]] = 1, -1
-    outer = (design[:, :, None] * design[:, None, :]).reshape(m, k * k)
-    chance = scipy.special.expit(design @ values)
+    one, two = data.pairs.T
+    chance = scipy.special.expit(values[one] - values[two])
     variance = chance * (1 - chance)
-    compared = data.wins.sum(axis=0).reshape(m, 2).sum(axis=1) + 2 * per_side
+    compared = np.asarray(data.wins.sum(axis=0)).reshape(m, 2).sum(axis=1) + 2 * per_side
+    information = np.zeros((k, k))
+    information[one, two] = information[two, one] = -compared * variance
+    np.fill_diagonal(information, -information.sum(axis=1))
     # Strengths are determined up to a constant; the added matrix fixes it without changing the step.
-    information = ((compared * variance) @ outer).reshape(k, k) + 1.0
-    moves = np.empty((n_queries, k))
-    rows = max(1, CHUNK_BYTES // (8 * max(k * k, 2 * m)))
-    for start in range(0, n_queries, rows):
-        wins = data.wins[start : start + rows].toarray().reshape(-1, m, 2)
-        judged = wins.sum(axis=2)
-        gradient = (wins[:, :, 0] - judged * chance) @ design
-        without = information - ((judged * variance) @ outer).reshape(-1, k, k)
-        moves[start : start + rows] = np.linalg.solve(without, gradient[:, :, None])[:, :, 0]
-    return moves
+    spread: Floats = np.asarray(np.linalg.inv(information + 1.0), dtype=np.float64)
+
+    wins = data.wins.tocoo()
+    table = scipy.sparse.csr_array((wins.data, (wins.row, wins.col // 2)), shape=(n_queries, m)).tocoo()
+    first = wins.col % 2 == 0
+    won = scipy.sparse.csr_array(
+        (wins.data[first], (wins.row[first], wins.col[first] // 2)), shape=(n_queries, m)
+    )
+    query, pair, judged = table.row, table.col, table.data
+    pulled = np.asarray(won[query, pair]).ravel() - judged * chance[pair]
+    weight = judged * variance[pair]
+    # The systems of a query are numbered from 0.
+    keys, code = np.unique(
+        np.concatenate([query * k + one[pair], query * k + two[pair]]), return_inverse=True
+    )
+    of_query, system = np.divmod(keys, k)
+    begin = np.searchsorted(of_query, np.arange(n_queries + 1))
+    at_one, at_two = np.split(code, 2)
+    pull = np.zeros(len(keys))
+    for size in np.unique(np.diff(begin)):
+        for rows in _batches(np.flatnonzero(np.diff(begin) == size), BATCH_CELLS // max(1, int(size) ** 2)):
+            mine = np.full(n_queries, -1)
+            mine[rows] = np.arange(len(rows))
+            here = np.flatnonzero(mine[query] >= 0)
+            row, i, j = (
+                mine[query[here]],
+                at_one[here] - begin[query[here]],
+                at_two[here] - begin[query[here]],
+            )
+            taken, gradient = np.zeros((len(rows), size, size)), np.zeros((len(rows), size))
+            for a, b, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
+                np.add.at(taken, (row, a, b), sign * weight[here])
+            np.add.at(gradient, (row, i), pulled[here])
+            np.add.at(gradient, (row, j), -pulled[here])
+            at = begin[rows][:, None] + np.arange(size)
+            among = spread[system[at][:, :, None], system[at][:, None, :]]
+            solved = np.linalg.solve(np.eye(size) - taken @ among, gradient[:, :, None])
+            pull[at] = solved[:, :, 0]
+    return Moves(scipy.sparse.csr_array((pull, (of_query, system)), shape=(n_queries, k)), spread)
 
 
-def _drawn_strengths(
-    data: Comparisons, fit: Callable[[Floats], Floats], rng: np.random.Generator, replicates: int
-) -> Floats:
-    """Strengths (r, k) in resamples of the queries, without those in which the fit does not converge."""
-    k, n_queries = len(data.systems), data.wins.shape[0]
-    samples = [np.zeros((0, k))]
-    batch = max(1, BATCH_CELLS // k**2)
-    for drawn in draw_queries(n_queries, rng=rng, replicates=replicates):
-        wins = drawn @ data.wins
-        samples += [fit(wins[start : start + batch]) for start in range(0, len(wins), batch)]
-    strengths = np.concatenate(samples)
-    return strengths[np.isfinite(strengths).all(axis=1)]
+def _batches(rows: Ints, size: int) -> Iterator[Ints]:
+    for start in range(0, len(rows), max(1, size)):
+        yield rows[start : start + max(1, size)]
 
 
 def _rank_limits(
-    system: int, values: Floats, moves: Floats, drawn: Floats, level: float
+    system: int, values: Floats, covariance: Floats, drawn: Floats, level: float
 ) -> tuple[float, float]:
     """The ranks that simultaneous intervals of the system's differences to all others leave open: below those that are
     stronger by theirs, above those that are weaker (Mogstad, Romano, Shaikh and Wilhelm 2024).
@@ -231,22 +274,29 @@ def _rank_limits(
     """
     others = np.flatnonzero(np.arange(len(values)) != system)
     gap = values[others] - values[system]
-    error = error_of(moves[:, others] - moves[:, [system]])
+    squared = covariance[others, others] + covariance[system, system] - 2 * covariance[others, system]
+    error = np.sqrt(np.maximum(squared, 0.0))
     varies = error > SAME_STRENGTH
-    off = np.abs(drawn[:, others] - drawn[:, [system]] - gap)[:, varies] / error[varies]
+    off = np.abs(drawn[:, others] - drawn[:, [system]])[:, varies] / error[varies]
     reach = np.quantile(off.max(axis=1, initial=0), level, method="higher") * error + SAME_STRENGTH
     return 1.0 + (gap > reach).sum(), float(len(values) - (gap < -reach).sum())
 
 
 def _rank_estimate(
-    system: int, rank: float, values: Floats, moves: Floats, drawn: Floats, score: Estimate
+    system: int,
+    rank: float,
+    values: Floats,
+    covariance: Floats,
+    drawn: Floats,
+    score: Estimate,
+    queries: int,
 ) -> Estimate:
-    if len(moves) < 2 or not len(drawn):
-        reason = ONE_QUERY if len(moves) < 2 else "No replicates were drawn."
+    if queries < 2 or not len(drawn):
+        reason = ONE_QUERY if queries < 2 else "No replicates were drawn."
         return replace(score, value=rank, low=None, high=None, method="", undefined=reason)
-    low, high = _rank_limits(system, values, moves, drawn, score.level)
+    low, high = _rank_limits(system, values, covariance, drawn, score.level)
     method = (
-        f"simultaneous intervals of differences to the others, bootstrap over {len(moves):,} queries, "
+        f"simultaneous intervals of differences to the others, bootstrap over {queries:,} queries, "
         f"{len(drawn):,} replicates"
     )
     return replace(score, value=rank, low=low, high=high, method=method, undefined="")

@@ -20,6 +20,7 @@ from analytics.statistics.variance.studentized_range import range_quantile, rang
 
 ONE_VALUE = "{unit} of systems that have no other one"
 NO_SYSTEM = "{unit} that are of no system"
+MOST_COMPARED = 30
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class BetweenGroups:
 def between_groups(
     value: Floats, system: Ints, *, level: float = 0.95, unit: str = "ratings"
 ) -> BetweenGroups:
-    """Analysis of variance of values (n,) by their systems (n,), and Tukey's test of every two (Tukey-Kramer).
+    """Analysis of variance of values (n,) by their systems (n,), and Tukey's test of every two of up to `MOST_COMPARED`
+    (Tukey-Kramer): of more there are so many that nobody reads them, and each takes an integral.
 
     Values of no system (a negative code) are left out and counted, as are those of a system that has only one. Raises
     TidyDataError where the shapes differ.
@@ -106,7 +108,7 @@ def between_groups(
         p_value=float(scipy.stats.f.sf(f, k - 1, n - k)),
         eta_squared=between / (between + within),
         level=level,
-        pairs=_tukey(codes, counts, means, mean_square, n - k, level),
+        pairs=_tukey(codes, counts, means, mean_square, n - k, level) if k <= MOST_COMPARED else (),
         left_out=left_out,
     )
 
