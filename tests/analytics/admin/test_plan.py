@@ -64,6 +64,8 @@ def test_the_form_proposes_what_the_study_says(client, owner, study):
     response = client.get(address(study))
     assert response.status_code == 200
     assert response.context["plan"] is None
+    agreement = response.context["form"]["two_votes"]
+    assert (agreement.label, agreement.value()) == ("Agreement of two raters, percent", 55)
     proposed = response.context["form"].initial
     assert proposed["pay"] == Decimal("0.300")
     assert proposed["items"] == study.items.filter(role="main").count()

@@ -439,7 +439,10 @@ def test_what_can_not_be_compared_is_refused(first, second, arguments, options, 
 
 
 def test_csv_and_json_have_every_comparison(first, second):
-    record = json.loads(run("first", "second", format="json"))
+    text = run("first", "second", format="json")
+    assert '\n  "comparisons": [\n    {' in text
+    assert ALPHA in text
+    record = json.loads(text)
     header, *rows = run("first", "second", format="csv").splitlines()
     assert len(rows) == len(record["comparisons"])
     assert header.startswith("Question,Raters,Figure,Of,A,A: low,A: high")

@@ -184,6 +184,7 @@ def test_waiting_says_for_how_long(client, make):
     )
     page = text(show(client, participant))
     assert "in 7 minutes" in page
+    assert "1 of 2 done" in page
     assert "Check again" in page
     assert client.post(f"{home(participant)}go-on/").status_code == 303
     assert "Check again" in text(show(client, participant))

@@ -206,6 +206,21 @@ def test_skipping_undoing_and_withdrawing(member, draft):
     assert at(member.post(leave[1].replace("&amp;", "&"), {"leave_out": "1"})) == "end-withdrawn"
 
 
+@pytest.mark.parametrize(("allowed", "shown"), [(0, False), (1, True)])
+def test_a_skip_is_offered_where_one_is_allowed(member, draft, allowed, shown):
+    Study.objects.update(skips={"per_participant": allowed, "flag_after": None})
+    assert ("Skip this item" in text(member.get(station(draft, "items")))) == shown
+
+
+def test_ratings_of_a_form_that_was_refused_are_kept(member, owner):
+    study = create_study(slug="rated", title="Rated", protocol="aspects", owner=owner)
+    add_arms(study, ({"key": "own", "label": "Own"},))
+    page = member.get(station(study, "items")).content.decode()
+    refused = member.post(action(page), {"factuality.r2": "3"})
+    assert refused.status_code == 422
+    assert Form(refused.content.decode()).sent["factuality.r2"] == "3"
+
+
 def test_settings_of_the_study_are_walked_apart(member, draft):
     plain, context = (each.key for each in draft.arms.all()[:2])
     assert "Follow-up 1" not in text(member.get(station(draft, "items", arm=plain)))

@@ -1,6 +1,7 @@
 """Pipelines by the API: queries added, runs started and steered, products looked through, and drafts made of them."""
 
 import json
+from decimal import Decimal
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -11,6 +12,8 @@ from judging import tasks
 from judging.generation.pipelines import PIPELINES
 from judging.models import Endpoint, Product, Run
 from judging.services import create_endpoint
+from judging.services.calls.costs import cost_of
+from judging.services.endpoints.prices import set_price
 from judging.services.runs.work import work_on
 from tests.factories import make_study
 from tests.judging import endpoint
@@ -80,11 +83,14 @@ def test_pipelines_are_listed_with_what_can_be_chosen(study, as_viewer):
 
 
 def test_an_estimate_tells_the_most_that_a_run_costs_and_starts_none(study, as_owner):
+    set_price(Endpoint.objects.get(), "aspen", Decimal(1), Decimal(2))
     told = as_owner.post(f"{HERE}estimate/", {**SETTINGS, "max_queries": 3})
     assert told.status_code == 200
     assert (told.json()["queries"], told.json()["calls"]) == (3, 6)
     assert told.json()["steps"] == [{"step": "responses", "calls": 6}]
-    assert told.json()["prompt_tokens"] > 0
+    prompts, replies = told.json()["prompt_tokens"], told.json()["completion_tokens"]
+    assert prompts > 0
+    assert Decimal(told.json()["cost"]) == cost_of(prompts, replies, Decimal(1), Decimal(2)) > 0
     assert Run.objects.count() == 0
 
 

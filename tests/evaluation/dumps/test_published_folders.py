@@ -25,7 +25,10 @@ pytestmark = pytest.mark.django_db
 def test_lfqa_as_published(capsys):
     path = published_data("lfqa/questions.jsonl").parent
     call_command("import_published", "lfqa", str(path), slug="lfqa")
-    assert "counted: 36 references with nothing in them, left out" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "counted: 36 references with nothing in them, left out" in printed
+    assert "counted: 900 judgments of people" in printed
+    assert "counted: 408 judgments of models" in printed
     lfqa = Study.objects.get(slug="lfqa")
     judgments = Judgment.objects.filter(study=lfqa)
     assert lfqa.items.count() == 300

@@ -134,6 +134,7 @@ def test_on_the_run_s_page(client, owner, paused):
     assert "None of the first" in page
     assert BABBLE in page
     assert "&quot;preference&quot;: &quot;1&quot;" in page
+    assert f'href="{reverse("admin:judging_run_resume", args=[paused.pk])}"' in page
 
 
 def test_in_the_api(client, owner, paused):
