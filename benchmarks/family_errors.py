@@ -44,6 +44,7 @@ from benchmarks.null_studies import (
     random_picks,
     random_ranks,
     random_ratings,
+    with_fewer_in_the_first_arm,
 )
 
 STUDIES = 2_000
@@ -219,6 +220,11 @@ def null_cases(queries: int) -> Iterator[Case]:
             _study(design, certain_in_one(design)),
             (FLIP,),
         )
+        yield Case(
+            f"{named}, nobody preferred, 2 raters of an item in the first arm",
+            _uneven(_study(design, alike(design))),
+            (AGREEMENT,),
+        )
         yield Case(f"{named}, one preferred alike", _study(design, alike(design, 1.0)), (FLIP, MARGIN))
         yield Case(f"{named}, the same, no shared queries", _study(apart, alike(apart, 1.0)), (MARGIN,))
     design = Pairwise(queries)
@@ -230,6 +236,10 @@ def null_cases(queries: int) -> Iterator[Case]:
     yield Case(
         "4 systems x 2 questions, two alike above the others", _questions(queries, (1.2, 1.2)), (RATED,)
     )
+
+
+def _uneven(make: Callable[[np.random.Generator], Judged]) -> Callable[[np.random.Generator], Judged]:
+    return lambda rng: with_fewer_in_the_first_arm(make(rng))
 
 
 def power_cases(queries: int) -> Iterator[Case]:

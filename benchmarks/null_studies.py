@@ -91,6 +91,13 @@ class Judged:
     flips: list[Any] | None = None
 
 
+def with_fewer_in_the_first_arm(study: Judged) -> Judged:
+    """The same with two raters of every item in the first arm, and three in the others."""
+    judgments = study.judgments
+    kept = (study.items.arm[judgments.item] > 0) | (judgments.rater < 2)
+    return Judged(study.design, study.items, judgments.where(kept))
+
+
 def random_picks(queries: int, systems: int, rng: np.random.Generator) -> Picks:
     """Each rater of an item picks by the query's own chances, which are alike for all systems on average."""
     chances = rng.dirichlet(np.full(systems, 2.0), queries).cumsum(axis=1)

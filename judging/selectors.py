@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.text import Truncator
 
 from evaluation.models import Study
 from evaluation.protocols.answers.measures import declared_measures
@@ -18,6 +19,9 @@ from judging.backends.derived import (
     MAP_OF_HREF,
 )
 from judging.models import Judge, Orders, Rationale, Run, SelfPreference, Verdict
+
+# Letters of a persona that a sentence quotes.
+PERSONA = 90
 
 
 def runs_of(study: Study) -> QuerySet[Run]:
@@ -53,8 +57,14 @@ def describe(run: Run) -> str:
         prompt = "with a prompt of its own" if judge.template else "with a prompt derived from the protocol"
         said = [
             f"Judge {judge}: the model {judge.model}",
-            f"{prompt}, asked for {', '.join(about['questions'])}",
+            f"{prompt}, asked for {', '.join(_asked(about))}",
         ]
+        if judge.jury:
+            said.append(f"a member of the jury {judge.jury.name}")
+        if persona := judge.options.get("persona"):
+            said.append(f"told to be this person: “{Truncator(persona).chars(PERSONA)}”")
+        if last := judge.options.get("last_question"):
+            said.append(f"asked for {last} last, with its own other answers before it")
         if judge.verdict == Verdict.LOGPROBS:
             said.append("its verdict read from the probabilities of the labels")
         if judge.rationale != Rationale.NONE:
@@ -77,6 +87,11 @@ def describe(run: Run) -> str:
     if run.unanswered:
         said.append(f"{run.unanswered:,} of its {run.asked:,} calls were not answered")
     return "; ".join(said) + "."
+
+
+def _asked(about: Mapping[str, Any]) -> list[str]:
+    """The questions that a judge was asked or, of one that gives none of their answers, the scores."""
+    return about["questions"] or [measure.title for measure in declared_measures(about)]
 
 
 def _derivation(judge: Judge, derived: Mapping[str, Any]) -> list[str]:

@@ -91,3 +91,8 @@ def _with_limits(text: str, estimate: dict[str, Any], form: Callable[[float], st
     if estimate["low"] is None:
         return text
     return f"{text} ({form(estimate['low'])} to {form(estimate['high'])})"
+
+
+def ended(text: str) -> str:
+    """The text as a sentence: a question has its mark already."""
+    return text if text.endswith(("?", "!", ".")) else f"{text}."

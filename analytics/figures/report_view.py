@@ -102,7 +102,10 @@ class GroupsView:
         """A heading, with the group's name where it is not the leading one."""
         if group["key"] == self.leading["key"]:
             return title
-        return f"{group['label']}: {title[:1].lower()}{title[1:]}"
+        # A name stays as it is spelt.
+        names = tuple(filter(None, (*self.all_arms.values(), *self.systems.values())))
+        is_name = title[1:2].isupper() or title.startswith(names)
+        return f"{group['label']}: {title if is_name else title[:1].lower() + title[1:]}"
 
 
 class ReportView(GroupsView):
@@ -118,6 +121,8 @@ class ReportView(GroupsView):
         self.judged: list[Record] = [
             {
                 **question,
+                # It stands for the question in headings and captions, where more follows.
+                "prompt": question["prompt"].removesuffix("."),
                 "groups": [
                     {**heads[each["group"]], **each, **records.get((question["key"], each["group"]), {})}
                     for each in question["groups"]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from analytics.display.blocks import Block, ReportPage, Section
+from analytics.display.numbers import ended
 from analytics.display.tables import Table, TableCell
 from analytics.figures.report_view import Record
 from analytics.reports.page import report_page
@@ -30,7 +31,8 @@ def _page(page: ReportPage) -> Iterator[str]:
         yield f"**{escape(summary.label)}**"
         yield _facts(summary.facts)
     for finding in page.findings:
-        yield f"**{escape(finding['about'])}: {escape(finding['heading'])}.** {escape(finding['text'])}"
+        heading = ended(f"{finding['about']}: {finding['heading']}")
+        yield f"**{escape(heading)}** {escape(finding['text'])}"
     for section in page.sections:
         yield from section_markdown(section)
     yield "## Citation"

@@ -39,7 +39,7 @@ def methods_passages(study: Study) -> dict[str, str]:
         return {}
     steps = revision.spec["steps"]
     found = {
-        "procedure": _procedure(steps),
+        "procedure": _procedure(study, steps),
         "orders": _orders(study),
         "assignment": _assignment(study),
         "stopping": " ".join(_stopping(study, revision.spec)),
@@ -48,8 +48,10 @@ def methods_passages(study: Study) -> dict[str, str]:
     return {place: sentence for place, sentence in found.items() if sentence}
 
 
-def _procedure(steps: dict[str, Any]) -> str:
-    done = [words for key, words in STEPS.items() if steps.get(key)]
+def _procedure(study: Study, steps: dict[str, Any]) -> str:
+    """The steps that there were: one of practice is passed over where nothing is there to practise on."""
+    has_training = study.items.filter(role=Role.TRAINING).exists()
+    done = [words for key, words in STEPS.items() if steps.get(key) and (key != "training" or has_training)]
     if not done:
         return ""
     listed = done[0] if len(done) == 1 else f"{', '.join(done[:-1])} and {done[-1]}"

@@ -41,8 +41,8 @@ class Rater(models.Model):
     # False for a judge's run that is a trial, an anchor, unfinished or superseded: kept, exported, in no figure.
     in_figures = models.BooleanField(default=True)
     # What the report must say of a judge: {"judge", "version", "model", "reference", "orders", "samples",
-    # "reduction", "questions", "purpose", "heuristic", "reference_from", "options", "jury", "measures"}; empty for
-    # people.
+    # "reduction", "questions", "purpose", "heuristic", "reference_from", "options", "jury", "measures", "writes"};
+    # empty for people.
     about = models.JSONField(default=dict, blank=True)
     dump = models.ForeignKey(Import, models.SET_NULL, null=True, blank=True, related_name="+")
 

@@ -38,10 +38,8 @@ TEXTS = {
     "instructions": (
         "For each question you see two answers, **Response 1** and **Response 2**.\n\n"
         "1. Read the question and both answers to the end.\n"
-        "2. Where we also show what the person told us about themselves or their wishes, check for each point whether "
-        "each answer takes it into account.\n"
-        "3. Choose the better answer. If neither is better, choose **Tie**.\n"
-        "4. Say in two or three sentences why.\n\n"
+        "2. Choose the better answer. If neither is better, choose **Tie**.\n"
+        "3. Say in two or three sentences why.\n\n"
         "The order of the answers is arbitrary. You may skip a topic you don't know."
     ),
     "guideline": (

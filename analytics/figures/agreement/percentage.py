@@ -40,6 +40,7 @@ from analytics.statistics.agreement.percentage import (
     agreement,
     agreement_by_group,
     agreement_difference,
+    chance_agreement,
     item_agreement,
     mode_is,
 )
@@ -74,7 +75,10 @@ class PercentageAgreementFigure(Figure):
         items, counts = given.items, given.counts
         resample = given.resample("agreement")
         return {
-            "overall": plain(agreement(counts, items.query, resample=resample)),
+            "overall": {
+                **plain(agreement(counts, items.query, resample=resample)),
+                "by_chance": chance_agreement(counts),
+            },
             "by_arm": named(
                 items.arms,
                 "arm",
@@ -131,7 +135,8 @@ class PercentageAgreementFigure(Figure):
             found = cell["with_ties"]
             if not is_supported(found["test"]):
                 continue
-            more = "more" if found["difference"]["value"] > 0 else "less"
+            of_two = found["of_two"]
+            more = "more" if of_two["value"] > 0 else "less"
             first, second = view.arm(cell["first_arm"]), view.arm(cell["second_arm"])
             yield {
                 "kind": "agreement",
@@ -139,8 +144,8 @@ class PercentageAgreementFigure(Figure):
                 "system_2": cell["system_2"],
                 "about": f"{view.system(cell['system_1'])} vs {view.system(cell['system_2'])}",
                 "heading": f"Raters agree {more} in “{second}”",
-                "text": f"Agreement differs from that in “{first}” by {points(found['difference']['value'])} points on "
-                f"{found['difference']['n']:,} shared queries ({corrected(found['test'])}).",
+                "text": f"Two raters of an item give the same label {points(of_two['value'])} points {more} often than "
+                f"in “{first}”, on {of_two['n']:,} shared queries ({corrected(found['test'])}).",
                 "anchor": "agreement",
             }
 
@@ -153,8 +158,14 @@ class PercentageAgreementFigure(Figure):
             yield Fact("Agreement", DASH, f"{about}{found['undefined']}", undefined=True)
             return
         limits = interval(found, percent)
-        detail = f"95{NBSP}% interval {limits}" if limits else found["undefined"]
-        yield Fact("Agreement", in_percent(found["value"]), f"{about}{detail}", tag=tag_of(group))
+        said = [f"{about}95{NBSP}% interval {limits}" if limits else f"{about}{found['undefined']}"]
+        said.append(f"{in_percent(group[self.key]['overall']['by_chance'])} by chance")
+        alpha = level_in(group, "nominal")["alpha"]
+        if alpha["low"] is not None and alpha["low"] <= 0:
+            said.append(
+                f"not shown to be better than chance ({ALPHA} {decimal(alpha['value'])}, {interval(alpha, decimal)})"
+            )
+        yield Fact("Agreement", in_percent(found["value"]), "; ".join(said), tag=tag_of(group))
 
     def intro(self, view: ReportView) -> str:
         return (
@@ -249,9 +260,10 @@ def _summary(view: ReportView) -> Iterator[Block]:
 
 
 def _overall(view: PairView) -> Table:
-    labels = ["Raters", *LABELS, f"{ALPHA} nominal", f"{ALPHA} ordinal", "n"]
+    labels = ["Raters", LABELS[0], "By chance", *LABELS[1:], f"{ALPHA} nominal", f"{ALPHA} ordinal", "n"]
     build = Builder(
-        f"{IN_PERCENT}; {ALPHA} of the preference (ordinal: a tie lies between the two systems).",
+        f"{IN_PERCENT}; by chance: with ties, had every rater drawn from the labels of all items; {ALPHA} of the "
+        "preference (ordinal: a tie lies between the two systems).",
         columns(labels),
     )
     for group in view.panels:
@@ -259,6 +271,7 @@ def _overall(view: PairView) -> Table:
         build.add(
             group_head(group),
             build.share(found["overall"]["with_ties"]),
+            build.number(found["overall"]["by_chance"], percent, found["overall"]["with_ties"]["undefined"]),
             build.share(found["overall"]["without_ties"]),
             build.share(found["leave_one_out"]["inner"]),
             build.coefficient(level_in(group, "nominal")["alpha"]),
@@ -361,10 +374,22 @@ def _with_and_without(build: Builder, found: Record) -> list[TableCell]:
 
 
 def _differences(view: PairView, group: Record) -> Table:
-    names = ["Pair", "Between", "With ties", "n", *P_COLUMNS, "Without ties", "n", "p"]
+    names = [
+        "Pair",
+        "Between",
+        "With ties",
+        "Two raters",
+        "n",
+        *P_COLUMNS,
+        "Without ties",
+        "Two raters",
+        "n",
+        "p",
+    ]
     build = Builder(
-        "Difference in percentage agreement, in points, on the queries that both settings share; p: sign-flip "
-        "test over queries.",
+        "Difference in percentage agreement, in points, on the queries that both settings share; two raters: of how "
+        "often two raters of an item agree, which does not depend on how many there are; p: sign-flip test of that "
+        "over queries.",
         columns(names, names=2),
     )
     for cell in sorted(group[KEY]["differences"], key=lambda cell: (cell["system_1"], cell["system_2"])):
@@ -374,13 +399,19 @@ def _differences(view: PairView, group: Record) -> Table:
             head(view.pair(cell)),
             words(between),
             build.share(ties["difference"]),
+            _of_two(build, ties),
             build.n(ties["difference"]),
             *build.tested(ties["test"], ties["test_undefined"]),
             build.share(without["difference"]),
+            _of_two(build, without),
             build.n(without["difference"]),
             build.p(without["test"] and without["test"]["p_value"], without["test_undefined"]),
         )
     return build.build()
+
+
+def _of_two(build: Builder, found: Record) -> TableCell:
+    return build.share(found["of_two"] or found["difference"])
 
 
 def _categories(group: Record) -> Table:

@@ -6,7 +6,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot, score_plot
-from analytics.display.numbers import decimal
+from analytics.display.numbers import decimal, ended
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.aspect_figure import overall_aspects
@@ -175,7 +175,7 @@ def _plot(measure: Record, question: Record) -> DotPlot | None:
     judge = {"kind": "judge", "label": measure["judge"]}
     rows = [(_level(question, each["level"]), [(judge, each["mean"])]) for each in measure["levels"]]
     what = f"{measure['label']} by {question['prompt']}"
-    caption = f"{measure['label']}, mean by {question['prompt']}."
+    caption = ended(f"{measure['label']}, mean by {question['prompt']}")
     if measure["within"] is None:
         return score_plot(rows, what=what, axis=measure["label"], caption=caption)
     low, high = measure["within"]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from analytics.display.blocks import Block
+from analytics.display.numbers import ended
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.aspect_figure import is_overall
 from analytics.figures.figure import Record, StudyFigure
@@ -42,7 +43,9 @@ def _table(view: ReportView, question: Record) -> Table:
     """People's own ratings first, then measures, then what judges gave."""
     systems = list(view.systems)
     build = Builder(
-        f"Mean of each score by system, and Pearson's correlation with people's mean {question['prompt']}.",
+        ended(
+            f"Mean of each score by system, and Pearson's correlation with people's mean {question['prompt']}"
+        ),
         columns(["Score", "By", *(view.systems[key] for key in systems), "Pearson", "n"], names=2),
         foot=LATER if _waits(view, question) else "",
     )

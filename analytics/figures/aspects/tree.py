@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from analytics.display.blocks import Block
-from analytics.display.numbers import decimal, percent
+from analytics.display.numbers import decimal, ended, percent
 from analytics.display.tables import Builder, Table, columns, count, head, words
 from analytics.display.trees import Node, TreePlot
 from analytics.figures.aspect_figure import AspectFigure, fully_rated, named_aspects
@@ -116,8 +116,8 @@ def _tree(found: Record, question: Record) -> Table:
 def _plot(group: Record, question: Record) -> TreePlot:
     return TreePlot(
         f"Decision tree for {question['prompt']}",
-        f"The tree of {question['prompt']}. {group['label']}. Beside each decision stands the commonest level of the "
-        "ratings that arrive there, and its share of them, which the bar shows.",
+        f"{ended('The tree of ' + question['prompt'])} {group['label']}. Beside each decision stands the commonest "
+        "level of the ratings that arrive there, and its share of them, which the bar shows.",
         tuple(_node(*row) for row in _rows(group[KEY])),
     )
 

@@ -89,14 +89,17 @@ def _of_pair(view: PairView) -> Iterator[Block]:
 
 
 def _reading(curve: Record) -> str:
-    parts = []
-    for share, key in (("80", "enough_80"), ("90", "enough_90")):
-        if curve[key] is None:
-            parts.append(f"all {curve['queries']:,} queries do not tell {share} % of the pairs apart")
-        else:
-            parts.append(f"{curve[key]:,} queries tell {share} % of the pairs apart")
-    text = "; ".join(parts)
-    return f"Of {curve['systems']:,} systems: {text} (p below {LEVEL:g})."
+    """With how many queries so many of the pairs are told apart: 90 % of them take no fewer than 80 %."""
+    queries, enough_80, enough_90 = curve["queries"], curve["enough_80"], curve["enough_90"]
+    below = f"(p below {LEVEL:g})"
+    if enough_80 is None:
+        told = f"80 % of the pairs of {curve['systems']:,} systems"
+        return f"All {queries:,} queries are too few to tell {told} apart {below}."
+    others = (
+        f"{enough_90:,} queries 90 %" if enough_90 is not None else f"all {queries:,} are too few for 90 %"
+    )
+    pairs = f"Of {curve['systems']:,} systems, {enough_80:,} queries tell 80 % of the pairs apart"
+    return f"{pairs}, and {others} {below}."
 
 
 def _table(curve: Record) -> Table:

@@ -6,18 +6,20 @@ What the study, its judgments and this software know is said here; what the crow
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.db.models import Q
+
 from analytics.figures.report_view import joined
 from analytics.frames.filters import view_in_words
 from analytics.reports.code_version import SOFTWARE_VERSION
 from evaluation import hooks
-from evaluation.models import Answer, Rater, Study
+from evaluation.models import Answer, Rater, Role, Study
 from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from evaluation.protocols.base import Shown
 
 Record = dict[str, Any]
 # The form of a preference among more than two responses.
 PICK = "picks"
-HEURISTIC = "heuristic"
+HEURISTIC, DERIVED, MEASURING = "heuristic", "derived", "measuring"
 # How a sentence names the questions of a kind.
 OTHER_KIND = ("an answer", "answers")
 ASKED: dict[str, tuple[str, str]] = {
@@ -58,7 +60,7 @@ def methods_paragraph(study: Study, report: Record, spec: Mapping[str, Any]) -> 
         _questions(study, report, spec),
         *(passages[place] for place in hooks.PASSAGES if place in passages),
         _raters(study, report),
-        _judges(report),
+        _judges(study, report),
         *_exclusions(report),
         _revisions(report),
         _software(report),
@@ -102,12 +104,12 @@ def _view(report: Record) -> str:
 
 
 def _questions(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
-    """The questions that a setting of the study asks; of imported judgments those that were answered."""
-    forms = {each["key"]: each["form"] for each in report["questions"]}
-    imported = not study.raters.filter(source=Rater.Source.LIVE).exists()
+    """The questions that somebody answered, and those that people were asked here."""
+    forms = {each["key"].partition(".")[0]: each["form"] for each in report["questions"] if each["groups"]}
     asked: dict[str, list[str]] = {}
+    shown = _shown_to_people(study, spec)
     for each in map(QuestionSpec.from_json, spec["questions"]):
-        if not _is_asked(each, spec) or (imported and each.key not in forms and not _has_texts(study, each)):
+        if not (each.key in forms or each.shown in shown or _has_texts(study, each)):
             continue
         kind = PICK if forms.get(each.key) == PICK else str(each.kind)
         asked.setdefault(kind, []).append(each.prompt)
@@ -120,10 +122,18 @@ def _questions(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
     return f"Raters were asked for {joined(parts)}." if parts else ""
 
 
-def _is_asked(question: QuestionSpec, spec: Mapping[str, Any]) -> bool:
-    """True if any setting asks it."""
-    seen = {bool(arm["context_at_judging"]) for arm in spec["arms"]}
-    return question.shown == Shown.ALWAYS or (question.shown == Shown.WITH_CONTEXT) in seen
+def _shown_to_people(study: Study, spec: Mapping[str, Any]) -> set[str]:
+    """With and without a context, as items were judged by people who came to this installation."""
+    people = study.raters.filter(source=Rater.Source.LIVE, kind=Rater.Kind.PERSON)
+    if not people.exists():
+        return set()
+    arms = {arm["key"] for arm in spec["arms"] if arm["context_at_judging"]}
+    items = study.items.filter(role=Role.MAIN).annotate(has_context=Q(context__isnull=False))
+    seen = {arm in arms and has for arm, has in items.values_list("arm__key", "has_context").distinct()}
+    return {
+        Shown.ALWAYS,
+        *(Shown.WITH_CONTEXT if with_context else Shown.WITHOUT_CONTEXT for with_context in seen),
+    }
 
 
 def _has_texts(study: Study, question: QuestionSpec) -> bool:
@@ -135,18 +145,16 @@ def _raters(study: Study, report: Record) -> str:
     names = {
         "person": ("person", "people"),
         "judge": ("LLM judge", "LLM judges"),
+        DERIVED: ("judge derived from others", "judges derived from others"),
+        MEASURING: ("automatic measure", "automatic measures"),
         HEURISTIC: ("heuristic", "heuristics"),
         "simulated": ("simulated rater", "simulated raters"),
     }
-    heuristics = {each["rater"] for each in report["judges"] if each["heuristic"]}
+    kinds = _kinds_of_judges(study)
     imported = set(study.raters.filter(source=Rater.Source.IMPORTED).values_list("pseudonym", flat=True))
     parts = []
     for kind, (one, several) in names.items():
-        found = [
-            rater
-            for rater in report["raters"]
-            if kind == (HEURISTIC if rater["rater"] in heuristics else rater["kind"])
-        ]
+        found = [rater for rater in report["raters"] if kind == kinds.get(rater["rater"], rater["kind"])]
         if found:
             n = sum(rater["judgments"] for rater in found)
             brought = sum(rater["rater"] in imported for rater in found)
@@ -157,9 +165,24 @@ def _raters(study: Study, report: Record) -> str:
     return f"The figures rest on {joined(parts)}." if parts else ""
 
 
-def _judges(report: Record) -> str:
+def _kinds_of_judges(study: Study) -> dict[str, str]:
+    """What judges are that are no language models asked for their opinion."""
+    found = {}
+    for name, about in study.raters.filter(kind=Rater.Kind.JUDGE).values_list("pseudonym", "about"):
+        if about.get("heuristic"):
+            found[name] = HEURISTIC
+        elif about.get("derived"):
+            found[name] = DERIVED
+        # Numbers from outside are of a judge without a version.
+        elif about.get("writes") is False or ("measures" in about and "version" not in about):
+            found[name] = MEASURING
+    return found
+
+
+def _judges(study: Study, report: Record) -> str:
     """The LLM judges with their models, where there are few; a model is not told twice, nor where it is not known."""
-    models = {each["rater"]: each["model"] for each in report["judges"] if not each["heuristic"]}
+    kinds = _kinds_of_judges(study)
+    models = {each["rater"]: each["model"] for each in report["judges"] if each["rater"] not in kinds}
     found = [each for each in report["raters"] if each["rater"] in models]
     if not 0 < len(found) <= MOST_JUDGES:
         return ""

@@ -6,6 +6,7 @@ It compiles by itself; beside it, in `plots`, it finds the plots' PDFs, as they 
 from collections.abc import Iterator
 
 from analytics.display.blocks import Block, Plot, ReportPage, Section
+from analytics.display.numbers import ended
 from analytics.figures.report_view import Record
 from analytics.reports.page import report_page
 from analytics.reports.paper.citation import HASH_LETTERS
@@ -67,8 +68,8 @@ def _document(page: ReportPage, report: Record) -> Iterator[str]:
     for summary in page.others:
         yield from _facts(summary.label, summary.facts)
     for finding in page.findings:
-        about, heading = escape(finding["about"]), escape(finding["heading"])
-        yield rf"\paragraph{{{about}: {heading}.}} {escape(finding['text'])}"
+        heading = ended(f"{finding['about']}: {finding['heading']}")
+        yield rf"\paragraph{{{escape(heading)}}} {escape(finding['text'])}"
     for section in page.sections:
         yield from section_latex(section)
     # A hash is never broken, so that a line may have to end long before it.

@@ -10,10 +10,13 @@ import numpy.typing as npt
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, present, undefined
 from analytics.statistics.core.narrow import row_sums
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
-from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
+from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate
 from analytics.statistics.core.tidy import MISSING, TIE, Bools, Floats, Ints, split
 
 FEW_JUDGMENTS = "items with fewer than two judgments"
+# Of more judgments the most common label has hardly more than its chance.
+MOST_DRAWN = 100
+FEW_UNTIED = "items with fewer than two judgments that are no tie"
 TIED_ITEMS = "items whose most common label is a tie"
 ALL_TIED = "The most common label of every item with two or more ratings is a tie."
 ONE_ARM_ONLY = "queries and pairs without such an item in the other setting"
@@ -29,10 +32,12 @@ class Agreement:
 
 @dataclass(frozen=True)
 class AgreementDifference:
-    """Agreement in the second arm less that in the first, its paired t-test, and its sign-flip test `test`.
+    """Agreement in the second arm less that in the first, and its paired t-test; and the same of `of_two`, how often
+    two raters of an item agree, with its sign-flip test `test`.
 
-    `statistic` and `p_value` are the t-test's, None where it is undefined; `test_undefined` then says why. `test` is
-    None where the arms share no query.
+    The most common label has the smaller a share of an item's judgments the more these are, whatever raters think: only
+    the agreement of two tells settings apart that had different numbers of raters. `statistic` and `p_value` are the
+    t-test's, None where it is undefined; `test_undefined` then says why. `test` is None where the arms share no query.
     """
 
     difference: Estimate
@@ -40,6 +45,7 @@ class AgreementDifference:
     degrees_of_freedom: int | None
     p_value: float | None
     test_undefined: str = ""
+    of_two: Estimate | None = None
     test: Tested | None = None
 
 
@@ -58,6 +64,46 @@ def item_agreement(counts: Ints) -> Floats:
     shares = np.full(len(counts), np.nan)
     np.divide(counts.max(axis=1, initial=0), judged, out=shares, where=judged >= 2)
     return shares
+
+
+def agreement_of_two(counts: Ints) -> Floats:
+    """The chance that two different judgments of an item give the same label, from counts (n, k); nan with fewer than
+    two. It does not depend on how many there are (MT-Bench, section 4.2)."""
+    counts = counts.astype(np.int64)
+    n = row_sums(counts)
+    return divide((counts * (counts - 1)).sum(axis=1).astype(np.float64), (n * (n - 1)).astype(np.float64))
+
+
+def chance_agreement(counts: Ints) -> float | None:
+    """The share of an item's judgments that its most common label would have if each was drawn from the labels of all
+    items (n, k) together, whoever judges what; None without an item of two judgments."""
+    judged = row_sums(counts)
+    used = judged >= 2
+    if not used.any():
+        return None
+    sizes, times = np.unique(np.minimum(judged[used], MOST_DRAWN), return_counts=True)
+    total = counts[used].sum(axis=0)
+    shares = [expected_mode(total / total.sum(), int(size)) for size in sizes]
+    return float(np.average(shares, weights=times))
+
+
+def expected_mode(chances: Floats, n: int) -> float:
+    """The expected share of the most common of `n` labels that are drawn by their `chances` (k,).
+
+    It is the sum over m of the chance that some label occurs more often than m times. Numbers of labels that are drawn
+    as often as it happens (Poisson) do not depend on each other; given that they are n in all, they are drawn n times.
+    """
+    import scipy
+
+    occurs = scipy.stats.poisson.pmf(np.arange(n + 1), n * chances[:, None])
+    in_all = float(scipy.stats.poisson.pmf(n, n))
+    total = 0.0
+    for most in range(n):
+        together = np.ones(1)
+        for each in occurs:
+            together = np.convolve(together, each[: most + 1])[: n + 1]
+        total += 1 - (float(together[n]) / in_all if len(together) > n else 0.0)
+    return total / n
 
 
 def mode_is(counts: Ints, label: int) -> Bools:
@@ -112,32 +158,40 @@ def agreement_difference(
     """Difference in percentage agreement between arm `second` and arm `first` (ContextEval, Table 4).
 
     Items are matched by query and pair, several of one match averaged; matches found in one arm only are left out. The
-    interval is that of the two-sided paired t-test. The sign-flip test flips queries, with all of their pairs.
-    `ties=False` leaves out items whose unique most common label is `tie` before matching. Raises ParameterError where
-    both arms are the same.
+    interval is that of the two-sided paired t-test. The sign-flip test flips queries, with all of their pairs, and is
+    of the agreement of two. `ties=False` leaves out items whose unique most common label is `tie` before matching, and
+    of two judgments those of which one is. Raises ParameterError where both arms are the same.
     """
     if first == second:
         raise ParameterError("Two different arms are needed for a difference.")
-    shares = item_agreement(counts)
-    usable = np.isfinite(shares)
-    if not ties:
-        usable &= ~mode_is(counts, tie)
     match = query.astype(np.int64) * (int(pair.max(initial=0)) + 1) + pair
-    one, other = (_mean_by_match(shares, match, usable & (arm == code)) for code in (first, second))
-    shared, at_one, at_other = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
-    dropped = int(np.count_nonzero(~usable & ((arm == first) | (arm == second))))
-    parts = present(
-        {
-            FEW_JUDGMENTS if ties else f"{FEW_JUDGMENTS}, and {TIED_ITEMS}": dropped,
-            ONE_ARM_ONLY: len(one[0]) + len(other[0]) - 2 * len(shared),
-        }
-    )
-    found = _paired_test(one[1][at_one], other[1][at_other], parts, level)
+    arms = (arm == first, arm == second)
+    shares = item_agreement(counts)
+    untied = np.ones(len(counts), dtype=bool) if ties else ~mode_is(counts, tie)
+    left_out = FEW_JUDGMENTS if ties else f"{FEW_JUDGMENTS}, and {TIED_ITEMS}"
+    _, one, other, parts = _matched(np.where(untied, shares, np.nan), match, arms, left_out)
+    found = _paired_test(one, other, parts, level)
+    shares = agreement_of_two(counts if ties else np.delete(counts, tie, axis=1))
+    shared, one, other, parts = _matched(shares, match, arms, FEW_JUDGMENTS if ties else FEW_UNTIED)
     if not len(shared):
         return found
     query_of = shared // (int(pair.max(initial=0)) + 1)
-    changes = other[1][at_other] - one[1][at_one]
-    return replace(found, test=sign_flip(changes, query_of, tests.of(first, second)).two_sided)
+    test = sign_flip(other - one, query_of, tests.of(first, second)).two_sided
+    return replace(found, of_two=_paired_test(one, other, parts, level).difference, test=test)
+
+
+def _matched(
+    shares: Floats, match: Ints, arms: tuple[Bools, Bools], left_out: str
+) -> tuple[Ints, Floats, Floats, tuple[LeftOut, ...]]:
+    """The matches (m,) that both arms have, the mean share of each in either (m,), and the items that are in none."""
+    usable = np.isfinite(shares)
+    one, other = (_mean_by_match(shares, match, usable & of_arm) for of_arm in arms)
+    shared, at_one, at_other = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
+    parts = {
+        left_out: int(np.count_nonzero(~usable & (arms[0] | arms[1]))),
+        ONE_ARM_ONLY: len(one[0]) + len(other[0]) - 2 * len(shared),
+    }
+    return shared, one[1][at_one], other[1][at_other], present(parts)
 
 
 def _mean_agreement(

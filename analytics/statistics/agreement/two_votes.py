@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analytics.statistics.agreement.percentage import agreement_of_two
 from analytics.statistics.core.estimates import Estimate, TidyDataError, present, undefined
 from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate
 from analytics.statistics.core.tidy import TIE, Floats, Ints
@@ -35,11 +36,7 @@ def two_votes_within(counts: Ints, query: Ints, *, resample: ResampleSpec, tie: 
     fewer than two that are none. `tie` is None for labels without one.
     """
 
-    def shares(votes: Ints) -> Floats:
-        n = votes.sum(axis=1)
-        return divide((votes * (votes - 1)).sum(axis=1).astype(np.float64), (n * (n - 1)).astype(np.float64))
-
-    return _both_ways(shares, (counts,), query, resample, tie, FEW_VOTES)
+    return _both_ways(agreement_of_two, (counts,), query, resample, tie, FEW_VOTES)
 
 
 def two_votes_between(

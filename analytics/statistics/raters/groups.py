@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analytics.statistics.agreement.percentage import agreement_of_two
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
@@ -56,7 +57,7 @@ def pair_agreement(
     query = np.zeros(len(unit_codes), dtype=np.int64)
     for each in (one, other):
         query[np.searchsorted(unit_codes, each.unit)] = each.query
-    own_first, own_second = _within(first), _within(second)
+    own_first, own_second = agreement_of_two(first), agreement_of_two(second)
     sizes = first.sum(axis=1) * second.sum(axis=1)
     both = np.where(sizes > 0, (first * second).sum(axis=1) / np.maximum(sizes, 1), np.nan)
 
@@ -81,15 +82,9 @@ def pair_agreement(
     )
 
 
-def _counts(values: Values, units: Ints, answers: Floats) -> Floats:
+def _counts(values: Values, units: Ints, answers: Floats) -> Ints:
     row, column = np.searchsorted(units, values.unit), np.searchsorted(answers, values.value)
-    return count_matrix(row, column, len(units), len(answers)).astype(np.float64)
-
-
-def _within(counts: Floats) -> Floats:
-    """The chance that two raters of each unit agree; nan where there are not two."""
-    n = counts.sum(axis=1)
-    return np.where(n > 1, (counts * (counts - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1), np.nan)
+    return count_matrix(row, column, len(units), len(answers)).astype(np.int64)
 
 
 def _tested(gap: Floats, query: Ints, resample: ResampleSpec, tests: Randomization, unit: str) -> TestedGap:

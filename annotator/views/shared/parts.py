@@ -14,7 +14,7 @@ from annotator.services.admission.entry import consent_version
 from annotator.services.work.leave import MAX_COMMENTS
 from annotator.views.shared.texts import LINK_STOPPED, LINK_TODO, OUTCOMES, STEP_LABELS, Words
 from evaluation.forms import build_feedback, build_screen
-from evaluation.models import Study
+from evaluation.models import Role, Study
 from evaluation.protocols import AnswersInvalid, AnswerValue, Problem, Protocol
 from evaluation.protocols.base import Data, Spec, Stimulus, sees_context
 from evaluation.rendering import render_markdown
@@ -87,7 +87,9 @@ def short_wait(minutes: int) -> dict[str, str]:
     return {"title": gettext("A short wait"), "text": text, "button": gettext("Check again")}
 
 
-def instruction_texts(spec: Spec) -> dict[str, Any]:
+def instruction_texts(study: Study, spec: Spec) -> dict[str, Any]:
+    """The guideline on contexts is for studies that show one, as it is in judges' prompts."""
+    left_out = () if shows_contexts(study, spec) else ("guideline_context",)
     return {
         "instructions": rendered(spec["texts"].get("instructions", "")),
         "guidelines": [
@@ -96,9 +98,18 @@ def instruction_texts(spec: Spec) -> dict[str, Any]:
                 ("guideline", gettext("How to judge")),
                 ("guideline_context", gettext("Judging with context")),
             )
-            if spec["texts"].get(key)
+            if spec["texts"].get(key) and key not in left_out
         ],
     }
+
+
+def shows_contexts(study: Study, spec: Spec) -> bool:
+    """Whether an item of the study is judged with its context; of a study without items, whether one could be."""
+    arms = [arm["key"] for arm in spec["arms"] if arm["context_at_judging"]]
+    main = study.items.filter(role=Role.MAIN)
+    return bool(arms) and (
+        main.filter(arm__key__in=arms, context__isnull=False).exists() or not main.exists()
+    )
 
 
 def guideline(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> str:

@@ -20,7 +20,7 @@ def _entry(study: Study, spec: Spec) -> str:
 
 
 def _instructions(study: Study, spec: Spec) -> str:
-    context = {"texts": instruction_texts(spec), "continue_url": ""}
+    context = {"texts": instruction_texts(study, spec), "continue_url": ""}
     return _page(study, spec, "annotator/page_instructions.html", context)
 
 

@@ -200,7 +200,7 @@ def back_screen(participant: Participant, done: list[Assignment]) -> HttpRespons
 
 def instructions_screen(participant: Participant, notice: str = "") -> HttpResponse:
     context = _around(participant, notice) | {
-        "texts": instruction_texts(participant.revision.spec),
+        "texts": instruction_texts(participant.study, participant.revision.spec),
         "continue_url": _address("advance", participant),
     }
     return render_for(participant.study, "annotator/page_instructions.html", context)

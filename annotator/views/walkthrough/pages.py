@@ -56,7 +56,7 @@ def entry_page(walk: Walk) -> HttpResponse:
 
 
 def instructions_page(walk: Walk) -> HttpResponse:
-    context = {"texts": instruction_texts(walk.walked.spec), "continue_url": walk.act("continue")}
+    context = {"texts": instruction_texts(walk.study, walk.walked.spec), "continue_url": walk.act("continue")}
     return walk.page("annotator/page_instructions.html", context)
 
 

@@ -58,6 +58,8 @@ def launch_advice(study: Study, by: Any = None) -> list[hooks.Advice]:
 
     found = [hooks.Advice(text) for text in study.protocol_object.advice(study.redundancy, fewest_responses)]
     found += [hooks.Advice(text) for text in text_advice(study)]
+    if study.steps.get("training") and not study.items.filter(role=Role.TRAINING).exists():
+        found.append(hooks.Advice("Participants practise before they judge, and there is no training item."))
     return found + [each for says in hooks.launch_advice for each in says(study, by)]
 
 

@@ -239,6 +239,7 @@ def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
         "heuristic": not asks_model and derivation is None,
         **{name: own for name in ("own_system", "own_family") if (own := getattr(judge, name))},
         **({"options": judge.options} if judge.options else {}),
+        **({"writes": False} if judge.is_repeatable else {}),
         **({"jury": jury_facts(judge.jury)} if judge.jury else {}),
         **({"measures": [each.as_json() for each in measures]} if measures else {}),
     }

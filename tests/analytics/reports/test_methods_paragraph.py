@@ -11,6 +11,7 @@ from analytics.reports.build import build_report, fingerprint
 from analytics.reports.files import report_html, report_json
 from analytics.reports.markdown import report_markdown
 from annotator.models import Panel, Participant, Slot
+from evaluation.dumps.imports.scores import import_scores
 from evaluation.models import Outcome, Rater
 from evaluation.protocols import PROTOCOLS
 from evaluation.services import close_study, exclude, revise_study
@@ -274,3 +275,43 @@ def test_labels_with_commas_and_heuristics(owner):
     text = paragraph(study)
     assert "(Aspen, formal; and birch)" in text
     assert "by 1 heuristic." in text
+
+
+def test_judges_that_are_no_language_models_are_named_as_what_they_are(owner, tmp_path):
+    study = judged_study(owner=owner)
+    judge(study, raters=2)
+    abouts = (
+        {"derived": {"members": {}}},
+        {"writes": False, "measures": [{"name": "near"}]},
+        {"model": "m-7b"},
+    )
+    for about, each in zip(abouts, judge(study, raters=3, kind="judge", label="j"), strict=True):
+        Rater.objects.filter(pk=each.pk).update(about=about)
+    text = paragraph(study)
+    assert "1 LLM judge" in text
+    assert "1 judge derived from others" in text
+    assert "1 automatic measure" in text
+    assert text.count("LLM judge") == 2
+
+
+def test_a_study_that_only_measures_judge_asked_for_nothing(owner, tmp_path):
+    study = judged_study(owner=owner)
+    items = study.items.filter(role="main")
+    lines = [f"{item.key},{each['system']},m,1" for item in items for each in item.stimulus["responses"]]
+    (tmp_path / "scores.csv").write_text("\n".join(["item,system,name,score", *lines]))
+    import_scores(study, tmp_path / "scores.csv", judge="script")
+    text = paragraph(study)
+    assert "asked for" not in text
+    assert "LLM" not in text
+    assert "by 1 automatic measure" in text
+
+
+def test_people_practised_where_there_was_something_to_practise_on(owner):
+    study = judged_study(owner=owner)
+    came(study, judge(study, raters=2), 1)
+    revision = study.revisions.get()
+    revision.spec["steps"]["training"] = True
+    revision.save()
+    assert "practised" not in paragraph(study)
+    study.items.filter(pk=study.items.last().pk).update(role="training")
+    assert "practised on training items with feedback" in paragraph(study)

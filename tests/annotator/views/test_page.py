@@ -48,7 +48,7 @@ def test_get_changes_nothing(client, participant):
 
 
 def test_instructions_show_general_and_both_forms(client, make):
-    page = text(show(client, enter(make(steps=ALL_STEPS, training=True), Visit("link"))))
+    page = text(show(client, enter(make(steps=ALL_STEPS, training=True, arms=WITH), Visit("link"))))
     for words in (
         "Instructions",
         "Read the question and both answers",
@@ -57,6 +57,19 @@ def test_instructions_show_general_and_both_forms(client, make):
         "Continue",
     ):
         assert words in page
+
+
+@pytest.mark.parametrize("arms", [WITH, WITHOUT])
+def test_instructions_are_those_that_judges_read(client, make, arms):
+    """Of contexts only where people are shown any, which a setting may withhold and items may not have."""
+    study = make(steps=ALL_STEPS, arms=arms)
+    if arms is WITH:
+        study.items.update(context=None)
+    page = text(show(client, enter(study, Visit("link"))))
+    assert "How to judge" in page
+    assert "Judging with context" not in page
+    assert "about themselves" not in page
+    assert "follow-up" not in page
 
 
 def test_training_gives_feedback_on_each_gold_value(client, make):

@@ -1,4 +1,5 @@
 from collections import Counter, defaultdict
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from analytics.statistics.agreement.percentage import (
     agreement,
     agreement_by_group,
     agreement_difference,
+    chance_agreement,
+    expected_mode,
     item_agreement,
     majority,
 )
@@ -162,10 +165,45 @@ def test_queries_in_one_arm_only_are_left_out() -> None:
     assert result.difference.n == 2
     assert result.difference.value == pytest.approx(-0.25)
     assert [part.n for part in result.difference.left_out] == [1, 1]
-    # Over the two shared queries agreement falls by a half, and not at all.
-    assert result.test == sign_flip(np.array([-0.5, 0]), np.arange(2), TESTS).two_sided
+    # Over the two shared queries two raters agree no more at all, and as little as before.
+    assert result.of_two.value == -0.5
+    assert result.test == sign_flip(np.array([-1.0, 0]), np.arange(2), TESTS).two_sided
     no_ties = agreement_difference(counts, query, pair, arm, first=0, second=1, tests=TESTS, ties=False)
     assert [part.n for part in no_ties.difference.left_out] == [2]
+
+
+def test_what_chance_gives_against_all_that_can_be_drawn() -> None:
+    chances = np.array([0.5, 0.3, 0.2])
+    for n in (2, 3, 5):
+        wanted = sum(
+            np.prod(chances[list(drawn)]) * np.bincount(drawn).max() / n
+            for drawn in product(range(3), repeat=n)
+        )
+        assert expected_mode(chances, n) == pytest.approx(wanted)
+    # Two of three raters are alike on most items, of which one has two raters.
+    counts = np.array([[3, 0, 0], [1, 2, 0], [1, 0, 1], [1, 0, 0]])
+    labels = counts[:3].sum(axis=0) / 8
+    assert chance_agreement(counts) == pytest.approx(
+        (2 * expected_mode(labels, 3) + expected_mode(labels, 2)) / 3
+    )
+    assert chance_agreement(counts[3:]) is None
+
+
+def test_the_number_of_raters_makes_no_difference() -> None:
+    """Of raters who choose at random alike, two in one setting and four in the other."""
+    rng, n = np.random.default_rng(8), 60
+    query, arm, pair = np.tile(np.arange(n), 2), np.repeat([0, 1], n), np.zeros(2 * n, dtype=int)
+    found = []
+    for _ in range(150):
+        chances = rng.dirichlet((1, 1, 0.5), size=n)
+        counts = np.concatenate([rng.multinomial(raters, chances) for raters in (2, 4)])
+        found.append(agreement_difference(counts, query, pair, arm, first=0, second=1, tests=TESTS))
+    # The most common label has the smaller a share, the more raters there are; two of them agree as often.
+    assert np.mean([each.difference.value for each in found]) < -0.03
+    assert np.mean([each.of_two.value for each in found]) == pytest.approx(0, abs=0.015)
+    wrong = sum(each.test.p_value < 0.05 for each in found)
+    assert wrong <= stats.binom.ppf(0.999, len(found), 0.05)
+    assert sum(each.p_value < 0.05 for each in found) > 3 * wrong
 
 
 @pytest.mark.parametrize(

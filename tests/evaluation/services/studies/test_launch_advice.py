@@ -296,3 +296,13 @@ def test_only_who_may_write_allows_it(qualifying, colleague, outsider):
     assert signed_in(outsider).post(address, {"reason": ""}).status_code == 404
     qualifying.refresh_from_db()
     assert qualifying.steps["qualification"] == {"pass_mark": 1}
+
+
+def test_practice_without_an_item_to_practise_on():
+    study = make_study("draft", training=False)
+    study.steps = {**study.steps, "training": True}
+    study.save()
+    said = "Participants practise before they judge, and there is no training item."
+    assert said in [each.text for each in launch_advice(study)]
+    study.items.filter(pk=study.items.last().pk).update(role="training")
+    assert said not in [each.text for each in launch_advice(study)]
