@@ -163,7 +163,7 @@ class PercentageAgreementFigure(Figure):
         alpha = level_in(group, "nominal")["alpha"]
         if alpha["low"] is not None and alpha["low"] <= 0:
             said.append(
-                f"not shown to be better than chance ({ALPHA} {decimal(alpha['value'])}, {interval(alpha, decimal)})"
+                f"not shown to be better than chance: {ALPHA} {decimal(alpha['value'])}, {interval(alpha, decimal)}"
             )
         yield Fact("Agreement", in_percent(found["value"]), "; ".join(said), tag=tag_of(group))
 
