@@ -155,6 +155,13 @@ def locks_are_taken_in_transactions():
         yield
 
 
+@pytest.fixture
+def in_transaction(db):
+    """For what is called here by itself, and otherwise by a service in its transaction."""
+    with transaction.atomic():
+        yield
+
+
 class Raising(logging.Handler):
     """A report goes on without a figure that fails; a test does not."""
 

@@ -53,15 +53,26 @@ def points(difference: float) -> str:
     return f"{_exact(abs(difference) * 100):.1f}"
 
 
-def p_value(value: float | None) -> str:
+def signed_p(value: float, method: str = "") -> tuple[str, str]:
+    """A p-value as it is known, and the sign before it: one from draws, which end early where it is large, has a
+    standard error below 0.005 up to a tenth, and beyond that of up to a twentieth of itself."""
+    if value < 0.001:
+        return "<", "0.001"
+    if value > 0.1 and method.endswith(" draws"):
+        return "\N{ALMOST EQUAL TO}", f"{value:.1f}"
+    return "=", f"{value:.3f}"
+
+
+def p_value(value: float | None, method: str = "") -> str:
     if value is None:
         return "not testable"
-    return f"p{NBSP}<{NBSP}0.001" if value < 0.001 else f"p{NBSP}={NBSP}{value:.3f}"
+    sign, number = signed_p(value, method)
+    return f"p{NBSP}{sign}{NBSP}{number}"
 
 
 def corrected(test: dict[str, Any]) -> str:
     """The p-value that a sentence goes by: after correction, where there is more than one test in the family."""
-    p = p_value(test["p_corrected"])
+    p = p_value(test["p_corrected"], test["method"])
     return p if test["tests"] == 1 else f"{p} after correction for {test['tests']:,} tests"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from analytics.display.numbers import decimal, percent
+from analytics.display.numbers import decimal, percent, signed_p
 
 Format = Callable[[float], str]
 DASH = "\N{EN DASH}"
@@ -154,16 +154,18 @@ class Builder:
         """A number without an interval; a dash with a footnote where it is undefined."""
         return TableCell(DASH, marks=self.note(reason)) if value is None else TableCell(form(value))
 
-    def p(self, value: float | None, reason: str = "") -> TableCell:
+    def p(self, value: float | None, reason: str = "", method: str = "") -> TableCell:
         if value is None:
             return TableCell(DASH, marks=self.note(reason))
-        return TableCell("<\N{THIN SPACE}0.001" if value < 0.001 else f"{value:.3f}")
+        sign, number = signed_p(value, method)
+        return TableCell(number if sign == "=" else f"{sign}\N{THIN SPACE}{number}")
 
     def tested(self, test: dict[str, Any] | None, reason: str = "") -> tuple[TableCell, TableCell]:
         """The p-value of a test of a family, and the one after correction, which sentences go by."""
         if test is None:
             return self.p(None, reason), self.p(None, reason)
-        return self.p(test["p_value"]), self.p(test["p_corrected"], test["undefined"])
+        method = test["method"]
+        return self.p(test["p_value"], "", method), self.p(test["p_corrected"], test["undefined"], method)
 
     def n(self, estimate: dict[str, Any]) -> TableCell:
         """The n of a figure, over the number of what it leaves out; the foot of the table says why."""

@@ -11,7 +11,7 @@ logger = logging.getLogger("assay.figures")
 
 
 class Failures(dict[str, str]):
-    """What each figure of a report that failed raised, by its key."""
+    """The figures of a report that failed: the error of each, by its key."""
 
     def __init__(self, report: dict[str, Any], known: Iterable[dict[str, str]] = ()) -> None:
         super().__init__((each["figure"], each["error"]) for each in (*report.get("failed", ()), *known))

@@ -134,7 +134,7 @@ def build_report(
 
 
 def conclude(study: Study, revision: Revision, report: Record, failures: Failures, filters: Filters) -> None:
-    """What is said of all records together: corrected tests, findings, sentences on methods.
+    """Complete a report by all that is said of its records together: corrected tests, findings, sentences on methods.
 
     A figure that fails in it is left out whole, and what is said is said anew without it.
     """

@@ -255,6 +255,7 @@ def test_another_seed_deals_other_orders_and_ranks(owner):
     assert list(starts.filter(study=one)) != list(starts.filter(study=two))
 
 
+@pytest.mark.usefixtures("in_transaction")
 def test_hardly_a_place_is_left_over_by_claiming(owner):
     """1,500 places and fifty participants with 30 items each, ten at a time."""
     study = make_crowd_study(

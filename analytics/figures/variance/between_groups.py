@@ -103,7 +103,7 @@ FIGURE = BetweenGroupsFigure()
 
 
 def without_differences(analyses: Iterable[Record]) -> str:
-    """What is said below a table of analyses, of which some have no Tukey's test."""
+    """A foot for a table of analyses, of which some have no Tukey's test."""
     most = max((len(each["systems"]) for each in analyses), default=0)
     return (
         "" if most <= MOST_COMPARED else f"Tukey's test compares up to {MOST_COMPARED} systems, not {most:,}."

@@ -166,7 +166,7 @@ def _raters(study: Study, report: Record) -> str:
 
 
 def _kinds_of_judges(study: Study) -> dict[str, str]:
-    """What judges are that are no language models asked for their opinion."""
+    """Kinds of the judges that are no language models asked for their opinion."""
     found = {}
     for name, about in study.raters.filter(kind=Rater.Kind.JUDGE).values_list("pseudonym", "about"):
         if about.get("heuristic"):

@@ -74,18 +74,21 @@ class Tested:
 
 @dataclass(frozen=True)
 class SignFlip:
-    """The chance `tail` of a sum at least as far from zero, on the side that was observed: `side` is -1, 0 or 1."""
+    """The chance `tail` of a sum at least as far from zero, on the side that was observed, and that of the same sum,
+    `equal`; `side` is -1, 0 or 1."""
 
     side: int
     tail: float
+    equal: float
     n: int
     method: str
 
     def one_sided(self, side: int) -> float:
-        """The p-value of a sum on that side (1 or -1). On the other side than observed it is at least one half."""
+        """The p-value of a sum on that side (1 or -1), of which the observed one is one; on the other side than
+        observed it is more than one half."""
         if side not in (-1, 1):
             raise ParameterError("A one-sided test is of 1 (above zero) or of -1 (below).")
-        return self.tail if self.side in (side, 0) else 1 - self.tail
+        return self.tail if self.side in (side, 0) else min(1.0, 1 - self.tail + self.equal)
 
     @property
     def p_value(self) -> float:
@@ -116,11 +119,19 @@ def sign_flip(values: Floats, query: Ints, spec: Randomization) -> SignFlip:
     if _few_outcomes(times):
         outcomes, chance = _all_sums(size, times)
         tail, how = float(chance[outcomes >= observed - room].sum()), "exact"
+        equal = float(chance[np.abs(outcomes - observed) <= room].sum())
     else:
-        tail, how = _drawn_tail(
-            lambda rng, count: _drawn_sums(size, times, rng, count) >= observed - room, int(times.sum()), spec
-        )
-    return SignFlip(side, min(1.0, tail), n, f"sign-flip over queries, {how}")
+        same, of = 1, 1  # the observed one is one of the draws
+
+        def extreme(rng: np.random.Generator, count: int) -> Bools:
+            nonlocal same, of
+            drawn = _drawn_sums(size, times, rng, count)
+            same, of = same + int(np.count_nonzero(np.abs(drawn - observed) <= room)), of + count
+            return np.asarray(drawn >= observed - room)
+
+        tail, how = _drawn_tail(extreme, int(times.sum()), spec)
+        equal = same / of
+    return SignFlip(side, min(1.0, tail), equal, n, f"sign-flip over queries, {how}")
 
 
 def two_sample(one: Floats, other: Floats, spec: Randomization) -> Tested:

@@ -183,7 +183,7 @@ def strongest_first(values: Floats) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """What each query moves strengths by, in a Newton step from where they are without it: `pull` (q, k), of the
+    """Moves of the strengths by each query, in a Newton step from where they are without it: `pull` (q, k), of the
     systems that it compares, times `spread` (k, k), by which a pull at one system moves all others."""
 
     pull: scipy.sparse.csr_array
@@ -197,7 +197,7 @@ class Moves:
         return np.asarray((queries - 1) / queries * self.spread @ squares @ self.spread)
 
     def drawn(self, rng: np.random.Generator, replicates: int) -> Floats:
-        """What strengths are off by (r, k) in resamples of the queries: a query that is drawn twice moves them once
+        """Deviations (r, k) of the strengths in resamples of the queries: a query that is drawn twice moves them once
         more, and one that is not drawn takes its move back."""
         queries, k = self.pull.shape
         pulls = [(drawn - 1) @ self.pull for drawn in draw_queries(queries, rng=rng, replicates=replicates)]

@@ -104,7 +104,7 @@ def instruction_texts(study: Study, spec: Spec) -> dict[str, Any]:
 
 
 def shows_contexts(study: Study, spec: Spec) -> bool:
-    """Whether an item of the study is judged with its context; of a study without items, whether one could be."""
+    """True where an item of the study is judged with its context; of a study without items, where one could be."""
     arms = [arm["key"] for arm in spec["arms"] if arm["context_at_judging"]]
     main = study.items.filter(role=Role.MAIN)
     return bool(arms) and (

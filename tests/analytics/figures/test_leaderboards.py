@@ -120,7 +120,7 @@ def test_they_stand_on_the_page_and_in_the_file(report):
         assert words in text
     assert "Correlations of leaderboards" in page
     assert "against baseline, the baseline" in text
-    assert "Of 3 systems:" in page
+    assert "of the pairs of 3 systems apart" in page or "Of 3 systems," in page
 
 
 def test_prompts_of_one_judge_are_told_from_other_judges(report, monkeypatch):

@@ -135,6 +135,7 @@ def build_few(key):
     return Item.objects.select_related("context").only("key", "context__key").filter(key=key)
 
 
+@pytest.mark.usefixtures("in_transaction")
 def test_a_constant_word_is_part_of_the_sql_so_that_partial_indexes_can_be_used(study, settings):
     settings.ASSAY_COMPILED_QUERIES = True
     with CaptureQueriesContext(connection) as queries:

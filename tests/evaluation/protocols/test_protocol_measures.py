@@ -54,6 +54,7 @@ def test_a_measure_is_of_the_parts_of_its_subject(subject, parts):
         ({"measure:rouge": {"r1": True}}, ["not_a_number"]),
         ({"measure:rouge": {"r1": -0.1, "r2": 1.1}}, ["below_range", "above_range"]),
         ({"measure:pair": {"r1": 1}}, ["measure_of_item"]),
+        ({"measure:pair": -1e160}, ["beyond_any_measure"]),
     ],
 )
 def test_what_does_not_fit_the_declaration_is_refused(data, codes):

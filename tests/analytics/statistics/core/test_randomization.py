@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
+from analytics.display.numbers import p_value
 from analytics.statistics.core.estimates import ParameterError, TidyDataError
 from analytics.statistics.core.randomization import Randomization, holm, sign_flip, two_sample
 
@@ -56,7 +57,7 @@ def test_sign_flips_against_all_of_them(numbers) -> None:
     assert found.p_value == pytest.approx(np.mean(np.abs(sums) >= abs(total) - 1e-7))
     if total > 1e-7:
         assert found.one_sided(1) == pytest.approx(np.mean(sums >= total - 1e-7))
-        assert found.one_sided(-1) >= 0.5 - 1e-12
+        assert found.one_sided(-1) == pytest.approx(np.mean(sums <= total + 1e-7))
 
 
 @given(values, st.sampled_from([0.01, 0.05, 0.2]))
@@ -177,3 +178,16 @@ def test_input_is_checked() -> None:
         two_sample(np.ones(3), np.ones(0), SPEC)
     with pytest.raises(ParameterError, match="1 \\(above zero\\)"):
         flip([1]).one_sided(0)
+
+
+@pytest.mark.parametrize(
+    ("p", "method", "said"),
+    [
+        (0.9812, "sign-flip over queries, 1,019 draws", "p ≈ 1.0"),
+        (0.4, "sign-flip over queries, exact", "p = 0.400"),
+        (0.0431, "sign-flip over queries, 10,000 draws", "p = 0.043"),
+        (0.0004, "sign-flip over queries, exact", "p < 0.001"),
+    ],
+)
+def test_a_p_is_printed_as_it_is_known(p, method, said) -> None:
+    assert p_value(p, method).replace("\N{NO-BREAK SPACE}", " ") == said

@@ -56,6 +56,7 @@ def test_arms_of_one_size_are_not_filled_in_turn():
     assert any(first == second for first, second in zip(arms[::2], arms[1::2], strict=True))
 
 
+@pytest.mark.usefixtures("in_transaction")
 @pytest.mark.django_db
 def test_who_knows_everything_that_is_stored_can_not_foretell_the_next_arm(monkeypatch):
     """The same study in the same state sends the next person to different arms."""

@@ -142,6 +142,7 @@ def test_no_place_is_stranded_in_a_thousand_histories(study, people, monkeypatch
         study.refresh_from_db()
 
 
+@pytest.mark.usefixtures("in_transaction")
 def test_a_place_that_nobody_would_look_for_is_found_before_nothing_is_left(study, people):
     """The front is a shortcut: if it were wrong, by a mistake or by hand, nobody would be sent away for it."""
     ArmFront.objects.update(first_open=1_000)
@@ -154,6 +155,7 @@ def test_a_place_that_nobody_would_look_for_is_found_before_nothing_is_left(stud
     assert claim.claim_slot(people[2], timezone.now()) is not None
 
 
+@pytest.mark.usefixtures("in_transaction")
 def test_somebody_who_went_away_holds_nothing_back(study, people):
     """The front passes over leases that run; what they hold is found when they have run out."""
     gone = claim.claim_slot(people[0], timezone.now())
@@ -164,6 +166,7 @@ def test_somebody_who_went_away_holds_nothing_back(study, people):
     assert claim.claim_slot(people[4], timezone.now()).slot_id == gone.slot_id
 
 
+@pytest.mark.usefixtures("in_transaction")
 def test_a_place_passed_over_for_one_person_is_kept_for_the_next(study, people):
     """They have met its query; the front stays before it."""
     first = claim.claim_slot(people[0], timezone.now())

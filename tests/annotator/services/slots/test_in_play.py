@@ -262,6 +262,7 @@ def test_nobody_is_turned_away_for_a_wrong_count(study):
     assert before(come(study, "b").token) is not None
 
 
+@pytest.mark.usefixtures("in_transaction")
 def test_an_arm_without_places_is_not_drawn(study, monkeypatch):
     full, *others = study.arms.order_by("pk")
     Slot.objects.filter(arm=full).update(state=SlotState.RETIRED)
