@@ -95,7 +95,7 @@ def test_the_same_seed_draws_the_same_and_more_begin_alike(part):
 
 
 def test_every_fault_is_python_and_changes_one_line(part):
-    faults = draw(part, 1, 80)
+    faults = draw(part, 1, 160)
     assert len({each.kind for each in faults}) == 7
     assert len({each.path.partition("/")[0] for each in faults}) == 4
     for fault in faults:
