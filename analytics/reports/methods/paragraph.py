@@ -53,14 +53,14 @@ REASONS = {
 
 def methods_paragraph(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
     """The paragraph, from the task to the software; sentences whose facts are not known are left out."""
-    passages = passages_of(study)
+    passages, kinds = passages_of(study), _kinds_of_judges(study, report)
     sentences = [
         _study(study, report),
         _view(report),
         _questions(study, report, spec),
         *(passages[place] for place in hooks.PASSAGES if place in passages),
-        _raters(study, report),
-        _judges(study, report),
+        _raters(study, report, kinds),
+        _judges(report, kinds),
         *_exclusions(report),
         _revisions(report),
         _software(report),
@@ -140,7 +140,7 @@ def _has_texts(study: Study, question: QuestionSpec) -> bool:
     return Answer.objects.filter(judgment__study=study, question=question.key).exists()
 
 
-def _raters(study: Study, report: Record) -> str:
+def _raters(study: Study, report: Record, kinds: Mapping[str, str]) -> str:
     """Judgments that count, by kind of rater; each rater stands in one kind."""
     names = {
         "person": ("person", "people"),
@@ -150,7 +150,6 @@ def _raters(study: Study, report: Record) -> str:
         HEURISTIC: ("heuristic", "heuristics"),
         "simulated": ("simulated rater", "simulated raters"),
     }
-    kinds = _kinds_of_judges(study)
     imported = set(study.raters.filter(source=Rater.Source.IMPORTED).values_list("pseudonym", flat=True))
     parts = []
     for kind, (one, several) in names.items():
@@ -165,23 +164,25 @@ def _raters(study: Study, report: Record) -> str:
     return f"The figures rest on {joined(parts)}." if parts else ""
 
 
-def _kinds_of_judges(study: Study) -> dict[str, str]:
+def _kinds_of_judges(study: Study, report: Record) -> dict[str, str]:
     """Kinds of the judges that are no language models asked for their opinion."""
     found = {}
+    answering = {each["group"] for question in report["questions"] for each in question["groups"]}
     for name, about in study.raters.filter(kind=Rater.Kind.JUDGE).values_list("pseudonym", "about"):
         if about.get("heuristic"):
             found[name] = HEURISTIC
         elif about.get("derived"):
             found[name] = DERIVED
-        # Numbers from outside are of a judge without a version.
-        elif about.get("writes") is False or ("measures" in about and "version" not in about):
+        # Numbers from outside are of a judge without a version, which answers no question.
+        elif about.get("writes") is False or (
+            about.get("measures") and "version" not in about and name not in answering
+        ):
             found[name] = MEASURING
     return found
 
 
-def _judges(study: Study, report: Record) -> str:
+def _judges(report: Record, kinds: Mapping[str, str]) -> str:
     """The LLM judges with their models, where there are few; a model is not told twice, nor where it is not known."""
-    kinds = _kinds_of_judges(study)
     models = {each["rater"]: each["model"] for each in report["judges"] if each["rater"] not in kinds}
     found = [each for each in report["raters"] if each["rater"] in models]
     if not 0 < len(found) <= MOST_JUDGES:
