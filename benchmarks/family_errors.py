@@ -31,7 +31,7 @@ from analytics.statistics.preferences.best_picks import pick_shares
 from analytics.statistics.preferences.bias import position_bias
 from analytics.statistics.preferences.flips import pair_flips
 from analytics.statistics.preferences.win_rates import win_rates_overall
-from analytics.statistics.rankings.friedman import friedman
+from analytics.statistics.rankings.rankings import ranked_pairs
 from analytics.statistics.ratings.scales import above_every_other
 from benchmarks import family_before as before
 from benchmarks.null_studies import (
@@ -175,7 +175,7 @@ def picked(picks: Any, rng: np.random.Generator) -> Family:
 
 def ranked(ranks: Any, rng: np.random.Generator) -> Family:
     tests = _drawn(comb(int(ranks.system.max()) + 1, 2), rng)
-    return _any([pair.test for pair in friedman(ranks, unit="queries", tests=tests).pairs])
+    return _any([pair.test for pair in ranked_pairs(ranks, resample=_figures_only(rng), tests=tests)])
 
 
 def rated(questions: Any, rng: np.random.Generator) -> Family:

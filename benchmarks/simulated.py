@@ -38,7 +38,7 @@ from analytics.statistics.preferences.bradley_terry import bradley_terry
 from analytics.statistics.preferences.flips import pair_flips, query_flips
 from analytics.statistics.preferences.win_rates import expected_win_rates, majority_win_rates
 from analytics.statistics.rankings.concordance import concordance
-from analytics.statistics.rankings.rankings import system_ranks
+from analytics.statistics.rankings.rankings import ranked_pairs, system_ranks
 from analytics.statistics.rankings.ranks import Ranks
 from analytics.statistics.ratings.scales import distribution, mean_value
 
@@ -267,6 +267,8 @@ def ranking_figures(rng: np.random.Generator, queries: int, items: int, apart: f
         "Kendall's tau": agreed.tau,
         "mean rank": first.mean_rank,
         "share of first places": first.first,
+        "share outranked": first.outranked,
+        "rankings with the first above the second": ranked_pairs(ranks, resample=no_replicates())[0].above,
     }
 
 

@@ -11,8 +11,9 @@ from typing import Any
 from django.utils.text import slugify
 
 from analytics.figures.aspect_figure import is_overall
+from analytics.figures.leaderboards.standings import apart
 from analytics.figures.registry import FIGURES
-from analytics.figures.report_view import ReportView
+from analytics.figures.report_view import ReportView, joined
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.leaderboards.leaderboard import interval_ranks, places
 
@@ -29,6 +30,7 @@ STANDINGS, WIN_RATES = "leaderboards/standings", "preferences/win_rates"
 STRENGTHS, PICKS = "preferences/bradley_terry", "preferences/best_picks"
 RANKS, WORTHS, SCALES = "rankings/ranks", "rankings/strengths", "ratings/scales"
 MEANS = "judges/measure_means"
+OUTRANKED = "Share of the responses ranked beside it that it outranks"
 RANKED_BY = frozenset({STANDINGS, WIN_RATES, STRENGTHS, PICKS, RANKS, WORTHS, SCALES, MEANS})
 
 Record = dict[str, Any]
@@ -117,11 +119,12 @@ def _boards(view: ReportView, question: Record, group: Record) -> Iterator[Recor
     if question["form"] == "pairs":
         yield from _preferred(view, prompt, group)
     elif question["form"] == "picks":
-        found = [(each["system"], each["share"]) for each in group[PICKS]["by_system"]]
-        yield _board(view, found, "Share of best picks", prompt=prompt, form=SHARE)
+        yield from _by_group(view, group[PICKS]["by_system"], "share", "Share of best picks", prompt)
     elif question["form"] == "ranking":
-        found = [(each["system"], each["mean_rank"]) for each in group[RANKS]["by_system"]]
-        yield _board(view, found, "Mean rank", prompt=prompt, best=LOWEST)
+        yield from _by_group(view, group[RANKS]["by_system"], "outranked", OUTRANKED, prompt)
+        if group[RANKS]["one_set"]:
+            found = [(each["system"], each["mean_rank"]) for each in group[RANKS]["by_system"]]
+            yield _board(view, found, "Mean rank", prompt=prompt, best=LOWEST)
         worths = group[WORTHS]["plackett_luce"]["worths"] if WORTHS in group else []
         if worths:
             scores = [(each["system"], each["score"]) for each in worths]
@@ -129,6 +132,18 @@ def _boards(view: ReportView, question: Record, group: Record) -> Iterator[Recor
     else:
         found = [(each["system"], each["mean"]) for each in group[SCALES]["by_system"]]
         yield _board(view, found, "Mean rating", prompt=question["prompt"], best=_best_end(question))
+
+
+def _by_group(
+    view: ReportView, by_system: Sequence[Record], name: str, measure: str, prompt: str
+) -> Iterator[Record]:
+    """A board of shares for each group of systems that were on an item together, directly or through others."""
+    groups: dict[int, list[tuple[str, Record]]] = {}
+    for each in by_system:
+        groups.setdefault(each["group"], []).append((each["system"], each[name]))
+    for found in groups.values():
+        among = _among(view, found) if len(groups) > 1 else ""
+        yield _board(view, found, measure, prompt=prompt, form=SHARE, among=among)
 
 
 def _preferred(view: ReportView, prompt: str, group: Record) -> Iterator[Record]:
@@ -142,15 +157,18 @@ def _preferred(view: ReportView, prompt: str, group: Record) -> Iterator[Record]
                     for each in standings["boards"]
                     if each["arm"] == board["arm"] and each["category"] is not None
                 ]
-                rates = [(each["system"], each["rate"]) for each in board["standings"]]
-                yield _rates(view, prompt, rates, board["arm"], standings["against"], others)
+                groups = apart(board["standings"])
+                for each in groups:
+                    rates = [(one["system"], one["rate"]) for one in each]
+                    among = _among(view, rates) if len(groups) > 1 else ""
+                    yield _rates(view, prompt, rates, board["arm"], standings["against"], others, among)
     elif WIN_RATES in group:
         rows = group[WIN_RATES]["against_baseline"] or group[WIN_RATES]["overall"]
         rows = [each for each in rows if each["category"] is None]
         against = rows[0]["opponent"] or "" if rows else ""
         for arm in dict.fromkeys(each["arm"] for each in rows):
             rates = [(each["system"], each["rate"]) for each in rows if each["arm"] == arm]
-            yield _rates(view, prompt, rates, arm, against, [])
+            yield _rates(view, prompt, rates, arm, against, [], "")
     for fit in group.get(STRENGTHS, {"fits": ()})["fits"]:
         if fit["strengths"]:
             scores = [(each["system"], each["score"]) for each in fit["strengths"]]
@@ -164,9 +182,20 @@ def _rates(
     arm: str | None,
     against: str,
     categories: Sequence[tuple[str, Record]],
+    among: str,
 ) -> Record:
     measure = f"Expected win rate against {view.system(against)}" if against else "Expected win rate"
-    return _board(view, rates, measure, prompt=prompt, arm=_arm(view, arm), form=SHARE, categories=categories)
+    systems = {system for system, _ in rates}
+    own = [(name, {key: each for key, each in found.items() if key in systems}) for name, found in categories]
+    own = [(name, found) for name, found in own if found]
+    return _board(
+        view, rates, measure, prompt=prompt, arm=_arm(view, arm), form=SHARE, categories=own, among=among
+    )
+
+
+def _among(view: ReportView, found: Sequence[tuple[str, Record]]) -> str:
+    """The systems of a board that were never compared with those of the others."""
+    return joined([view.system(system) for system, _ in found])
 
 
 def _arm(view: ReportView, arm: str | None) -> str:
@@ -210,8 +239,12 @@ def _board(
     form: str = NUMBER,
     best: str = HIGHEST,
     categories: Sequence[tuple[str, Record]] = (),
+    among: str = "",
 ) -> Record:
-    """Systems in order of their figures, the best first. `categories` are names, each with figures by system."""
+    """Systems in order of their figures, the best first. `categories` are names, each with figures by system.
+
+    `among` names the systems where they can't be ranked with the others.
+    """
     standings = _ranked([estimate for _, estimate in found], best)
     columns = [
         (
@@ -240,6 +273,7 @@ def _board(
         "measure": measure,
         "prompt": prompt,
         "setting": arm,
+        "among": among,
         "form": form,
         "best": best,
         "categories": [name for name, *_ in columns],

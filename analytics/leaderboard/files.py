@@ -16,8 +16,8 @@ RANKED = (
     "whose intervals overlap share a rank."
 )
 COLUMNS = (
-    "raters", "question", "setting", "category", "measure", "best", "system", "label", "rank", "place", "value", "low",
-    "high", "n", "unit",
+    "raters", "question", "setting", "among", "category", "measure", "best", "system", "label", "rank", "place",
+    "value", "low", "high", "n", "unit",
 )  # fmt: skip
 
 
@@ -45,8 +45,9 @@ def _category(build: Builder, figure: Record | None, form: Any) -> TableCell:
 
 
 def heading(board: Record) -> str:
-    """The setting and the question, where there are several, and what systems are ranked by."""
-    return ": ".join(filter(None, [board["setting"], board["prompt"], board["measure"]]))
+    """The setting and the question, where there are several, what systems are ranked by, and which, if not all."""
+    among = f"{board['measure']}, among {board['among']}" if board["among"] else board["measure"]
+    return ": ".join(filter(None, [board["setting"], board["prompt"], among]))
 
 
 def leaderboard_json(record: Record, **more: Any) -> str:
@@ -75,6 +76,7 @@ def _lines(raters: Record, board: Record) -> Iterator[list[Any]]:
                 "raters": raters["label"],
                 "question": board["prompt"],
                 "setting": board["setting"],
+                "among": board["among"],
                 "category": category,
                 "measure": board["measure"],
                 "best": board["best"],

@@ -12,6 +12,7 @@ from analytics.frames.study import study_frame
 from analytics.reports.common import LEVEL, REPLICATES, NothingToReport
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Ints
+from analytics.statistics.rankings.rankings import outranked
 from analytics.statistics.rankings.scores_vs_ranks import ScoresVsRanks, scores_vs_ranks
 from evaluation.models import Query, Response, Study
 from evaluation.protocols import Kind, QuestionSpec
@@ -25,11 +26,11 @@ CELL = ["query", "system"]
 
 @dataclass(frozen=True)
 class SystemStanding:
-    """A system's mean score, as it was given, and mean rank over the responses that were compared."""
+    """A system's mean score, as it was given, and share of co-ranked responses outranked, over what was compared."""
 
     system: str
     score: float
-    rank: float
+    outranked: float
     n: int
 
 
@@ -68,15 +69,20 @@ class _Side:
     group: AnswerGroup
 
     def means(self) -> "pd.Series[float]":
-        """The mean answer about each query's response of each system, by their keys."""
+        """The mean answer about each query's response of each system, by their keys; of a ranking what it outranks.
+
+        A rank says something only among as many others: third of three is not third of seven.
+        """
         import pandas as pd
 
         items, answers = self.frame.items, self.group.answers[self.question.key]
-        known = answers.system >= 0
+        # Ranks have the rows of the answers.
+        value = outranked(answers.as_ranks()) if self.question.kind == Kind.RANKING else answers.value
+        known = (answers.system >= 0) & np.isfinite(value)
         several = max(len(items.systems), 1)
         cell = items.query[answers.item[known]].astype(np.int64) * several + answers.system[known]
         cells, place = np.unique(cell, return_inverse=True)
-        sums = np.bincount(place, weights=answers.value[known], minlength=len(cells))
+        sums = np.bincount(place, weights=value[known], minlength=len(cells))
         keys = [(items.queries[each // several], items.systems[each % several]) for each in cells.tolist()]
         means = sums / np.maximum(np.bincount(place, minlength=len(cells)), 1)
         return pd.Series(means, index=pd.MultiIndex.from_tuples(keys, names=CELL)).sort_index()
@@ -85,7 +91,7 @@ class _Side:
 def compare_rankings(
     scored: Study, ranked: Study, *, question: str = "", scored_by: str = "", ranked_by: str = ""
 ) -> ComparedRankings:
-    """The mean scores of `scored` on a scale about responses beside the mean ranks of `ranked`.
+    """The mean scores of `scored` on a scale about responses beside what they outrank in `ranked`.
 
     Responses are the same where the keys of their query and system are, and their texts are. `question` is the scale,
     otherwise the one called overall; `scored_by` and `ranked_by` are keys of groups of raters, otherwise people or,
@@ -146,7 +152,7 @@ def _compared(scored: _Side, ranked: _Side, texts: "_Texts") -> ComparedRankings
     kept = texts.same(scored.study, ranked.study, both)
     if not len(kept):
         raise NothingToReport(f"Every response that {names} share has another text there, or its query has.")
-    table = pd.DataFrame({"score": scores.loc[kept], "rank": ranks.loc[kept]}).reset_index()
+    table = pd.DataFrame({"score": scores.loc[kept], "outranked": ranks.loc[kept]}).reset_index()
     score = table["score"].to_numpy(dtype=np.float64)
     return ComparedRankings(
         question_key=scored.question.key,
@@ -164,7 +170,7 @@ def _compared(scored: _Side, ranked: _Side, texts: "_Texts") -> ComparedRankings
         other_text=len(both) - len(kept),
         found=scores_vs_ranks(
             score if scored.question.more_is_better else -score,
-            table["rank"].to_numpy(dtype=np.float64),
+            1 - table["outranked"].to_numpy(dtype=np.float64),
             _codes(table["system"]),
             _codes(table["query"]),
             resample=ResampleSpec(scored.study.seed, REPLICATES, LEVEL),
@@ -260,4 +266,6 @@ def _codes(names: "pd.Series[str]") -> Ints:
 
 def _standings(table: "pd.DataFrame") -> Iterable[SystemStanding]:
     for system, rows in table.groupby("system"):
-        yield SystemStanding(str(system), float(rows["score"].mean()), float(rows["rank"].mean()), len(rows))
+        yield SystemStanding(
+            str(system), float(rows["score"].mean()), float(rows["outranked"].mean()), len(rows)
+        )

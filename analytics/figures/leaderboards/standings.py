@@ -12,7 +12,7 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
-from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, joined, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Bools
 from analytics.statistics.leaderboards.leaderboard import leaderboard
@@ -107,11 +107,34 @@ def _of_pair(view: PairView) -> Iterator[Block]:
                 yield _block(view, group, arm, whole, boards)
 
 
+def apart(standings: Iterable[Record]) -> list[list[Record]]:
+    """The standings by group of systems that were compared, directly or through others; those without a rate last."""
+    groups: dict[int | None, list[Record]] = {}
+    for each in standings:
+        groups.setdefault(each["group"], []).append(each)
+    without = groups.pop(None, [])
+    found = list(groups.values())
+    if not found:
+        return [without] if without else []
+    found[-1].extend(without)
+    return found
+
+
+def never_met(names: Iterable[Iterable[str]]) -> str:
+    """That these groups of systems have ranks of their own."""
+    found = [joined(list(each)) for each in names]
+    return (
+        f"These were never compared with each other, neither directly nor through other systems: {'; '.join(found)}. "
+        "Each group has ranks of its own, and rates of different groups say nothing of each other."
+    )
+
+
 def _block(view: PairView, group: Record, arm: str, whole: Record, boards: list[Record]) -> Block:
     folded = group is not view.leading
     title = view.arm(arm) if view.several_arms else "Systems"
+    groups = apart(whole["standings"])
     tables = [
-        _overall(view, whole),
+        *(_overall(view, each, len(groups) > 1) for each in groups),
         *(
             _by(view, whole, found, factor, names)
             for factor, names in (("category", {"": "none"}), ("split", SPLIT_NAMES))
@@ -120,16 +143,22 @@ def _block(view: PairView, group: Record, arm: str, whole: Record, boards: list[
     ]
     return Block(
         view.title_for(group, title) if folded or view.several_arms else "",
+        (never_met([view.system(one["system"]) for one in each] for each in groups),)
+        if len(groups) > 1
+        else (),
         tables=tuple(tables),
-        plot=_plot(view, group, whole),
+        plot=_plot(view, group, whole) if len(groups) == 1 else None,
         folded=folded,
         tag=tag_of(group),
     )
 
 
-def _overall(view: PairView, board: Record) -> Table:
-    build = Builder("Expected win rate, in percent.", columns(["System", "Rank", "Place", "Expected", "n"]))
-    for each in board["standings"]:
+def _overall(view: PairView, standings: list[Record], alone: bool) -> Table:
+    among = f" among {joined([view.system(each['system']) for each in standings])}" if alone else ""
+    build = Builder(
+        f"Expected win rate{among}, in percent.", columns(["System", "Rank", "Place", "Expected", "n"])
+    )
+    for each in standings:
         build.add(
             head(view.system(each["system"])),
             *(count(each[name]) if each[name] else TableCell(DASH) for name in ("rank", "place")),

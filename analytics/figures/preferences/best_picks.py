@@ -18,7 +18,7 @@ from analytics.figures.strip import leading_fact
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
-from analytics.statistics.preferences.best_picks import SamePick, pick_shares, same_pick
+from analytics.statistics.preferences.best_picks import SamePick, offered_together, pick_shares, same_pick
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
@@ -46,9 +46,10 @@ class BestPicksFigure(Figure):
             tests=given.tests("picks", len(items.systems)),
         )
         same = same_pick(found, resample=given.resample("same pick"))
+        groups = offered_together(items.offered[np.unique(found.item)])
         return {
             "by_system": [
-                {**plain(share), "system": items.systems[share.system]}
+                {**plain(share), "system": items.systems[share.system], "group": int(groups[share.system])}
                 for share in shares.systems
                 if share.share.n
             ],
@@ -92,8 +93,9 @@ class BestPicksFigure(Figure):
                 }
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
-        found = [(each["system"], each["share"]) for each in group[self.key]["by_system"]]
-        if found:
+        by_system = group[self.key]["by_system"]
+        found = [(each["system"], each["share"]) for each in by_system]
+        if len({each["group"] for each in by_system}) == 1:
             yield leading_fact(view, group, "Most often picked", found, in_percent)
 
     def intro(self, view: ReportView) -> str:

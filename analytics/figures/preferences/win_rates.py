@@ -31,7 +31,7 @@ from analytics.statistics.agreement.percentage import majority
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
-from analytics.statistics.core.tidy import FIRST, MISSING
+from analytics.statistics.core.tidy import FIRST, MISSING, connected
 from analytics.statistics.preferences.win_rates import (
     expected_win_rates,
     item_scores,
@@ -45,6 +45,10 @@ from evaluation.protocols import QuestionSpec
 
 KEY = "preferences/win_rates"
 PAIR = ("system_1", "system_2")
+NEVER_MET = (
+    "Some of these systems were never compared with each other, neither directly nor through other systems: their "
+    "rates are against other opponents and say nothing of each other."
+)
 TIES_COUNT = {
     "half": "An expected win rate counts a tie as half a win.",
     "win": "An expected win rate counts a tie as a win, so the rates of two systems may add up to more than one.",
@@ -180,9 +184,12 @@ class WinRatesFigure(Figure):
                 }
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
-        """The highest rate, of the first of several questions; of one alone the rates stand right below."""
+        """The highest rate, of the first of several questions; of one alone the rates stand right below.
+
+        Of systems that never met none is the highest.
+        """
         rates = [each for each in group[self.key]["overall"] if each["rate"]["value"] is not None]
-        if not view.several_questions or not rates:
+        if not view.several_questions or not rates or has_groups(group):
             return
         best = max(rates, key=lambda each: each["rate"]["value"])
         # Two systems have one test between them, and of several it is not told which two differ.
@@ -220,6 +227,19 @@ class WinRatesFigure(Figure):
 
 
 FIGURE = WinRatesFigure()
+
+
+def has_groups(group: Record) -> bool:
+    """True where systems were never compared with each other, neither directly nor through others, in a setting."""
+    opponents: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for each in group[KEY]["expected"]:
+        opponents[each["arm"]].append((each["system"], each["opponent"]))
+    for pairs in opponents.values():
+        names = sorted({name for pair in pairs for name in pair})
+        one, other = (np.array([names.index(pair[side]) for pair in pairs]) for side in (0, 1))
+        if connected(one, other, len(names)).any():
+            return True
+    return False
 
 
 def rates_of(group: Record) -> tuple[dict[tuple[Any, ...], Record], dict[tuple[Any, ...], Record]]:
@@ -440,7 +460,8 @@ def _pooled(view: PairView) -> Iterator[Block]:
     found = view.leading[KEY]
     if view.several_opponents:
         table = _system_rates(view, found["overall"], "Expected win rate over all opponents")
-        yield Block("Against all opponents", tables=(table,))
+        text = (NEVER_MET,) if has_groups(view.leading) else ()
+        yield Block("Against all opponents", text, tables=(table,))
     if found["against_baseline"]:
         baseline = view.system(view.report["study"]["baseline"])
         table = _system_rates(view, found["against_baseline"], f"Expected win rate against {baseline}")

@@ -1,4 +1,4 @@
-"""Ranks by system: their mean, first places, and tests of whether systems differ."""
+"""Ranks by system: what each outranks, mean ranks, first places, and tests of whether systems differ."""
 
 from collections.abc import Iterable, Iterator
 from math import comb
@@ -6,8 +6,8 @@ from math import comb
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.group_plots import mean_plot
-from analytics.display.numbers import corrected, decimal, mean_with_interval, percent
+from analytics.display.group_plots import share_plot
+from analytics.display.numbers import corrected, decimal, in_percent, percent, with_interval
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
 from analytics.figures.families import is_supported
@@ -18,10 +18,13 @@ from analytics.figures.report_view import ReportView, anchor_of, joined, subject
 from analytics.figures.strip import leading_fact
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.rankings.friedman import Friedman, friedman
-from analytics.statistics.rankings.rankings import system_ranks
+from analytics.statistics.rankings.rankings import have_one_set, outranked, ranked_pairs, system_ranks
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
+
+KEY, STRENGTHS = "rankings/ranks", "rankings/strengths"
 
 
 class RanksFigure(Figure):
@@ -29,8 +32,9 @@ class RanksFigure(Figure):
     place = 10
     finding_place = 20
     definition = (
-        "Rankings by system: mean rank, share of first places and how often each rank was given; Friedman's "
-        "test with Nemenyi's post-hoc test, and a sign-flip test of every pair of systems."
+        "Rankings by system: the share of co-ranked responses that its own outrank, mean rank, share of first places "
+        "and how often each rank was given; Friedman's test with Nemenyi's post-hoc test; and of every two systems how "
+        "often one is ranked above the other, with a sign-flip test."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -40,71 +44,84 @@ class RanksFigure(Figure):
         assert isinstance(given, AnswerInput)
         ranks, names = given.answers.as_ranks(), given.items.systems
         tests = given.tests("ranks", comb(len(names), 2))
+        pairs = ranked_pairs(ranks, resample=given.resample("ranked pairs of systems"), tests=tests)
         systems = system_ranks(ranks, len(names), resample=given.resample("ranks"))
         return {
             "by_system": [
                 {**plain(each), "system": names[each.system]} for each in systems if each.mean_rank.n
             ],
-            "friedman": _friedman_record(friedman(ranks, unit="queries", tests=tests), names),
+            "one_set": have_one_set(ranks),
+            "sizes": [int(bound) for bound in (ranks.size.min(), ranks.size.max())] if len(ranks) else [],
+            "pairs": [
+                {**plain(each), "system_1": names[each.system_1], "system_2": names[each.system_2]}
+                for each in pairs
+            ],
+            "friedman": _friedman_record(friedman(ranks, unit="queries"), names),
             "distribution": _distribution(given),
         }
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
-        """Each system's mean rank."""
+        """Each system's share of co-ranked responses outranked."""
         assert isinstance(given, AnswerInput)
         ranks = given.answers.as_ranks()
+        share = outranked(ranks)
         for code, system in enumerate(given.items.systems):
-            own = ranks.system == code
-            last = float(ranks.size[own].max(initial=1))
-            # A ranking of one response has no second place.
-            within = (1.0, last) if last > 1 else None
-            sums = mean_sums(ranks.rank[own], ranks.query[own], unit="ranks", within=within)
+            own = (ranks.system == code) & np.isfinite(share)
             if own.any():
-                yield Quantity("Mean rank", sums, systems=(system,))
+                sums = mean_sums(share[own], ranks.query[own], unit="ranks", within=SHARE)
+                yield Quantity("Share of co-ranked responses outranked", sums, systems=(system,))
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for pair in record["friedman"]["pairs"]:
+        for pair in record["pairs"]:
             if pair["test"] is not None:
                 yield FamilyTest("ranked", pair["test"])
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
-        """The system of the best mean rank, and which others it is ranked above."""
+        """The best system, and which others it is ranked above."""
         found = group[self.key]
-        test = found["friedman"]
-        if not test["pairs"]:
+        best = _best(group)
+        if best is None:
             return
-        means = {each["system"]: each["mean_rank"] for each in found["by_system"]}
-        best = min(test["systems"], key=lambda system: means[system]["value"])
-        others = _tested_below(test["pairs"], best)
-        below = sorted(other for other, each in others.items() if is_supported(each))
+        others = _tested_below(found["pairs"], best)
+        below = {other: each for other, each in sorted(others.items()) if each and is_supported(each)}
         if not below:
             return
-        all_of_them = len(below) == len(others) > 1
-        weakest = max((others[other] for other in below), key=lambda each: each["p_corrected"])
+        all_of_them = len(below) == len(found["by_system"]) - 1 > 1
+        weakest = max(below.values(), key=lambda each: each["p_corrected"])
+        least = min(each["n"] for each in below.values())
+        means = {each["system"]: each["outranked"] for each in found["by_system"]}
         names = joined([view.system(other) for other in below])
         yield {
             "kind": "ranked",
             "system": best,
             "about": view.system(best),
             "heading": f"Ranked above {'every other' if all_of_them else names}",
-            "text": f"Its mean rank by {subject(group)} is {mean_with_interval(means[best])}, tested over "
-            f"{test['n']:,} queries ({'at most ' if len(below) > 1 else ''}{corrected(weakest)}).",
+            "text": f"By {subject(group)} it was ranked above {with_interval(means[best])} of the responses beside it, "
+            f"tested over {'at least ' if len(below) > 1 else ''}{least:,} queries "
+            f"({'at most ' if len(below) > 1 else ''}{corrected(weakest)}).",
             "anchor": "rankings",
         }
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
-        found = [(each["system"], each["mean_rank"]) for each in group[self.key]["by_system"]]
-        if not found:
+        best = _best(group)
+        if best is None:
             return
-        best = min(found, key=lambda each: each[1]["value"])[0]
-        against = _tested_below(group[self.key]["friedman"]["pairs"], best).values()
-        ahead = bool(against) and all(map(is_supported, against))
-        yield leading_fact(view, group, "Best mean rank", found, decimal, lowest=True, ahead=ahead)
+        found = group[self.key]
+        tested = _tested_below(found["pairs"], best)
+        ahead = len(tested) == len(found["by_system"]) - 1 and all(
+            is_supported(each) for each in tested.values()
+        )
+        worths = _worths(group)
+        if worths:
+            yield leading_fact(view, group, "Highest Plackett-Luce worth", worths, decimal, ahead=ahead)
+        else:
+            shares = [(each["system"], each["outranked"]) for each in found["by_system"]]
+            yield leading_fact(view, group, "Outranks most", shares, in_percent, ahead=ahead)
 
     def intro(self, view: ReportView) -> str:
         return (
-            "Rank 1 is first place. The share of first places is computed over rankings that include a response of "
-            "the system."
+            "Rank 1 is first place. A response outranks the responses of other systems below it in the same ranking. "
+            "The share of first places is computed over rankings that include a response of the system."
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
@@ -126,7 +143,7 @@ class RanksFigure(Figure):
                 yield Block(
                     heading,
                     _friedman_text(found["friedman"]),
-                    _pairs(view, found["friedman"]["pairs"]),
+                    tuple(_differences(view, found)),
                     folded=folded,
                     tag=tag,
                 )
@@ -134,7 +151,8 @@ class RanksFigure(Figure):
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
             "Friedman's test is over queries, with the systems ranked by their mean ranks in each; pairs of "
-            "systems are compared by Nemenyi's test."
+            "systems are compared by Nemenyi's test, and by how often one is ranked above the other in the rankings "
+            "that have both."
         )
 
 
@@ -164,29 +182,53 @@ def _distribution(given: AnswerInput) -> list[Record]:
     ]
 
 
-def _tested_below(pairs: list[Record], best: str) -> Record:
-    """Every other system with its test against the best; None where queries on the whole rank it higher all the same.
+def _worths(group: Record) -> list[tuple[str, Record]]:
+    """Plackett-Luce worths of systems where rankings are of different sets of them, since these allow for who else was
+    ranked; nothing where all rankings are of one set, which shares say as well, or worths are not there.
+    """
+    if group[KEY]["one_set"] or STRENGTHS not in group:
+        return []
+    return [(each["system"], each["score"]) for each in group[STRENGTHS]["plackett_luce"]["worths"]]
 
-    A test ranks within each query, so that its order need not be that of the mean ranks.
+
+def _best(group: Record) -> str | None:
+    """The system that leads; None where systems were not ranked together, so that nobody does."""
+    by_system = group[KEY]["by_system"]
+    if len({each["group"] for each in by_system}) != 1 or len(by_system) < 2:
+        return None
+    found = _worths(group) or [(each["system"], each["outranked"]) for each in by_system]
+    return max(found, key=lambda each: each[1]["value"])[0]
+
+
+def _tested_below(pairs: list[Record], best: str) -> dict[str, Record | None]:
+    """Every other system that was ranked beside the best, with their test; None where it stands above more often.
+
+    Shares of two systems need not have the order that all of them together have.
     """
     found = {}
     for pair in pairs:
+        share = pair["above"]["value"]
         if pair["system_1"] == best:
-            found[pair["system_2"]] = pair["test"] if pair["difference"] > 0 else None
+            found[pair["system_2"]] = pair["test"] if share > 0.5 else None
         elif pair["system_2"] == best:
-            found[pair["system_1"]] = pair["test"] if pair["difference"] < 0 else None
+            found[pair["system_1"]] = pair["test"] if share < 0.5 else None
     return found
 
 
 def _mean_ranks(view: ReportView, found: Record) -> Table:
+    alike = found["one_set"]
     build = Builder(
-        "Mean rank, and share of first places with the share that random rankings would give, in percent.",
-        columns(["System", "Mean rank", "First places", "By chance", "n"]),
+        "Of the responses of other systems in the same ranking, the share that it is ranked above"
+        f"{', mean rank' if alike else ''}, and share of first places with the share that random rankings would give; "
+        "shares in percent.",
+        columns(["System", "Outranks", *(["Mean rank"] if alike else []), "First places", "By chance", "n"]),
+        foot="" if alike else _uneven(found),
     )
-    for each in sorted(found["by_system"], key=lambda each: each["mean_rank"]["value"]):
+    for each in _in_order(found):
         build.add(
             head(view.system(each["system"])),
-            build.coefficient(each["mean_rank"]),
+            build.share(each["outranked"]),
+            *([build.coefficient(each["mean_rank"])] if alike else []),
             build.share(each["first"]),
             build.number(each["chance"], percent),
             build.n(each["first"]),
@@ -194,26 +236,43 @@ def _mean_ranks(view: ReportView, found: Record) -> Table:
     return build.build()
 
 
+def _uneven(found: Record) -> str:
+    least, most = found["sizes"]
+    sizes = f"of {least} responses" if least == most else f"of {least} to {most} responses"
+    apart = (
+        " Some systems were never ranked together, neither directly nor through others: their shares say nothing of "
+        "each other."
+        if len({each["group"] for each in found["by_system"]}) > 1
+        else ""
+    )
+    return (
+        f"Rankings are {sizes} and not all of the same systems, so that mean ranks can't be compared and are not shown."
+        f"{apart}"
+    )
+
+
+def _in_order(found: Record) -> list[Record]:
+    return sorted(found["by_system"], key=lambda each: -(each["outranked"]["value"] or 0))
+
+
 def _plot(view: ReportView, question: Record, key: str) -> DotPlot | None:
-    lead = view.lead(question)[key]
-    most = max((len(each["counts"]) for each in lead["distribution"]), default=1)
-    return mean_plot(
+    return share_plot(
         [
             (
                 view.system(system["system"]),
                 [
-                    (group, each["mean_rank"])
+                    (group, each["outranked"])
                     for group in view.voiced(question)
                     for each in group[key]["by_system"]
                     if each["system"] == system["system"]
                 ],
             )
-            for system in sorted(lead["by_system"], key=lambda each: each["mean_rank"]["value"])
+            for system in _in_order(view.lead(question)[key])
         ],
-        what=f"Mean rank: {question['prompt']}",
-        axis="Mean rank",
-        caption="Mean rank; further left is better.",
-        within=(1.0, float(max(most, 2))),
+        what=f"Share outranked: {question['prompt']}",
+        axis="Share outranked",
+        caption="Share of the other systems' responses that it is ranked above; at 50 % as many above as below.",
+        reference=0.5,
     )
 
 
@@ -245,20 +304,33 @@ def _friedman_text(test: Record) -> tuple[str, ...]:
     )
 
 
-def _pairs(view: ReportView, pairs: list[Record]) -> tuple[Table, ...]:
-    if not pairs:
-        return ()
-    build = Builder(
-        "Difference in mean rank of two systems (second minus first), with Nemenyi's p-value. p: sign-flip test "
-        "over queries.",
-        columns(["System", "and", "Difference", "Nemenyi's p", *P_COLUMNS], names=2),
-    )
-    for pair in pairs:
-        build.add(
-            head(view.system(pair["system_1"])),
-            words(view.system(pair["system_2"])),
-            TableCell(decimal(pair["difference"])),
-            build.p(pair["p_value"]),
-            *build.tested(pair["test"]),
+def _differences(view: ReportView, found: Record) -> Iterator[Table]:
+    """Of every two systems that were ranked together; of mean ranks only where Friedman's test has any."""
+    if found["pairs"]:
+        build = Builder(
+            "Share of rankings with both in which the first system is ranked above the second, in percent; equals "
+            "count half. p: sign-flip test of 50 % over queries.",
+            columns(["System", "above", "Share", "n", *P_COLUMNS], names=2),
         )
-    return (build.build(),)
+        for pair in found["pairs"]:
+            build.add(
+                head(view.system(pair["system_1"])),
+                words(view.system(pair["system_2"])),
+                build.share(pair["above"]),
+                build.n(pair["above"]),
+                *build.tested(pair["test"]),
+            )
+        yield build.build()
+    if found["friedman"]["pairs"]:
+        build = Builder(
+            "Difference in mean rank of two systems (second minus first), with Nemenyi's p-value.",
+            columns(["System", "and", "Difference", "Nemenyi's p"], names=2),
+        )
+        for pair in found["friedman"]["pairs"]:
+            build.add(
+                head(view.system(pair["system_1"])),
+                words(view.system(pair["system_2"])),
+                TableCell(decimal(pair["difference"])),
+                build.p(pair["p_value"]),
+            )
+        yield build.build()

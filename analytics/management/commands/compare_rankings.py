@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from analytics.display.numbers import decimal
+from analytics.display.numbers import decimal, percent
 from analytics.reports.common import NothingToReport
 from analytics.reports.compared_rankings import ComparedRankings, compare_rankings
 from analytics.statistics.core.estimates import Estimate, plain
@@ -60,11 +60,11 @@ def markdown(found: ComparedRankings) -> str:
         *(f"| {name} | {_value(each)} | {_limits(each)} | {each.n:,} |" for name, each in rows.items()),
         f"| Kendall's tau-b of the systems' means | {of_systems} | | {len(found.systems)} |",
         "",
-        "| system | mean score | mean rank | n |",
+        "| system | mean score | outranks, % | n |",
         "| --- | ---: | ---: | ---: |",
         *(
-            f"| {each.system} | {decimal(each.score)} | {decimal(each.rank)} | {each.n:,} |"
-            for each in sorted(found.systems, key=lambda each: each.rank)
+            f"| {each.system} | {decimal(each.score)} | {percent(each.outranked)} | {each.n:,} |"
+            for each in sorted(found.systems, key=lambda each: -each.outranked)
         ),
         "",
         f"Not included: {found.only_scored:,} responses that were only scored, {found.only_ranked:,} that were only "

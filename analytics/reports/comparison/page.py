@@ -102,9 +102,16 @@ def _ranking_rows(record: Record, build: Builder, found: Record) -> Iterator[tup
     together = rankings.of_systems(build, found)
     yield words(rankings.OF_SYSTEMS), words("all"), *none, count(found["queries"]), together
     for label, standing in rankings.standings(record, found):
-        means = [TableCell(decimal(standing[name])) for name in ("score", "rank")]
+        means = [TableCell(decimal(standing["score"])), TableCell(f"{percent(standing['outranked'])} %")]
         sides = means if found["scored"] == "a" else reversed(means)
-        yield words("Mean score and mean rank"), words(label), *sides, *none[2:], count(standing["n"]), EMPTY
+        yield (
+            words("Mean score and share outranked"),
+            words(label),
+            *sides,
+            *none[2:],
+            count(standing["n"]),
+            EMPTY,
+        )
 
 
 def _side(name: str, side: Record) -> ComparedSide:

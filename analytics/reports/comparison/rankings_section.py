@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from analytics.display.blocks import Block, Section
-from analytics.display.numbers import decimal
+from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head, words
 from analytics.reports.comparison.sentences import labels_of
 
@@ -14,7 +14,7 @@ TITLE = "Scores against rankings"
 EXPLAINED = (
     "Responses that one study scored and the other ranked, under the same keys of query and system and with the same "
     "texts. The order of each query's responses by mean score, the better end of the scale first, is held against "
-    "their order by mean rank. Intervals are over queries."
+    "their order by the share of responses in the same ranking that each was ranked above. Intervals are over queries."
 )
 TAU = "Kendall's \N{GREEK SMALL LETTER TAU}-b"
 KAPPA = "Weighted \N{GREEK SMALL LETTER KAPPA} of places"
@@ -68,9 +68,9 @@ def of_systems(build: Builder, found: Record) -> TableCell:
 
 
 def standings(record: Record, found: Record) -> Iterator[tuple[str, Record]]:
-    """The label of each system beside its means, the best ranked first."""
+    """The label of each system beside its means, the one that outranks most first."""
     labels = labels_of(record, "systems")
-    for each in sorted(found["systems"], key=lambda each: each["rank"]):
+    for each in sorted(found["systems"], key=lambda each: -each["outranked"]):
         yield labels.get(each["system"], each["system"]), each
 
 
@@ -94,7 +94,7 @@ def _orders(found: list[Record]) -> Table:
 def _standings(record: Record, found: list[Record]) -> Table:
     build = Builder(
         f"{who_ranked(found[0])} ({found[0]['ranking']['prompt']}): means of each system over these responses.",
-        columns(["Scale", "System", "Mean score", "Mean rank", "Responses"], names=2),
+        columns(["Scale", "System", "Mean score", "Outranks, %", "Responses"], names=2),
     )
     for each in found:
         for label, standing in standings(record, each):
@@ -102,7 +102,7 @@ def _standings(record: Record, found: list[Record]) -> Table:
                 head(each["question"]["prompt"]),
                 words(label),
                 TableCell(decimal(standing["score"])),
-                TableCell(decimal(standing["rank"])),
+                TableCell(percent(standing["outranked"])),
                 count(standing["n"]),
             )
     return build.build()

@@ -250,6 +250,14 @@ def distinct(codes: Ints) -> Distinct:
     return Distinct(values.astype(codes.dtype, copy=False), first, code)
 
 
+def connected(one: Ints, other: Ints, n: int) -> Ints:
+    """The number from 0 of each node's connected group (n,) in the graph of the edges `one` (e,) to `other` (e,)."""
+    import scipy
+
+    edges = scipy.sparse.coo_array((np.ones(len(one)), (one, other)), shape=(n, n))
+    return np.asarray(scipy.sparse.csgraph.connected_components(edges, directed=False)[1])
+
+
 def _code_of(name: str, table: tuple[str, ...], kind: str) -> int:
     if name not in table:
         raise UnknownNameError(f"The data has no {kind} named {name}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,20 +18,23 @@ from analytics.statistics.preferences.win_rates import NO_USABLE_JUDGMENT
 class Standing:
     """A system's expected win rate; its `place` by the rate alone, and its `rank`, which respects intervals.
 
-    Both are None where the rate is undefined.
+    Both are among the systems of its `group` (from 0). All three are None where the rate is undefined.
     """
 
     system: str
     rate: Estimate
     place: int | None
     rank: int | None
+    group: int | None
 
 
 def leaderboard(scores: SystemScores, *, resample: ResampleSpec) -> tuple[Standing, ...]:
     """The standing of every system that has an item, best first (HREF, Tables 5 and 7).
 
     The rate is the mean over items of the system's mean score (HREF, section 4.2), with its interval over queries. The
-    paper numbers systems by their rates; that is `place`. For `rank` see `interval_ranks`.
+    paper numbers systems by their rates; that is `place`. For `rank` see `interval_ranks`. Systems that were never
+    compared, neither directly nor through others, are in groups of their own, one group after the other: their rates
+    are against other opponents, so that no rank holds across groups.
     """
     rows = [(system, at) for system, at in enumerate(split(scores.system, len(scores.systems))) if len(at)]
     rates = []
@@ -49,13 +52,19 @@ def leaderboard(scores: SystemScores, *, resample: ResampleSpec) -> tuple[Standi
                 share=True,
             )
         )
+    groups = scores.groups()[np.array([system for system, _ in rows], dtype=np.int64)]
+    known = np.array([rate.value is not None for rate in rates], dtype=bool)
     found = [
-        Standing(scores.systems[system], rate, place, rank)
-        for (system, _), rate, place, rank in zip(
-            rows, rates, places(rates), interval_ranks(rates), strict=True
-        )
+        Standing(scores.systems[system], rate, None, None, None)
+        for (system, _), rate in zip(rows, rates, strict=True)
     ]
-    return tuple(sorted(found, key=lambda each: (each.place or len(found) + 1, each.system)))
+    for number, code in enumerate(dict.fromkeys(groups[known].tolist())):
+        own = np.flatnonzero(known & (groups == code)).tolist()
+        among = [rates[row] for row in own]
+        for row, place, rank in zip(own, places(among), interval_ranks(among), strict=True):
+            found[row] = replace(found[row], place=place, rank=rank, group=number)
+    last = len(found) + 1
+    return tuple(sorted(found, key=lambda each: (each.group or 0, each.place or last, each.system)))
 
 
 def places(rates: Sequence[Estimate]) -> tuple[int | None, ...]:

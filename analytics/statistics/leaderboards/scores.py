@@ -8,7 +8,7 @@ import numpy as np
 
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.resampling import divide, sum_by
-from analytics.statistics.core.tidy import FIRST, SECOND, Bools, Floats, Ints, Items
+from analytics.statistics.core.tidy import FIRST, SECOND, Bools, Floats, Ints, Items, connected
 
 # The order in which splits are named.
 SPLITS = ("private", "dev", "agreement")
@@ -18,25 +18,33 @@ SPLITS = ("private", "dev", "agreement")
 class SystemScores:
     """One row per item and competing system, arrays (n,): `item` is a row of the items, `system` a code of `systems`.
 
-    `score` is the system's mean score over the item's judgments, from 0 to 1, nan where none is usable.
+    `opponent` is the code of the system that it met. `score` is the system's mean score over the item's judgments, from
+    0 to 1, nan where none is usable.
     """
 
     systems: tuple[str, ...]
     item: Ints
     query: Ints
     system: Ints
+    opponent: Ints
     score: Floats
 
     def where(self, mask: Bools) -> SystemScores:
         """The rows where `mask` (n,) is true, with the same systems."""
         return replace(
-            self, **{name: getattr(self, name)[mask] for name in ("item", "query", "system", "score")}
+            self,
+            **{name: getattr(self, name)[mask] for name in ("item", "query", "system", "opponent", "score")},
         )
 
     @property
     def competing(self) -> Ints:
         """The codes of the systems with a usable score."""
         return np.unique(self.system[np.isfinite(self.score)])
+
+    def groups(self) -> Ints:
+        """The number from 0 of each system's group (s,): who met, directly or through others, is in one group."""
+        used = np.isfinite(self.score)
+        return connected(self.system[used], self.opponent[used], len(self.systems))
 
     def rates(self) -> Floats:
         """Mean score of each system over its items (s,), nan without any."""
@@ -76,7 +84,8 @@ def system_scores(items: Items, scores: Floats, baseline: str = "") -> SystemSco
         used &= opponent == items.systems.index(baseline)
     item = np.concatenate([row, row])[used]
     score = np.concatenate([scores[:, FIRST], scores[:, SECOND]])[used]
-    return SystemScores(items.systems, item, items.query[item].astype(np.int64), system[used], score)
+    query = items.query[item].astype(np.int64)
+    return SystemScores(items.systems, item, query, system[used], opponent[used], score)
 
 
 def splits_of(items: Items) -> tuple[tuple[str, Bools], ...]:

@@ -15,7 +15,7 @@ from analytics.statistics.core.estimates import (
 )
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
-from analytics.statistics.core.tidy import Bools, Ints, _coerce, _Rows
+from analytics.statistics.core.tidy import Bools, Ints, _coerce, _Rows, connected
 from analytics.statistics.core.values import NO_SYSTEM, Values, has_duplicates, n_distinct
 
 NO_PICK = -1
@@ -129,6 +129,18 @@ def pick_shares(
         share=True,
     )
     return PickShares(systems, tie, n_distinct(picks.item), n_distinct(picks.query))
+
+
+def offered_together(offered: Ints) -> Ints:
+    """The number of each system's group (n_systems,) by the responses of each that items offer (n_items, n_systems).
+
+    Systems of different groups were on no item together, neither directly nor through others, so that their shares
+    are of different choices. Ours.
+    """
+    n_items, n_systems = offered.shape
+    item, system = np.nonzero(offered)
+    # Systems first, then the items that join them.
+    return connected(system, n_systems + item, n_systems + n_items)[:n_systems]
 
 
 def same_pick(picks: Picks, *, resample: ResampleSpec, raters: int = 2) -> SamePick:

@@ -11,7 +11,7 @@ import numpy as np
 from analytics.statistics.core.estimates import Estimate, LeftOut, undefined
 from analytics.statistics.core.jackknife import Jackknife
 from analytics.statistics.core.resampling import ONE_QUERY, ResampleSpec, draw_queries, estimate_from
-from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.tidy import Floats, Ints, connected
 
 if TYPE_CHECKING:
     import scipy
@@ -101,14 +101,10 @@ def no_strengths(
 
 def why_undefined(data: Comparisons, names: tuple[str, ...]) -> str:
     """Why these systems have no strengths, as a sentence; empty where they have."""
-    import scipy
-
-    n = len(names)
-    if n < 3:
+    if len(names) < 3:
         return "Strengths need more than two systems."
-    edges = scipy.sparse.coo_array((np.ones(len(data.pairs)), data.pairs.T), shape=(n, n))
-    groups, group = scipy.sparse.csgraph.connected_components(edges, directed=False)
-    if groups == 1:
+    group = connected(data.pairs[:, 0], data.pairs[:, 1], len(names))
+    if not group.any():
         return ""
     apart = names[int(np.flatnonzero(group != group[0])[0])]
     return f"{names[0]} and {apart} were never compared, neither directly nor through other systems."

@@ -9,7 +9,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from analytics.statistics.core.estimates import LeftOut, ParameterError, present
-from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.tidy import Floats, Ints, distinct
 from analytics.statistics.rankings.concordance import tie_terms
 from analytics.statistics.rankings.ranks import Ranks, mid_ranks
@@ -20,16 +19,12 @@ NOT_EVERY_SYSTEM = "rankings that do not include every system exactly once"
 
 @dataclass(frozen=True)
 class RankDifference:
-    """Two systems (codes): the second's mean rank less the first's, and Nemenyi's p-value of it.
-
-    `test` is the sign-flip test of the difference over blocks, where it was asked for.
-    """
+    """Two systems (codes): the second's mean rank less the first's, and Nemenyi's p-value of it."""
 
     system_1: int
     system_2: int
     difference: float
     p_value: float
-    test: Tested | None = None
 
 
 @dataclass(frozen=True)
@@ -56,9 +51,7 @@ class Friedman:
     undefined: str = ""
 
 
-def friedman(
-    ranks: Ranks, *, unit: Blocks = "judgments", level: float = 0.95, tests: Randomization | None = None
-) -> Friedman:
+def friedman(ranks: Ranks, *, unit: Blocks = "judgments", level: float = 0.95) -> Friedman:
     """Friedman's test of the systems' ranks, corrected for ties, and Nemenyi's test of every two systems.
 
     The systems are all that occur; rankings that do not have each of them just once are left out. The blocks of the
@@ -97,7 +90,7 @@ def friedman(
         w=statistic / (n * (k - 1)),
         critical_difference=critical,
         level=level,
-        pairs=_nemenyi(codes, table, float(error), tests),
+        pairs=_nemenyi(codes, table, float(error)),
         left_out=left_out,
     )
 
@@ -142,22 +135,16 @@ def _why_undefined(table: Floats) -> str:
     return ""
 
 
-def _nemenyi(
-    systems: tuple[int, ...], table: Floats, error: float, tests: Randomization | None
-) -> tuple[RankDifference, ...]:
+def _nemenyi(systems: tuple[int, ...], table: Floats, error: float) -> tuple[RankDifference, ...]:
     import scipy
 
-    means, blocks = table.mean(axis=0), np.arange(len(table))
+    means = table.mean(axis=0)
     pairs = list(combinations(range(len(systems)), 2))
     differences = np.array([means[two] - means[one] for one, two in pairs])
     p_values = scipy.stats.studentized_range.sf(
         np.abs(differences) / error * np.sqrt(2), len(systems), np.inf
     )
-    found = []
-    for (one, two), difference, p in zip(pairs, differences, p_values, strict=True):
-        test = None
-        if tests is not None:
-            of_pair = tests.of(systems[one], systems[two])
-            test = sign_flip(table[:, two] - table[:, one], blocks, of_pair).two_sided
-        found.append(RankDifference(systems[one], systems[two], float(difference), min(1.0, float(p)), test))
-    return tuple(found)
+    return tuple(
+        RankDifference(systems[one], systems[two], float(difference), min(1.0, float(p)))
+        for (one, two), difference, p in zip(pairs, differences, p_values, strict=True)
+    )

@@ -36,7 +36,8 @@ class ScoresVsRanks:
 def scores_vs_ranks(
     score: Floats, rank: Floats, system: Ints, query: Ints, *, resample: ResampleSpec
 ) -> ScoresVsRanks:
-    """Of one row (n,) per response: its mean score, more being better, and its mean rank, less being better.
+    """Of one row (n,) per response: its mean score, more being better, and its mean rank, less being better; any
+    measure of how low it was ranked will do, such as the share of co-ranked responses above it.
 
     `system` and `query` (n,) are codes. Places are taken anew among a query's rows, equals sharing theirs; intervals
     are over queries. Queries with a single row are left out and counted, of tau those too in which one side does not

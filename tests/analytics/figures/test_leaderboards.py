@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
+from analytics.leaderboard import files
+from analytics.leaderboard.boards import leaderboard_record
 from analytics.reports.build import build_report
 from analytics.reports.files import report_html
 from analytics.reports.markdown import report_markdown
@@ -178,3 +180,49 @@ def test_length_that_is_nearly_the_system_is_told(owner):
     (found,) = (each for each in report["records"] if each["figure"] == "leaderboards/length_controlled")
     assert {each["longer"] for each in found["rates"]} == {1.0}
     assert "length can't be told from the system itself" in report_markdown(report)
+
+
+@pytest.fixture(scope="module")
+def apart(around_module, tmp_path_factory):
+    """Aspen and birch, cedar and dogwood: each is preferred to the other alone."""
+    pairs = [("aspen", "birch"), ("cedar", "dogwood")]
+    entries = [
+        {
+            "instruction": f"Instruction {at}",
+            "generator_1": one,
+            "output_1": f"{one} on {at}.",
+            "generator_2": other,
+            "output_2": f"{other} on {at}.",
+            "annotator": annotator,
+            "preference": 2 if at % 4 == 0 else 1,
+        }
+        for at in range(24)
+        for one, other in pairs
+        for annotator in ("oak", "maple")
+    ]
+    path = tmp_path_factory.mktemp("apart") / "annotations.json"
+    path.write_text(json.dumps(entries))
+    call_command("import_published", "alpaca_eval", str(path), slug="apart", verbosity=0)
+    return build_report(Study.objects.get(slug="apart"), replicates=20)
+
+
+def test_systems_that_never_met_are_ranked_apart(apart):
+    standings = records(apart, "leaderboards/standings")["judges"]["boards"][0]["standings"]
+    assert [(each["system"], each["place"], each["rank"], each["group"]) for each in standings] == [
+        ("aspen", 1, 1, 0), ("birch", 2, 2, 0), ("cedar", 1, 1, 1), ("dogwood", 2, 2, 1),
+    ]  # fmt: skip
+    text = report_markdown(apart)
+    assert (
+        "never compared with each other, neither directly nor through other systems: aspen and birch; "
+        in text
+    )
+    assert "Expected win rate among cedar and dogwood, in percent." in text
+    boards = leaderboard_record(apart)["raters"][0]["boards"]
+    assert [(each["among"], [row["system"] for row in each["rows"]]) for each in boards] == [
+        ("aspen and birch", ["aspen", "birch"]),
+        ("cedar and dogwood", ["cedar", "dogwood"]),
+    ]
+    assert [files.heading(each) for each in boards] == [
+        "Expected win rate, among aspen and birch",
+        "Expected win rate, among cedar and dogwood",
+    ]

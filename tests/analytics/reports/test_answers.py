@@ -181,6 +181,7 @@ def test_rankings(ranking):
     assert found["tau"]["value"] == pytest.approx((1 - 1 / 3) / 2)
     by_system = {each["system"]: each for each in found["by_system"]}
     assert by_system["aspen"]["mean_rank"]["value"] == pytest.approx(8 / 6)
+    assert by_system["aspen"]["outranked"]["value"] == pytest.approx(5 / 6)
     assert by_system["aspen"]["first"]["value"] == pytest.approx(5 / 6)
     assert by_system["cedar"]["first"]["value"] == pytest.approx(1 / 6)
     assert {each["system"]: each["counts"] for each in found["distribution"]} == {
@@ -189,6 +190,35 @@ def test_rankings(ranking):
     # What stood last was mostly put first.
     assert [each["first"]["value"] for each in found["places"]["places"]] == pytest.approx([1 / 6, 0, 5 / 6])
     assert (found["friedman"]["n"], found["friedman"]["statistic"]) == (2, pytest.approx(4))
+
+
+def test_uneven_rankings_are_not_pooled_by_rank(db):
+    """Two systems are ranked two by two with poor ones, and the best is among all: mean ranks would turn them round."""
+    study = empty_study("ranking", kinds=dict.fromkeys(("aspen", "birch", "cedar", "dogwood"), "model"))
+    for at in range(24):
+        query = Query.objects.create(study=study, key=f"q{at}", text=f"Query {at}?")
+        item = Item.objects.create(study=study, key=f"i{at}", query=query, arm=study.arms.get())
+        chosen = ("aspen", "birch", "cedar", "dogwood") if at % 2 else ("cedar", "dogwood")
+        for key in chosen:
+            response = Response.objects.create(
+                query=query, key=key, system=study.systems.get(key=key), text=f"{key} answers {at}."
+            )
+            ItemResponse.objects.create(item=item, response=response)
+    launch_study(study)
+    orders = [{"ranking": {f"r{place}": place for place in range(1, 5 if at % 2 else 3)}} for at in range(24)]
+    give(study, new_rater(study, "person"), orders)
+    report = report_of(study)
+    found = figures_of(report, "ranking")["ranking"]
+    means = {each["system"]: each["mean_rank"]["value"] for each in found["by_system"]}
+    assert means["cedar"] == means["birch"] == 2
+    shares = {each["system"]: each["outranked"]["value"] for each in found["by_system"]}
+    assert shares == {"aspen": 1, "birch": pytest.approx(2 / 3), "cedar": pytest.approx(2 / 3), "dogwood": 0}
+    (finding,) = [each for each in report["findings"] if each["kind"] == "ranked"]
+    assert (finding["system"], finding["heading"]) == ("aspen", "Ranked above every other")
+    text = report_markdown(report)
+    assert "Rankings are of 2 to 4 responses and not all of the same systems" in text
+    assert "Best mean rank" not in text
+    assert "| Mean rank |" not in text
 
 
 def test_a_judges_rankings_are_ranked_anew_from_their_means(ranking):

@@ -63,7 +63,7 @@ def test_shared_responses_are_compared(scored, ranked):
     as_one = json.loads(run("scored", "ranked", format="json", scored_by="jury-crowd"))
     assert as_one["found"]["tau"]["value"] == found["found"]["tau"]["value"]
     page = run("scored", "ranked")
-    assert "| aspen | 9.00 | 1.00 | 5 |" in page
+    assert "| aspen | 9.00 | 100.0 | 5 |" in page
     assert "3 responses that were only scored" in page
 
 
@@ -155,8 +155,10 @@ def test_it_is_a_section_of_the_page_and_of_every_file(scored, ranked):
     assert f"| Overall | {tau} (" in BY_SUFFIX["md"](record)
     header, *rows = BY_SUFFIX["csv"](record).splitlines()
     assert header.endswith("A with B,A with B: low,A with B: high,A with B: note")
-    (mean,) = [row for row in rows if row.startswith(f'Overall,"{heading}",Mean score and mean rank,aspen,')]
-    assert mean.split("aspen,")[1].split(",")[:2] == ["9.00", "1.00"]
+    (mean,) = [
+        row for row in rows if row.startswith(f'Overall,"{heading}",Mean score and share outranked,aspen,')
+    ]
+    assert mean.split("aspen,")[1].split(",")[:2] == ["9.00", "100.0 %"]
 
 
 def test_a_scale_on_which_less_is_better_is_read_from_its_better_end(scored, ranked):

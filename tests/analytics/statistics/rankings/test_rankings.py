@@ -6,8 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import DuplicateJudgmentError, LeftOut, TidyDataError
-from analytics.statistics.core.randomization import Randomization
-from analytics.statistics.rankings.rankings import NO_PLACE, first_credit, place_bias, system_ranks
+from analytics.statistics.core.randomization import Randomization, sign_flip
+from analytics.statistics.rankings.rankings import (
+    NO_PLACE,
+    first_credit,
+    have_one_set,
+    place_bias,
+    ranked_pairs,
+    system_ranks,
+)
 from analytics.statistics.rankings.ranks import FEW_RATERS, ONE_RESPONSE, OTHER_SETS, Ranks, blocks, mid_ranks
 from tests.analytics.statistics.build import spec
 from tests.analytics.statistics.rating_arrays import make_ranks, random_rankings, slow_mid_ranks
@@ -33,6 +40,91 @@ def test_two_responses_of_one_system_count_as_one_judgment() -> None:
     assert (one.first.n, one.mean_rank.n) == (4, 8)
     assert (one.chance, other.chance) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
     assert one.mean_rank.value == pytest.approx((1 + 2 + 3 + 1 + 1.5 + 3 + 2 + 3) / 8)
+
+
+def test_shares_outranked_by_hand() -> None:
+    # Of three: above one and below one, say; of two, above the other or below it. The third system is seen once.
+    ranks = make_ranks([[[2, 1, 3]], [[1, 2, 0]]])
+    a, b, c = system_ranks(ranks, 3, resample=spec())
+    assert [each.outranked.value for each in (a, b, c)] == pytest.approx([(0.5 + 1) / 2, (1 + 0) / 2, 0])
+    assert {each.group for each in (a, b, c)} == {a.group}
+    assert not have_one_set(ranks)
+    pairs = {(each.system_1, each.system_2): each.above for each in ranked_pairs(ranks, resample=spec())}
+    assert {pair: (above.value, above.n) for pair, above in pairs.items()} == {
+        (0, 1): (0.5, 2), (0, 2): (1, 1), (1, 2): (1, 1),
+    }  # fmt: skip
+
+
+def test_what_two_responses_of_one_system_outrank_is_not_each_other() -> None:
+    kinds = replace(make_ranks([[[1, 2, 3]], [[3, 1, 2]]]), system=np.array([0, 0, 1, 0, 0, 1]))
+    one, other = system_ranks(kinds, 2, resample=spec())
+    # Both above it in the first ranking; in the second one above and one below.
+    assert (one.outranked.value, other.outranked.value) == (0.75, 0.25)
+    (pair,) = ranked_pairs(kinds, resample=spec())
+    assert (pair.above.value, pair.above.n) == (0.75, 2)
+    alone = replace(make_ranks([[[1, 2]]]), system=np.array([0, 0]))
+    assert system_ranks(alone, 1, resample=spec())[0].outranked.undefined
+
+
+def test_systems_that_were_never_ranked_together_are_in_groups() -> None:
+    ranks = make_ranks([[[1, 2, 0, 0]], [[0, 0, 2, 1]], [[2, 1, 0, 0]]])
+    one, two, three, four = (each.group for each in system_ranks(ranks, 4, resample=spec()))
+    assert one == two != three == four
+    assert {(each.system_1, each.system_2) for each in ranked_pairs(ranks, resample=spec())} == {
+        (0, 1),
+        (2, 3),
+    }
+
+
+@given(st.integers(0, 2**16), st.integers(2, 5))
+def test_shares_outranked_against_a_loop(seed, levels) -> None:
+    rng = np.random.default_rng(seed)
+    rankings = []
+    for _ in range(8):
+        chosen = rng.random(4) < 0.7
+        scores = np.where(chosen, rng.integers(0, levels, 4), -1)
+        own = slow_mid_ranks(scores[chosen].astype(float).tolist())
+        rankings.append([[own.pop(0) if each else 0 for each in chosen]])
+    rankings = [each for each in rankings if any(each[0])] or [[[1, 2, 3, 4]]]
+    ranks = make_ranks(rankings)
+    flat = [[(system, rank) for system, rank in enumerate(one) if rank] for (one,) in rankings]
+    compared = [
+        (one, other, 0.5 if rank == against else float(rank < against))
+        for ranking in flat
+        for one, rank in ranking
+        for other, against in ranking
+        if one != other
+    ]
+    for each in system_ranks(ranks, 4, resample=spec(0)):
+        shares = [
+            np.mean(
+                [
+                    0.5 if rank == against else rank < against
+                    for other, against in ranking
+                    if other != each.system
+                ]
+            )
+            for ranking in flat
+            for system, rank in ranking
+            if system == each.system and len(ranking) > 1
+        ]
+        assert each.outranked.value == (pytest.approx(np.mean(shares)) if shares else None)
+    for pair in ranked_pairs(ranks, resample=spec(0)):
+        own = [won for one, other, won in compared if (one, other) == (pair.system_1, pair.system_2)]
+        assert (pair.above.value, pair.above.n) == (pytest.approx(np.mean(own)), len(own))
+    assert have_one_set(ranks) == (len({tuple(system for system, _ in each) for each in flat}) == 1)
+
+
+def test_pairs_are_tested_by_flipping_queries() -> None:
+    rng = np.random.default_rng(3)
+    rankings = random_rankings(rng, 14, 2, 3, 9)
+    tests = Randomization(1)
+    for pair in ranked_pairs(make_ranks(rankings), resample=spec(), tests=tests):
+        gap = [rank[pair.system_2] - rank[pair.system_1] for of_item in rankings for rank in of_item]
+        expected = sign_flip(
+            np.sign(gap) / 2, np.repeat(np.arange(14), 2), tests.of(pair.system_1, pair.system_2)
+        )
+        assert pair.test == expected.two_sided
 
 
 @given(st.integers(0, 2**16), st.integers(1, 4))
