@@ -1,34 +1,78 @@
-"""Sentences that a report may say: tests of one kind in one group of raters are a family, corrected together.
+"""Sentences that a report may say: the tests that they go by are corrected together, family by family.
 
-A family is over all pairs, arms, categories and questions about which the report may make that sentence. Of fewer than
-`LEAST_QUERIES` queries it makes none, so that those are in no family.
+All that the head could say of a group of raters is one family, whatever its kind: over all pairs, arms, categories and
+questions. What judges do otherwise than people is another one, over all judges. Tests of fewer queries than
+`LEAST_QUERIES` support no sentence, so that they are in no family.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from analytics.statistics.core.randomization import holm
 
 Record = dict[str, Any]
 ALPHA = 0.05
+# The families of what the head says: of a group of raters, and of judges beside people.
+CLAIMS, JUDGED = "claims", "judges beside people"
+# Where judges stand beside people, so much of the level is for what is said of them.
+JUDGED_SHARE = 0.2
 # Hardly a family can reach its level below: see "Few queries" in docs/statistics.md.
 LEAST_QUERIES = 10
+NOT_ALL = "Corrected with all that a report could say, of which this one has a part."
 TOO_FEW = f"The test has fewer than {LEAST_QUERIES} queries: too few for a conclusion."
 
 
-def correct(tests: Iterable[Record | None], least: int = LEAST_QUERIES) -> None:
+@dataclass(frozen=True)
+class FamilyTest:
+    """A test of a record, and the family in which it is corrected.
+
+    A test `beneath` another is of a stronger sentence about the same thing, which is said only where the weaker one may
+    be: the two count once.
+    """
+
+    family: str
+    test: Record
+    beneath: Record | None = None
+
+
+def correct(tests: Iterable[FamilyTest], least: int = LEAST_QUERIES, share: float = 1.0) -> None:
     """Writes into each test of a family its p-value after Holm's correction, and the number of tests.
 
-    Tests of fewer queries than `least` are in no family.
+    The family has this `share` of the level. Tests of fewer queries than `least` are in no family.
     """
     # What was withheld is in no family.
-    family = [test for test in tests if test is not None and test["p_value"] is not None]
-    told = [test for test in family if test["n"] >= least]
-    for test in family:
-        test |= {"p_corrected": None, "tests": len(told), "undefined": TOO_FEW}
-    corrected = holm([test["p_value"] for test in told])
-    for test, p in zip(told, corrected, strict=True):
-        test |= {"p_corrected": p, "undefined": ""}
+    family = [each for each in tests if each.test["p_value"] is not None]
+    told = [each for each in family if each.test["n"] >= least]
+    weaker = [each.test for each in told if each.beneath is None]
+    for each in family:
+        each.test.update(p_corrected=None, tests=len(weaker), undefined=TOO_FEW)
+    _corrected(weaker, weaker)
+    stronger = {id(each.beneath): each.test for each in told if each.beneath is not None}
+    if stronger:
+        instead = [stronger.get(id(test), test) for test in weaker]
+        _corrected(instead, list(stronger.values()))
+        for each in told:
+            if each.beneath is not None and each.test["p_corrected"] is not None:
+                each.test["p_corrected"] = max(each.test["p_corrected"], each.beneath["p_corrected"])
+    for each in told:
+        if each.test["p_corrected"] is not None:
+            each.test["p_corrected"] = min(1.0, each.test["p_corrected"] / share)
+
+
+def leave_uncorrected(tests: Iterable[FamilyTest]) -> None:
+    """Writes into each test that a part of its family says nothing of it."""
+    for each in tests:
+        each.test.update(p_corrected=None, tests=0, undefined=NOT_ALL)
+
+
+def _corrected(family: list[Record], written: list[Record]) -> None:
+    """Corrects these tests together, and completes those to be written."""
+    corrected = holm([test["p_value"] for test in family], [test["least"] for test in family])
+    found = {id(test): p for test, p in zip(family, corrected, strict=True)}
+    for test in written:
+        if id(test) in found:
+            test.update(p_corrected=found[id(test)], undefined="")
 
 
 def is_supported(test: Record | None) -> bool:

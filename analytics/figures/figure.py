@@ -6,10 +6,10 @@ such as `agreement/kappa`. Figures are found there: no list names them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from analytics.display.blocks import Block
+from analytics.figures.families import FamilyTest
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView
@@ -21,14 +21,6 @@ Record = dict[str, Any]
 LAST = 100
 
 
-@dataclass(frozen=True)
-class FamilyTest:
-    """A test of a record, and the family in which it is corrected: all of one kind in a group of raters."""
-
-    family: str
-    test: Record
-
-
 class Figure(ABC):
     """`heading` is the key of the heading under which it stands, `place` its place there (smaller is earlier).
 
@@ -38,6 +30,8 @@ class Figure(ABC):
     key: str
     heading: ClassVar[str]
     place: ClassVar[int] = LAST
+    # True of what stands in one table of all judges: they are tested together.
+    across_judges: ClassVar[bool] = False
     # Where its findings stand among those of one question.
     finding_place: ClassVar[int] = LAST
     # Of a figure that takes long over many judgments: its name for the reader who has it computed by opening its

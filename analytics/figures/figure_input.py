@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import comb
 from typing import Any, TypeVar
 
 import numpy as np
@@ -106,6 +107,8 @@ class Terms:
     sample: PeopleSample | None = None
     # The shares with chosen values in the denominator that the study names.
     shares: tuple[NamedShare, ...] = ()
+    # So many judges the study has: what they do otherwise than people is tested together.
+    judges: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +157,14 @@ class FigureInput(ABC):
         return ResampleSpec(self._seed("report", purpose), replicates=self.terms.replicates)
 
     def tests(self, purpose: str, family: int) -> Randomization:
-        """Randomization of the tests of a family of so many for each question."""
-        return Randomization(self._seed("test", purpose), level=ALPHA / max(family * self.terms.asked, 1))
+        """Randomization of the tests of a family of so many for each question, or of what the head could go by."""
+        most = max(family, self.n_claims) * self.terms.asked
+        return Randomization(self._seed("test", purpose), level=ALPHA / max(most, 1))
+
+    @property
+    def n_claims(self) -> int:
+        """About how many tests of one question the head could go by."""
+        return 1
 
     def may_stop_on(self, figure: str) -> bool:
         """True of the figure that people's judgments may stop the study by: it has no test of a fixed size."""
@@ -200,6 +209,12 @@ class PairInput(FigureInput):
     @property
     def within(self) -> str:
         return self.group.within
+
+    @property
+    def n_claims(self) -> int:
+        """Of winners by setting, changes between settings and of agreement, and the place on the screen."""
+        arms, pairs = len(self.items.arms), len(self.items.pairs)
+        return arms * len(self.items.systems) + pairs * (comb(arms, 2) + arms - 1) + 1
 
     @cached_property
     def competing(self) -> SystemScores:

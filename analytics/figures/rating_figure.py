@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, in_percent, mean_with_interval, p_value
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import CLAIMS, FamilyTest
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_records import best_system, rating_record
@@ -60,7 +61,7 @@ class RatingFigure(Figure):
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for each in record["above_others"]:
-            yield FamilyTest("rated", each["test"])
+            yield FamilyTest(CLAIMS, each["test"])
 
     def settle(self, record: Record) -> None:
         record["best_system"] = best_system(record)

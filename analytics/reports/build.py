@@ -142,7 +142,7 @@ def conclude(study: Study, revision: Revision, report: Record, failures: Failure
     while failed < len(failures):
         failed = len(failures)
         report["records"] = [each for each in report["records"] if each["figure"] not in failures]
-        correct_tests(report["records"], failures)
+        correct_tests(report, failures)
         view = ReportView(report)
         report["findings"] = findings(view, failures)
         report["methods"] = [*methods(study, view, revision.spec, failures), *facts_of(study, filters)]
@@ -201,6 +201,7 @@ def terms_of(
             is_view=bool(filters),
             sample=sample,
             shares=shares,
+            judges=len(judged),
         )
 
     return terms

@@ -1,34 +1,59 @@
 """The findings of a report: only what its tests support, corrected within their family."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from analytics.figures.failures import Failures
-from analytics.figures.families import LEAST_QUERIES, correct
+from analytics.figures.families import (
+    CLAIMS,
+    JUDGED,
+    JUDGED_SHARE,
+    LEAST_QUERIES,
+    FamilyTest,
+    correct,
+    leave_uncorrected,
+)
 from analytics.figures.figure import Figure
 from analytics.figures.registry import FIGURES
-from analytics.figures.report_view import ReportView, subject
+from analytics.figures.replacement.differences import KEY as DIFFERENCES
+from analytics.figures.replacement.differences import judge_findings
+from analytics.figures.report_view import ReportView, leading_group, subject
 
 Record = dict[str, Any]
 
 
-def correct_tests(records: Iterable[Record], failures: Failures) -> None:
-    """Corrects the tests of each group of raters, family by family over all questions, and completes the records."""
-    records = list(records)
-    families: dict[tuple[str, str], list[Record]] = {}
+def correct_tests(report: Record, failures: Failures) -> None:
+    """Corrects the tests family by family over all questions, and completes the records.
+
+    The head's families are what it could say of the leading group and, with a share of the level, of judges. A report
+    of some figures has only a part of them.
+    """
+    records = report["records"]
+    families: dict[tuple[str, str], list[FamilyTest]] = {}
     for record in records:
-        with failures.leaving_out(record["figure"]):
-            for each in FIGURES[record["figure"]].tests(record):
-                families.setdefault((record["group"], each.family), []).append(each.test)
-    for tests in families.values():
-        correct(tests)
+        figure = FIGURES[record["figure"]]
+        with failures.leaving_out(figure.key):
+            group = "" if figure.across_judges else record["group"]
+            for each in figure.tests(record):
+                families.setdefault((group, each.family), []).append(each)
+    of_judges = ("", JUDGED)
+    shares = {}
+    if of_judges in families or DIFFERENCES in report.get("deferred", ()):
+        leading = (leading_group(report["groups"])["key"], CLAIMS)
+        shares = {of_judges: JUDGED_SHARE, leading: 1 - JUDGED_SHARE}
+    is_part = "only" in report["parameters"]
+    for key, tests in families.items():
+        if is_part and key[1] in (CLAIMS, JUDGED):
+            leave_uncorrected(tests)
+        else:
+            correct(tests, share=shares.get(key, 1.0))
     for record in records:
         with failures.leaving_out(record["figure"]):
             FIGURES[record["figure"]].settle(record)
 
 
 def findings(view: ReportView, failures: Failures) -> list[Record]:
-    """Of the leading group of raters: people, or others if there are none."""
+    """Of the leading group of raters, people or others if there are none, and of judges beside people."""
     group = view.leading
     if group["heuristic"]:
         return []
@@ -47,6 +72,8 @@ def findings(view: ReportView, failures: Failures) -> list[Record]:
                 # Whether conclusions can be drawn is not for figures to say that wait in a large study's report.
                 if not figure.deferred_as:
                     tests += [each.test for each in figure.tests(records[figure.key])]
+    with failures.leaving_out(DIFFERENCES):
+        found += list(judge_findings(view))
     if found or "only" in view.report["parameters"]:
         # A part of the figures can't say that none of them supports a conclusion.
         return found

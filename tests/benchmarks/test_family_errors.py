@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.family_errors import FLIP, Case, Found, Judged, null_cases, run
-from benchmarks.null_studies import Pairwise, certain_in_one, flipping
+from benchmarks.family_errors import ANY, FLIP, OF_PAIRS, Case, Found, Judged, null_cases, run
+from benchmarks.null_studies import Pairwise, alike, certain_in_one, flipping
 
 STUDIES = 40
 
@@ -12,7 +12,7 @@ STUDIES = 40
 @pytest.mark.parametrize("case", list(null_cases(20)), ids=lambda case: case.truth)
 def test_sentences_without_a_difference_are_rare(case) -> None:
     # Of 40 studies with an error of 5 %, more than seven make the sentence in one of 700 runs; the seed is fixed.
-    for _, after in run(case, STUDIES):
+    for _, _, after in run(case, STUDIES).values():
         assert after.n <= 7
 
 
@@ -23,15 +23,25 @@ def flip_case(design, lean):
 
 def test_the_least_favourable_flip_was_called_a_change_before() -> None:
     design = Pairwise(30, systems=4)
-    [(before, after)] = run(flip_case(design, certain_in_one(design)), STUDIES)
+    [(before, _, after)] = run(flip_case(design, certain_in_one(design)), STUDIES).values()
     assert before.n > STUDIES / 2
     assert after.n <= 7
 
 
 def test_a_certain_flip_is_always_said() -> None:
-    design = Pairwise(10)
-    [(_, after)] = run(flip_case(design, flipping(design, np.inf)), STUDIES)
-    assert after.n == STUDIES
+    for systems in (2, 4):
+        design = Pairwise(10, systems)
+        [(_, _, after)] = run(flip_case(design, flipping(design, np.inf)), STUDIES).values()
+        assert after.n == STUDIES
+
+
+def test_a_whole_report_of_chance_says_something_less_often_than_kind_by_kind() -> None:
+    design = Pairwise(30, systems=4)
+    items = design.items()
+    case = Case("", lambda rng: Judged(design, items, design.judgments(alike(design), rng)), OF_PAIRS)
+    _, apart, together = run(case, 4 * STUDIES)[ANY]
+    assert together.limits[0] <= 0.05
+    assert together.n < apart.n
 
 
 def test_limits_of_clopper_and_pearson() -> None:

@@ -21,8 +21,8 @@ from analytics.display.tables import (
     words,
 )
 from analytics.figures.agreement.alpha import ALPHA, chance_of, level_in
-from analytics.figures.families import is_supported
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import CLAIMS, FamilyTest, is_supported
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     MAY_STOP,
     PAIRS,
@@ -127,7 +127,7 @@ class PercentageAgreementFigure(Figure):
     def tests(self, record: Record) -> Iterable[FamilyTest]:
         for each in record["differences"]:
             if each["with_ties"]["test"] is not None:
-                yield FamilyTest("agreement", each["with_ties"]["test"])
+                yield FamilyTest(CLAIMS, each["with_ties"]["test"])
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         """Arms in which raters agree more, or less, than in the first one (ContextEval Table 4)."""

@@ -8,8 +8,8 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.numbers import NBSP, percent, points
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, head, interval, words
-from analytics.figures.families import is_supported
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import FamilyTest, is_supported
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     PAIRS,
     UNITS,

@@ -23,7 +23,8 @@ from analytics.display.tables import (
     words,
 )
 from analytics.figures.agreement.kappa import COHENS_KAPPA
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import FamilyTest
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     PAIRS,
     AnswerInput,
@@ -65,6 +66,7 @@ SHOWN_CONFUSIONS = 3
 
 class LabelsVsPeopleFigure(Figure):
     heading = "judges"
+    across_judges = True
     place = 10
     stops_with = ("agreement",)
     stops_in = ("inner", "judge_less_people")

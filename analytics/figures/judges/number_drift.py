@@ -7,8 +7,8 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.numbers import NBSP, decimal
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, interval, words
-from analytics.figures.families import is_supported
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import FamilyTest, is_supported
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.judges.drift import add_passes, day_of, drift_tests
 from analytics.figures.report_view import ReportView

@@ -9,8 +9,8 @@ from analytics.display.group_plots import share_plot
 from analytics.display.numbers import corrected, in_percent, percent, with_interval
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
-from analytics.figures.families import is_supported
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import CLAIMS, FamilyTest, is_supported
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import SYSTEM_KINDS, ReportView, anchor_of, subject, tag_of
@@ -74,19 +74,19 @@ class BestPicksFigure(Figure):
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for each in record["by_system"]:
             if each["test"] is not None:
-                yield FamilyTest("picked", each["test"])
+                yield FamilyTest(CLAIMS, each["test"])
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
-        """Systems picked more often than picking at random would."""
+        """Systems picked more often than picking at random would, and less often."""
         for each in sorted(group[self.key]["by_system"], key=lambda each: -each["share"]["value"]):
             share, chance = each["share"], each["chance"]
-            if is_supported(each["test"]) and share["value"] > chance:
-                who = subject(group)
+            if is_supported(each["test"]):
+                who, more = subject(group), share["value"] > chance
                 yield {
-                    "kind": "picked",
+                    "kind": "picked" if more else "picked_less",
                     "system": each["system"],
                     "about": view.system(each["system"]),
-                    "heading": "Picked more often than by chance",
+                    "heading": f"Picked {'more' if more else 'less'} often than by chance",
                     "text": f"{who[:1].upper()}{who[1:]} picked it in {with_interval(share)} of {share['n']:,} picks; "
                     f"chance would give {in_percent(chance)} ({corrected(each['test'])}).",
                     "anchor": "best-picks",

@@ -9,8 +9,8 @@ from analytics.display.group_plots import score_plot
 from analytics.display.numbers import corrected, percent, with_interval
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, words
-from analytics.figures.families import is_supported
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import CLAIMS, FamilyTest, is_supported
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head
@@ -94,7 +94,7 @@ class BiasFigure(Figure):
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         if record["position"]["test"] is not None:
-            yield FamilyTest("position", record["position"]["test"])
+            yield FamilyTest(CLAIMS, record["position"]["test"])
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         position = group[self.key]["position"]

@@ -6,8 +6,8 @@ from itertools import groupby
 from analytics.display.blocks import Block
 from analytics.display.numbers import corrected, decimal, points
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, head, words
-from analytics.figures.families import is_supported
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import CLAIMS, FamilyTest, is_supported
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import CELLS, PairView, ReportView, subject, tag_of
 from analytics.statistics.core.estimates import plain
@@ -55,9 +55,10 @@ class FlipsFigure(Figure):
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for flip in record["pairs"]:
-            for family in ("flip_test", "margin_test"):
-                if flip[family] is not None:
-                    yield FamilyTest(family, flip[family])
+            if flip["margin_test"] is not None:
+                yield FamilyTest(CLAIMS, flip["margin_test"])
+                # Where the preferred system changes, the margin does.
+                yield FamilyTest(CLAIMS, flip["flip_test"], beneath=flip["margin_test"])
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         """One per pair: between which arms the preferred system changes or, where it does not, the margin."""

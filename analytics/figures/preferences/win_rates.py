@@ -20,12 +20,12 @@ from analytics.display.tables import (
     head,
     words,
 )
-from analytics.figures.families import is_supported
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import CLAIMS, FamilyTest, is_supported
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import MAY_STOP, PAIRS, FigureInput, PairInput, by_cell
 from analytics.figures.preferences.flips import flipping_arms, has_flip
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import CELLS, PairView, ReportView, subject, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, joined, subject, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.agreement.percentage import majority
 from analytics.statistics.core.estimates import plain
@@ -162,26 +162,47 @@ class WinRatesFigure(Figure):
             key = (arm, frozenset((system, other)) if alone else system)
             if key not in shared:
                 shared[key] = rate["test"]
-                yield FamilyTest("winner", rate["test"])
+                yield FamilyTest(CLAIMS, rate["test"])
             rate["test"] = shared[key]
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
-        """Winners; where the preferred system changes between settings, that is the finding."""
+        """Winners and losers; where the preferred system changes between settings, that is the finding."""
         if has_flip(group):
             return
         pair = next(each for each in view.pairs if each.key == question["key"])
-        for rate in group[self.key]["overall"]:
-            estimate = rate["rate"]
-            if is_supported(rate["test"]) and estimate["value"] > 0.5:
-                yield {
-                    "kind": "winner",
-                    "system": rate["system"],
-                    "about": view.system(rate["system"]),
-                    "heading": f"Wins more often than not{pair.within(rate['arm'])}",
-                    "text": f"Its expected win rate is {with_interval(estimate)}, from {estimate['n']:,} items judged "
-                    f"by {subject(group)} ({corrected(rate['test'])}).",
-                    "anchor": "win-rates",
-                }
+        told = [rate for rate in group[self.key]["overall"] if is_supported(rate["test"])]
+        for arm in dict.fromkeys(rate["arm"] for rate in told):
+            for kind, side in (("winner", 1), ("loser", -1)):
+                of_side = [
+                    rate for rate in told if rate["arm"] == arm and side * (rate["rate"]["value"] - 0.5) > 0
+                ]
+                # Of two systems the one's win is the other's loss.
+                if of_side and (kind == "winner" or pair.several_opponents):
+                    yield self._finding(view, group, kind, of_side, pair.within(arm))
+
+    def _finding(
+        self, view: ReportView, group: Record, kind: str, rates: list[Record], within: str
+    ) -> Record:
+        rates = sorted(rates, key=lambda rate: -abs(rate["rate"]["value"] - 0.5))
+        one = len(rates) == 1
+        verb = {"winner": "Win", "loser": "Lose"}[kind] + ("s" if one else "")
+        names = [view.system(rate["system"]) for rate in rates]
+        weakest = max((rate["test"] for rate in rates), key=lambda test: test["p_corrected"])
+        shown = (
+            [with_interval(rates[0]["rate"])]
+            if one
+            else [f"{name} {with_interval(rate['rate'])}" for name, rate in zip(names, rates, strict=True)]
+        )
+        items = min(rate["rate"]["n"] for rate in rates)
+        return {
+            "kind": kind,
+            **({"system": rates[0]["system"]} if one else {}),
+            "about": joined(names),
+            "heading": f"{verb} more often than not{within}",
+            "text": f"Expected win rate{'' if one else 's'}: {joined(shown)}, from {'' if one else 'at least '}"
+            f"{items:,} items judged by {subject(group)} ({'' if one else 'at most '}{corrected(weakest)}).",
+            "anchor": "win-rates",
+        }
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
         """The highest rate, of the first of several questions; of one alone the rates stand right below.

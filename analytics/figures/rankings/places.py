@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import FamilyTest
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain

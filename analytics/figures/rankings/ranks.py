@@ -10,8 +10,8 @@ from analytics.display.group_plots import share_plot
 from analytics.display.numbers import corrected, decimal, in_percent, percent, with_interval
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
-from analytics.figures.families import is_supported
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import CLAIMS, FamilyTest, is_supported
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, anchor_of, joined, subject, tag_of
@@ -74,40 +74,39 @@ class RanksFigure(Figure):
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for pair in record["pairs"]:
             if pair["test"] is not None:
-                yield FamilyTest("ranked", pair["test"])
+                yield FamilyTest(CLAIMS, pair["test"])
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
-        """The best system, and which others it is ranked above."""
+        """The best system, and which others it is ranked above; the last, where every other is ranked above it."""
         found = group[self.key]
-        best = _best(group)
+        best = _leader(group, 1)
         if best is None:
             return
-        others = _tested_below(found["pairs"], best)
+        others = _tested_against(found["pairs"], best, 1)
         below = {other: each for other, each in sorted(others.items()) if each and is_supported(each)}
-        if not below:
-            return
-        all_of_them = len(below) == len(found["by_system"]) - 1 > 1
-        weakest = max(below.values(), key=lambda each: each["p_corrected"])
-        least = min(each["n"] for each in below.values())
-        means = {each["system"]: each["outranked"] for each in found["by_system"]}
-        names = joined([view.system(other) for other in below])
-        yield {
-            "kind": "ranked",
-            "system": best,
-            "about": view.system(best),
-            "heading": f"Ranked above {'every other' if all_of_them else names}",
-            "text": f"By {subject(group)} it was ranked above {with_interval(means[best])} of the responses beside it, "
-            f"tested over {'at least ' if len(below) > 1 else ''}{least:,} queries "
-            f"({'at most ' if len(below) > 1 else ''}{corrected(weakest)}).",
-            "anchor": "rankings",
+        n_others = len(found["by_system"]) - 1
+        if below:
+            names = joined([view.system(other) for other in below])
+            which = "every other" if len(below) == n_others > 1 else names
+            yield _finding(view, group, best, f"Ranked above {which}", below)
+        last = _leader(group, -1)
+        above = {
+            other: each
+            for other, each in _tested_against(found["pairs"], str(last), -1).items()
+            if each and is_supported(each)
         }
+        if n_others > 1 and len(above) == n_others:
+            yield {
+                **_finding(view, group, str(last), "Ranked below every other", above),
+                "kind": "ranked_last",
+            }
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
-        best = _best(group)
+        best = _leader(group, 1)
         if best is None:
             return
         found = group[self.key]
-        tested = _tested_below(found["pairs"], best)
+        tested = _tested_against(found["pairs"], best, 1)
         ahead = len(tested) == len(found["by_system"]) - 1 and all(
             is_supported(each) for each in tested.values()
         )
@@ -191,28 +190,44 @@ def _worths(group: Record) -> list[tuple[str, Record]]:
     return [(each["system"], each["score"]) for each in group[STRENGTHS]["plackett_luce"]["worths"]]
 
 
-def _best(group: Record) -> str | None:
-    """The system that leads; None where systems were not ranked together, so that nobody does."""
+def _leader(group: Record, side: int) -> str | None:
+    """The system that leads, or with the side -1 the last; None where systems were not ranked together."""
     by_system = group[KEY]["by_system"]
     if len({each["group"] for each in by_system}) != 1 or len(by_system) < 2:
         return None
     found = _worths(group) or [(each["system"], each["outranked"]) for each in by_system]
-    return max(found, key=lambda each: each[1]["value"])[0]
+    return max(found, key=lambda each: side * each[1]["value"])[0]
 
 
-def _tested_below(pairs: list[Record], best: str) -> dict[str, Record | None]:
-    """Every other system that was ranked beside the best, with their test; None where it stands above more often.
+def _tested_against(pairs: list[Record], system: str, side: int) -> dict[str, Record | None]:
+    """Every other system that was ranked beside it, with their test; None where it does not stand on that side of it.
 
     Shares of two systems need not have the order that all of them together have.
     """
     found = {}
     for pair in pairs:
-        share = pair["above"]["value"]
-        if pair["system_1"] == best:
-            found[pair["system_2"]] = pair["test"] if share > 0.5 else None
-        elif pair["system_2"] == best:
-            found[pair["system_1"]] = pair["test"] if share < 0.5 else None
+        share = side * (pair["above"]["value"] - 0.5)
+        if pair["system_1"] == system:
+            found[pair["system_2"]] = pair["test"] if share > 0 else None
+        elif pair["system_2"] == system:
+            found[pair["system_1"]] = pair["test"] if share < 0 else None
     return found
+
+
+def _finding(view: ReportView, group: Record, system: str, heading: str, tests: dict[str, Record]) -> Record:
+    weakest = max(tests.values(), key=lambda each: each["p_corrected"])
+    least, several = min(each["n"] for each in tests.values()), len(tests) > 1
+    queries = f"{'at least ' if several else ''}{least:,} queries"
+    (share,) = (each["outranked"] for each in group[KEY]["by_system"] if each["system"] == system)
+    return {
+        "kind": "ranked",
+        "system": system,
+        "about": view.system(system),
+        "heading": heading,
+        "text": f"By {subject(group)} it was ranked above {with_interval(share)} of the responses beside it, tested "
+        f"over {queries} ({'at most ' if several else ''}{corrected(weakest)}).",
+        "anchor": "rankings",
+    }
 
 
 def _mean_ranks(view: ReportView, found: Record) -> Table:

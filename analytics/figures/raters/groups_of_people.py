@@ -10,8 +10,8 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.numbers import corrected, decimal, points
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, count, head, words
-from analytics.figures.families import is_supported
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import CLAIMS, FamilyTest, is_supported
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput, point_records
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
 from analytics.statistics.core.estimates import plain
@@ -22,7 +22,6 @@ from analytics.statistics.raters.groups import mean_gap, pair_agreement
 from evaluation.protocols import QuestionSpec
 
 KEY = "raters/groups_of_people"
-FAMILY = "groups"
 RATED = ("rated", "ranking")
 # Parts of a question whose shares are compared, by the record that they stand in.
 OF_SHARES = ("by_pair", "by_pick", "by_choice")
@@ -56,7 +55,7 @@ class GroupsOfPeopleFigure(Figure):
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for pair in record["pairs"]:
             for gap in _gaps(pair):
-                yield FamilyTest(FAMILY, gap["test"])
+                yield FamilyTest(CLAIMS, gap["test"])
 
     def intro(self, view: ReportView) -> str:
         return "Groups are compared on what both answered. Differences are the first group minus the second."

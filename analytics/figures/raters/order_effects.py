@@ -7,7 +7,8 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import P_COLUMNS, Builder, columns, words
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import FamilyTest
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput, points_of
 from analytics.figures.report_view import ReportView, group_head
 from analytics.statistics.core.counts import count_matrix

@@ -9,7 +9,8 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, count, head, words
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import FamilyTest
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain

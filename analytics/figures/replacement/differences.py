@@ -1,14 +1,17 @@
 """A judge's means less people's on what both judged: ratings, ranks, shares of options and picks, win rates."""
 
 from collections.abc import Callable, Iterable, Iterator
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
+from analytics.display.numbers import corrected, decimal, in_percent, points
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head, words
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import JUDGED, JUDGED_SHARE, FamilyTest, is_supported
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     PAIRS,
     UNITS,
@@ -19,7 +22,7 @@ from analytics.figures.figure_input import (
     several,
 )
 from analytics.figures.judges.labels_vs_people import TITLE, label_tables
-from analytics.figures.report_view import ReportView
+from analytics.figures.report_view import ReportView, joined
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import LeftOut, plain
 from analytics.statistics.core.resampling import SHARE, Range, divide
@@ -42,6 +45,7 @@ CAPTIONS = {
 
 class DifferencesFigure(Figure):
     heading = "judges"
+    across_judges = True
     place = 12
     deferred_as = "differences of judges from people"
     stops_with = ("win_rate",)
@@ -69,7 +73,7 @@ class DifferencesFigure(Figure):
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for cell in record["cells"]:
             if cell["test"] is not None:
-                yield FamilyTest("judge minus people", cell["test"])
+                yield FamilyTest(JUDGED, cell["test"])
 
     def title(self, view: ReportView) -> str:
         return TITLE
@@ -91,12 +95,87 @@ class DifferencesFigure(Figure):
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
             "Whether a judge's mean differs from people's is tested on the differences of the units that both "
-            "judged, by a sign-flip test over queries, corrected for the number of questions, systems and options "
-            "(Holm)."
+            "judged, by a sign-flip test over queries, corrected for the number of judges, questions, systems and "
+            "options (Holm)."
         )
 
 
 FIGURE = DifferencesFigure()
+KEY = "replacement/differences"
+# Of so many judges the head says in what they differ from people; of others that they do.
+MOST_JUDGES = 3
+MEANS = {
+    PAIRS: "Expected win rate",
+    "rated": "Mean",
+    "checklist": "Share of yes",
+    "choice": "Share",
+    "picks": "Share of best picks",
+    "ranking": "Mean rank",
+}
+
+
+def judge_findings(view: ReportView) -> Iterator[Record]:
+    """Of each judge the difference from people that is surest, where one is beyond chance; the surest first."""
+    told = sorted(_surest(view), key=lambda each: _sureness(each[2]))
+    for group, question, cell, n_others in told[:MOST_JUDGES]:
+        value, share = cell["difference"]["value"], is_share(question)
+        size = f"{points(value)} points" if share else decimal(abs(value))
+        way = "higher" if value > 0 else "lower"
+        form, named = (in_percent if share else decimal), _name(view, cell)
+        what = MEANS["checklist" if question["kind"] == Kind.CHECKLIST else question["form"]]
+        of = "" if named == "All" else f" of {named}"
+        others = (
+            f"; {n_others} other {'difference' if n_others == 1 else 'differences'} likewise"
+            if n_others
+            else ""
+        )
+        yield {
+            "kind": "judge",
+            "question": question["key"],
+            "supported": True,
+            "about": group["label"],
+            "heading": f"{what}{of} {size} {way} than people's"
+            + (f": {question['prompt']}" if view.several_questions else ""),
+            "text": f"{form(cell['judge']['value'])} by the judge and {form(cell['people']['value'])} by people, on "
+            f"{cell['difference']['n']:,} {cell['difference']['unit']} that both judged "
+            f"({corrected(cell['test'])}{others}).{_as_annotator(group, question)}",
+            "anchor": "judges",
+        }
+    if rest := told[MOST_JUDGES:]:
+        yield {
+            "kind": "judges",
+            "supported": True,
+            "about": joined([group["label"] for group, *_ in rest]),
+            "heading": f"{'Differs' if len(rest) == 1 else 'Differ'} from people beyond chance, too",
+            "text": f"At most {corrected(rest[-1][2]['test'])}.",
+            "anchor": "judges",
+        }
+
+
+def _surest(view: ReportView) -> Iterator[tuple[Record, Record, Record, int]]:
+    """Of each judge that differs: its records of the question, the question, the cell, and how many others differ."""
+    found: dict[str, list[tuple[Record, Record, Record]]] = {}
+    for question in view.judged:
+        for group in question["groups"]:
+            for cell in group.get(KEY, {"cells": ()})["cells"]:
+                if is_supported(cell["test"]):
+                    found.setdefault(group["key"], []).append((group, question, cell))
+    for cells in found.values():
+        group, question, cell = min(cells, key=lambda each: _sureness(each[2]))
+        yield group, question, cell, len(cells) - 1
+
+
+def _sureness(cell: Record) -> tuple[float, float]:
+    return cell["test"]["p_corrected"], -abs(cell["difference"]["value"])
+
+
+def _as_annotator(group: Record, question: Record) -> str:
+    """A sentence on whether it passes for one of the people, where that was tested."""
+    found = group.get("replacement/alternative_annotator")
+    if found is None or found["passes"] is None:
+        return ""
+    beaten = f"it beats {in_percent(found['winning_rate'])} of {found['people']:,} people"
+    return f" It {'passes' if found['passes'] else 'fails'} the alternative-annotator test: {beaten}."
 
 
 class CellScores(NamedTuple):
@@ -128,7 +207,7 @@ def _cell(given: FigureInput, scores: CellScores, n_tests: int) -> Record:
         within=scores.within,
         unit=given.unit if isinstance(given, AnswerInput) else UNITS[Over.ITEM],
         resample=given.resample(purpose),
-        tests=given.tests(purpose, n_tests),
+        tests=given.tests(purpose, ceil(n_tests * given.terms.judges / JUDGED_SHARE)),
         left_out=scores.left_out,
     )
     return {**dict.fromkeys(("arm", "system", "opponent", "option")), **scores.of, **plain(found)}

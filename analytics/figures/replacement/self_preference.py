@@ -6,7 +6,8 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head, words
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import FamilyTest
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput
 from analytics.figures.judges.labels_vs_people import TITLE
 from analytics.figures.replacement.differences import CellScores, is_share, is_single_judge, pick_shares
@@ -31,6 +32,7 @@ CAPTIONS = {
 
 class SelfPreferenceFigure(Figure):
     heading = "judges"
+    across_judges = True
     place = 16
     stops_with = ("win_rate",)
     beside_people = True

@@ -7,7 +7,8 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.tables import P_COLUMNS, Builder, columns, head, words
-from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.families import FamilyTest
+from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput
 from analytics.figures.judges.labels_vs_people import TITLE
 from analytics.figures.replacement.differences import is_single_judge
@@ -26,6 +27,7 @@ PURPOSE = "source bias"
 
 class SourceBiasFigure(Figure):
     heading = "judges"
+    across_judges = True
     place = 13
     deferred_as = "bias of judges by source"
     stops_with = ("win_rate",)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from analytics.figures.families import ALPHA, correct
+from analytics.figures.families import ALPHA, FamilyTest, correct
 from analytics.figures.figure_input import question_record
 from analytics.figures.withheld import OF_A_COMPARISON, withheld
 from analytics.frames.study import RaterGroup
@@ -73,7 +73,7 @@ def build_comparison(sides: Sides) -> Record:
         )
     responses, other_text = other_responses(sides, _matched_keys(a, queries), set(a.systems) & set(b.systems))
     comparisons = _compared(found, queries, sides)
-    correct(each["test"] for each in comparisons)
+    correct(FamilyTest("compared", each["test"]) for each in comparisons if each["test"] is not None)
     without = [
         *_questions_alone(a, b, unlike),
         *_raters_alone("a", groups_a, "B"),

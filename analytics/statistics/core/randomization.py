@@ -65,21 +65,26 @@ class Randomization:
 
 @dataclass(frozen=True)
 class Tested:
-    """A two-sided p-value, over how many queries, and how it was found."""
+    """A two-sided p-value, over how many queries, how it was found, and the least that the test could have had.
+
+    Few queries, or few that differ from zero, can't give a small p-value, whatever is true.
+    """
 
     p_value: float
     n: int
     method: str
+    least: float
 
 
 @dataclass(frozen=True)
 class SignFlip:
-    """The chance `tail` of a sum at least as far from zero, on the side that was observed, and that of the same sum,
-    `equal`; `side` is -1, 0 or 1."""
+    """The chance `tail` of a sum at least as far from zero, on the side that was observed, that of the same sum,
+    `equal`, and that of the sum farthest from zero, `least`; `side` is -1, 0 or 1."""
 
     side: int
     tail: float
     equal: float
+    least: float
     n: int
     method: str
 
@@ -97,7 +102,7 @@ class SignFlip:
 
     @property
     def two_sided(self) -> Tested:
-        return Tested(self.p_value, self.n, self.method)
+        return Tested(self.p_value, self.n, self.method, min(1.0, 2 * self.least))
 
 
 def sign_flip(values: Floats, query: Ints, spec: Randomization) -> SignFlip:
@@ -131,7 +136,8 @@ def sign_flip(values: Floats, query: Ints, spec: Randomization) -> SignFlip:
 
         tail, how = _drawn_tail(extreme, int(times.sum()), spec)
         equal = same / of
-    return SignFlip(side, min(1.0, tail), equal, n, f"sign-flip over queries, {how}")
+    least = 0.5 ** int(times.sum())
+    return SignFlip(side, min(1.0, tail), equal, least, n, f"sign-flip over queries, {how}")
 
 
 def two_sample(one: Floats, other: Floats, spec: Randomization) -> Tested:
@@ -157,18 +163,32 @@ def two_sample(one: Floats, other: Floats, spec: Randomization) -> Tested:
     if _few_outcomes(times):
         outcomes, chance = _all_shares(value, times, n_one)
         tail, how = float(chance[extreme(outcomes)].sum()), "exact"
+        farthest = _welch(outcomes, totals)
+        least = float(chance[farthest >= farthest.max() * (1 - ROUNDING)].sum())
     else:
+        # Of so many queries it is below any level.
+        least = 0.0
         tail, how = _drawn_tail(
             lambda rng, count: extreme(_drawn_shares(value, times, n_one, rng, count)), len(value), spec
         )
-    return Tested(min(1.0, tail), n, f"permutation of queries, {how}")
+    return Tested(min(1.0, tail), n, f"permutation of queries, {how}", min(1.0, least))
 
 
-def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """The p-values of a family after Holm's correction (Holm 1979), in the order given."""
+def holm(p_values: Sequence[float], least: Sequence[float] = ()) -> tuple[float, ...]:
+    """The p-values of a family after Holm's correction (Holm 1979), in the order given.
+
+    With the `least` p-value that each test could have had, a p-value is not corrected for tests that could not have had
+    one as small: of these none can be a false conclusion at its level (Tarone 1990; Westfall and Wolfinger 1997).
+    """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
-    raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    times = np.arange(len(p), 0, -1)
+    if len(least):
+        low, reached = np.asarray(least, dtype=np.float64)[order], p[order] * (1 + ROUNDING)
+        times = np.array(
+            [np.count_nonzero(low[at:] <= each) for at, each in enumerate(reached)], dtype=np.int64
+        )
+    raised = np.maximum.accumulate(p[order] * times)
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(raised, 1.0)
     return tuple(corrected.tolist())

@@ -209,14 +209,30 @@ def _pair_flip(
 
 
 def _flip_test(votes: list[tuple[Floats, Ints]], tests: Randomization) -> Tested:
-    """Both arms prefer a system, and not the same one: twice the larger of their one-sided p-values.
+    """Both arms prefer a system, and not the same one: the larger of their one-sided p-values, or twice that.
 
-    Each preference must hold by itself (an intersection-union test), and either system may be the first arm's, whence
-    the two. Votes are 1 for system 1, -1 for system 2 and 0 for a tie, with their queries.
+    Each preference must hold by itself (an intersection-union test). Either system may be the first arm's: twice, where
+    what moves a query to one system in one arm may move it to the other system in the other, so that chance can make
+    preferences in both at once. Votes are 1 for system 1, -1 for system 2 and 0 for a tie, with their queries.
     """
     before, after = (sign_flip(vote, query, tests) for vote, query in votes)
+    times = 2 if _may_move_apart(votes) else 1
     p = min(max(before.one_sided(side), after.one_sided(-side)) for side in (1, -1))
-    return Tested(min(1.0, 2 * p), min(before.n, after.n), f"two tests: {before.method}; {after.method}")
+    least = max(before.least, after.least)
+    method = f"two tests: {before.method}; {after.method}"
+    return Tested(min(1.0, times * p), min(before.n, after.n), method, min(1.0, times * least))
+
+
+def _may_move_apart(votes: list[tuple[Floats, Ints]]) -> bool:
+    """True where queries that both arms have lean apart in them, or don't vary, which says nothing of how they lean.
+
+    Otherwise two preferences by chance alone are rarer than one, whichever of the systems either is for.
+    """
+    (shared, before), (_, after) = _shared_means(votes)
+    if len(shared) < 2:
+        return False
+    spread = [means - means.mean() for means in (before, after)]
+    return bool(spread[0] @ spread[1] < 0 or not all(each.any() for each in spread))
 
 
 def _margin_test(votes: list[tuple[Floats, Ints]], change: float, tests: Randomization) -> Tested:
@@ -225,15 +241,22 @@ def _margin_test(votes: list[tuple[Floats, Ints]], change: float, tests: Randomi
     Paired where the arms share at least half of the queries that the smaller has; otherwise queries are as good as
     other ones.
     """
-    (queries_1, before), (queries_2, after) = (_query_means(vote, query) for vote, query in votes)
-    shared, at_1, at_2 = np.intersect1d(queries_1, queries_2, assume_unique=True, return_indices=True)
-    if 2 * len(shared) >= min(len(queries_1), len(queries_2)):
-        differences = after[at_2] - before[at_1]
+    (_, before), (_, after) = (_query_means(vote, query) for vote, query in votes)
+    (shared, shared_before), (_, shared_after) = _shared_means(votes)
+    if 2 * len(shared) >= min(len(before), len(after)):
+        differences = shared_after - shared_before
         found, gap = sign_flip(differences, shared, tests).two_sided, float(differences.sum())
     else:
         found, gap = two_sample(before, after, tests), float(after.mean() - before.mean())
     # Where queries have different numbers of items, their mean may point elsewhere than that of the items.
     return found if gap * change > 0 else replace(found, p_value=1.0)
+
+
+def _shared_means(votes: list[tuple[Floats, Ints]]) -> list[tuple[Ints, Floats]]:
+    """The queries that both arms have, and the mean vote of each, by arm."""
+    (queries_1, before), (queries_2, after) = (_query_means(vote, query) for vote, query in votes)
+    shared, at_1, at_2 = np.intersect1d(queries_1, queries_2, assume_unique=True, return_indices=True)
+    return [(shared, before[at_1]), (shared, after[at_2])]
 
 
 def _query_means(values: Floats, query: Ints) -> tuple[Ints, Floats]:

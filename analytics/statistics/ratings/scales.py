@@ -128,8 +128,8 @@ def above_every_other(
         raise ParameterError("A group can be above every other only if there are several.")
     n_queries = int(values.query.max(initial=-1)) + 1
     means = {code: _query_means(values, groups == code, n_queries) for code in contenders}
-    found = {code: Tested(0.0, len(values), "") for code in contenders}
-    least = dict.fromkeys(contenders, values.n_queries)
+    found = {code: Tested(0.0, len(values), "", 0.0) for code in contenders}
+    fewest, least = dict.fromkeys(contenders, values.n_queries), dict.fromkeys(contenders, 0.0)
     for one, other in combinations(contenders, 2):
         differences = means[one] - means[other]
         shared = np.flatnonzero(np.isfinite(differences))
@@ -137,9 +137,9 @@ def above_every_other(
         for code, side in ((one, 1), (other, -1)):
             p = test.one_sided(side) if len(shared) else 1.0
             method = f"largest of {len(contenders) - 1} one-sided: {test.method}"
-            found[code] = max(found[code], Tested(p, test.n, method), key=lambda each: each.p_value)
-            least[code] = min(least[code], test.n)
-    return tuple(replace(found[code], n=least[code]) for code in contenders)
+            found[code] = max(found[code], Tested(p, test.n, method, 0.0), key=lambda each: each.p_value)
+            fewest[code], least[code] = min(fewest[code], test.n), max(least[code], test.least)
+    return tuple(replace(found[code], n=fewest[code], least=least[code]) for code in contenders)
 
 
 def _mean_value(

@@ -517,7 +517,10 @@ def test_findings_are_what_intervals_and_tests_support():
     for name in ("ann", "ben"):
         give(study, new_rater(study, name), [ranks(2, 1, 3)] * 12)
     report = report_of(study)
-    (finding,) = report["findings"]
-    assert (finding["kind"], finding["system"], finding["supported"]) == ("ranked", "birch", True)
-    (shown,) = report_page(report).findings
-    assert shown["anchor"] in sections_of(report)
+    assert [
+        (each["kind"], each["system"], each["heading"], each["supported"]) for each in report["findings"]
+    ] == [
+        ("ranked", "birch", "Ranked above every other", True),
+        ("ranked_last", "cedar", "Ranked below every other", True),
+    ]
+    assert {shown["anchor"] for shown in report_page(report).findings} <= sections_of(report).keys()

@@ -81,9 +81,9 @@ def test_no_finding_claims_what_a_hundred_queries_cannot_bear(report):
     people = report["groups"][0]
     tests = [flip["flip_test"] for flip in people["flips"]["pairs"] if flip["flipped"]]
     assert len(tests) == 4
-    assert {test["tests"] for test in tests} == {9}
+    assert {test["tests"] for test in tests} == {25}
     assert min(test["p_value"] for test in tests) > 0.05
-    # By itself the margin of one pair changes; one of nine tests may well come out so.
+    # By itself the margin of one pair changes; one of so many tests may well come out so.
     margins = [flip["margin_test"] for flip in people["flips"]["pairs"]]
     assert min(test["p_value"] for test in margins) < 0.05 < min(test["p_corrected"] for test in margins)
 
@@ -110,7 +110,8 @@ def test_page_and_markdown_say_it(report):
     assert "| No context | 40.2 (30.0 to 51.4) | 48.8" in text
     assert "**within chance**" in text
     plots = [block.plot for section in page.sections for block in section.blocks if block.plot]
-    assert len(plots) == 16
+    # Leaderboards of pairs that never met have none.
+    assert len(plots) == 13
     # Of p-values by number of queries there is one curve for each setting, whose heading names the people.
     curves = [plot for plot in plots if plot.label.startswith("p-value")]
     assert len(curves) == 3

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analytics.figures.families import LEAST_QUERIES, correct
+from analytics.figures.families import CLAIMS, JUDGED_SHARE, LEAST_QUERIES, FamilyTest, correct
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from tests.analytics.reports.answering import answered_study, give, new_rater
@@ -45,11 +45,12 @@ def test_a_certain_flip_is_said():
     (finding,) = of_kind(report, "pair_flip")
     assert finding["heading"] == "The preferred system changes"
     assert finding["supported"]
-    # 2 / 2 ** 10 by either of two flips, times the three pairs of arms that could have flipped.
-    assert "0.006 after correction for 3 tests" in finding["text"]
+    # 2 / 2 ** 10, times what else could have had as small a p-value: changes from the first arm to either of the
+    # others, and winners in three arms. Nine things could have been said.
+    assert "0.014 after correction for 9 tests" in finding["text"]
     text = report_markdown(report)
     assert "aspen vs birch: The preferred system changes" in text
-    assert "0.002 | 0.006" in text
+    assert "0.002 | 0.014" in text
     assert "beyond chance" not in text
     (shown,) = [each for each in report_page(report).findings if each["kind"] == "pair_flip"]
     assert shown["anchor"] == "pair-1"
@@ -85,10 +86,10 @@ def test_a_changed_margin_is_said_with_its_size():
     (finding,) = of_kind(report, "margin_change")
     assert finding["heading"] == "The margin changes by 62.5 points"
     assert "towards aspen" in finding["text"]
-    assert "after correction for 3 tests" in finding["text"]
+    assert "after correction for 9 tests" in finding["text"]
     assert not of_kind(report, "pair_flip")
-    # Who wins is another kind of finding.
-    assert len(of_kind(report, "winner")) == 3
+    # Of six queries in the first arm, too few among so much that could be said.
+    assert len(of_kind(report, "winner")) == 2
 
 
 def test_ratings_that_are_always_the_same_name_the_best_system():
@@ -130,11 +131,72 @@ def test_comparisons_without_a_query_are_named_so():
 
 
 def test_a_family_is_corrected_together_and_leaves_out_what_has_too_few_queries():
-    tests = [{"p_value": p, "n": n} for p, n in ((0.01, 30), (0.04, 30), (0.001, 3), (0.02, 30))]
-    correct(tests)
+    tests = [
+        {"p_value": p, "n": n, "least": 0.0} for p, n in ((0.01, 30), (0.04, 30), (0.001, 3), (0.02, 30))
+    ]
+    correct([FamilyTest(CLAIMS, test) for test in tests])
     assert [test["p_corrected"] for test in tests] == [0.03, 0.04, None, 0.04]
     assert {test["tests"] for test in tests} == {3}
     assert [bool(test["undefined"]) for test in tests] == [False, False, True, False]
+
+
+def test_a_stronger_sentence_counts_once_and_only_beside_the_weaker():
+    weak, strong, other = ({"p_value": p, "n": 30, "least": 0.0} for p in (0.001, 0.02, 0.03))
+    correct([FamilyTest(CLAIMS, weak), FamilyTest(CLAIMS, strong, beneath=weak), FamilyTest(CLAIMS, other)])
+    # Two things may be said, of one of them either of two sentences.
+    assert [test["p_corrected"] for test in (weak, strong, other)] == [0.002, 0.04, 0.03]
+    assert {test["tests"] for test in (weak, strong, other)} == {2}
+    weak, strong = ({"p_value": p, "n": 30, "least": 0.0} for p in (0.2, 0.01))
+    correct([FamilyTest(CLAIMS, weak), FamilyTest(CLAIMS, strong, beneath=weak)])
+    assert (weak["p_corrected"], strong["p_corrected"]) == (0.2, 0.2)
+
+
+def test_of_tests_that_can_not_be_as_small_a_family_is_as_good_as_without():
+    certain = {"p_value": 0.002, "n": 10, "least": 0.002}
+    others = [{"p_value": 0.25, "n": 10, "least": 0.25} for _ in range(40)]
+    correct([FamilyTest(CLAIMS, each) for each in (certain, *others)])
+    assert (certain["p_corrected"], certain["tests"]) == (0.002, 41)
+
+
+def test_what_judges_do_otherwise_is_one_family_with_a_share_of_the_level():
+    """Two judges who prefer otherwise than people: all of their comparisons are corrected together."""
+    study = judged_by_arm(("r1", "r1", "r1"), queries=16)
+    alone = {rate["arm"]: rate["test"]["p_corrected"] for rate in leading_rates(report_of(study))}
+    judge(study, raters=2, kind="judge", choose=lambda rater, position: "r2", label="Maple")
+    report = report_of(study)
+    cells = [
+        cell["test"]
+        for record in report["records"]
+        if record["figure"] == "replacement/differences"
+        for cell in record["cells"]
+    ]
+    assert {test["tests"] for test in cells} == {6}
+    least = 2 / 2**16
+    assert max(test["p_corrected"] for test in cells) == pytest.approx(6 * least / JUDGED_SHARE)
+    beside = {rate["arm"]: rate["test"]["p_corrected"] for rate in leading_rates(report)}
+    assert beside == {arm: pytest.approx(p / (1 - JUDGED_SHARE)) for arm, p in alone.items()}
+    told = of_kind(report, "judge")
+    assert [each["about"] for each in told] == ["Maple 0", "Maple 1"]
+    assert all("100.0 points lower than people's" in each["heading"] for each in told)
+    assert all("0.0\xa0% by the judge and 100.0\xa0% by people, on 16 items" in each["text"] for each in told)
+
+
+def leading_rates(report):
+    return report["groups"][0]["win_rates"]["overall"]
+
+
+def test_losers_are_named():
+    """Aspen wins against both others, cedar loses against both."""
+    study = judged_study(queries=16, systems=("aspen", "birch", "cedar"), items_per_query=3)
+    better = {
+        item.pk: [each.response.system.key for each in item.item_responses.order_by("pk")]
+        for item in main_items(study)
+    }
+    labels = ["r1" if better[item.pk] == sorted(better[item.pk]) else "r2" for item in main_items(study)]
+    judge(study, choose=lambda rater, position: labels[position])
+    (winner, *_), (loser, *_) = of_kind(report_of(study), "winner"), of_kind(report_of(study), "loser")
+    assert (winner["about"], loser["about"]) == ("aspen", "cedar")
+    assert loser["heading"].startswith("Loses more often than not")
 
 
 def test_two_systems_have_one_test_between_them():
@@ -142,11 +204,11 @@ def test_two_systems_have_one_test_between_them():
     judge(study)
     rates = report_of(study)["groups"][0]["win_rates"]["overall"]
     assert len(rates) == 6
-    assert {rate["test"]["tests"] for rate in rates} == {3}
+    assert {rate["test"]["tests"] for rate in rates} == {7}
     several = judged_study("several", queries=12, systems=("aspen", "birch", "cedar"), items_per_query=3)
     judge(several)
     rates = report_of(several)["groups"][0]["win_rates"]["overall"]
-    assert {rate["test"]["tests"] for rate in rates} == {9}
+    assert {rate["test"]["tests"] for rate in rates} == {21}
     assert all(
         rate["test"] is None for rate in report_of(study, ties="win")["groups"][0]["win_rates"]["overall"]
     )
@@ -284,7 +346,7 @@ def test_ranks_and_picks_say_ties_and_overlaps():
     study = answered_study("ranking", queries=12)
     orders = [{"r1": 1, "r2": 2, "r3": 3}, {"r1": 3, "r2": 2, "r3": 1}]
     give(study, new_rater(study, "ann"), [{"ranking": orders[at % 2]} for at in range(12)])
-    assert fact_of(report_of(study), "Best mean rank").detail == "all 3 tied"
+    assert fact_of(report_of(study), "Outranks most").detail == "all 3 tied"
     picked = answered_study("aspects", slug="picked", queries=12)
     best = ["r1", "r2", "r1", "r3"] * 3
     give(picked, new_rater(picked, "ann"), [{"best": each} for each in best])

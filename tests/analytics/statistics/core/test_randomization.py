@@ -159,6 +159,31 @@ def test_holm_against_its_definition(p_values) -> None:
         assert {at for at, p in enumerate(corrected) if p <= level} == fallen
 
 
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=10))
+def test_holm_with_least_p_values_against_its_definition(pairs) -> None:
+    """A hypothesis falls at a level if its p-value, times those not yet fallen that could have had it, is below."""
+    tests = [(max(one, other), min(one, other)) for one, other in pairs]
+    corrected = holm([p for p, _ in tests], [least for _, least in tests])
+    without = holm([p for p, _ in tests])
+    assert all(p <= each <= most for (p, _), each, most in zip(tests, corrected, without, strict=True))
+    left, raised = sorted(range(len(tests)), key=lambda at: tests[at][0]), 0.0
+    while left:
+        p = tests[left[0]][0]
+        raised = max(raised, min(1.0, p * sum(tests[at][1] <= p * (1 + 1e-9) for at in left)))
+        assert corrected[left.pop(0)] == pytest.approx(raised)
+
+
+def test_the_least_p_value_is_reached_where_all_queries_agree() -> None:
+    for n in (5, 25):
+        found = sign_flip(np.ones(n), np.arange(n), SPEC).two_sided
+        assert found.least == 2 / 2**n
+    assert sign_flip(np.ones(5), np.arange(5), SPEC).two_sided.p_value == 2 / 2**5
+    # Queries that differ by nothing can't be told apart from chance.
+    assert sign_flip(np.array([1.0, 0, 0, 1]), np.arange(4), SPEC).two_sided.least == 0.5
+    apart = two_sample(np.ones(4), np.zeros(4), SPEC)
+    assert apart.p_value == apart.least == pytest.approx(2 / scipy.special.comb(8, 4))
+
+
 def test_holm_against_statsmodels() -> None:
     p_values = [0.2, 0.011, 0.001, 0.011, 0.9, 0.02]
     assert holm(p_values) == pytest.approx(tuple(multipletests(p_values, method="holm")[1]))
