@@ -27,6 +27,7 @@ ALL_ALIKE = "Every query says the same, so this difference has no interval."
 # With fewer queries on the other side of one half the fit is nearly separated (docs/statistics.md).
 LEAST_OTHER_WAY = 5
 NEARLY_ONE_SIDED = "Fewer than five queries go the other way: too few for an interval at equal lengths."
+ALWAYS_LONGER = "The longer response is always the same system's: equal lengths lie beyond what was judged."
 NO_USABLE_JUDGMENT = "items without a usable judgment"
 # Columns of the design: the system, the length and the difficulty.
 SYSTEM, LENGTH, DIFFICULTY = range(3)
@@ -82,7 +83,8 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
     take no part in the fit; the mean is over the others too, as in the reference. Intervals are those of the fit with
     the least penalty of all, leaving out one query at a time in one Newton step with the same standard deviation: the
     chosen penalty draws small effects to zero, around which intervals would cover too little. They hold the value.
-    Where fewer than five queries have a preference on the less common side of one half, rate and change have none.
+    Where fewer than five queries have a preference on the less common side of one half, or all judged responses of one
+    side are the longer ones, rate and change have none.
     """
     import scipy
 
@@ -116,6 +118,8 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
     rate, change = _around(free[0], value), _around(_change(free, figures.error), value - plain.value)
     if queries < LEAST_FOR_CHANGE:
         change = _without_interval(change, FEW_FOR_CHANGE)
+    if varies[LENGTH] and (design[known, LENGTH].min() > 0 or design[known, LENGTH].max() < 0):
+        rate, change = _without_interval(rate, ALWAYS_LONGER), _without_interval(change, ALWAYS_LONGER)
     if _other_way(rows.preference[known], rows.query[known]) < LEAST_OTHER_WAY:
         # Nearly separated, the fit's own width is that of its penalty.
         rate, change = _without_interval(rate, NEARLY_ONE_SIDED), _without_interval(change, NEARLY_ONE_SIDED)

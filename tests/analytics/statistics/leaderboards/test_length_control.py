@@ -11,6 +11,7 @@ from sklearn.model_selection import GroupKFold
 
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.leaderboards.length_control import (
+    ALWAYS_LONGER,
     FEW_FOR_CHANGE,
     FEW_QUERIES,
     NEARLY_ONE_SIDED,
@@ -110,6 +111,22 @@ def test_against_scikit_learn(seed):
         ).fit(twice, target, sample_weight=np.concatenate([y, 1 - y]))
     assert found.coefficients == pytest.approx(slow.coef_[0], abs=2e-4)
     assert np.isclose(GRID, found.inverse_penalty).any()
+
+
+@pytest.mark.parametrize("c", [GRID[4], GRID[-1]])
+@pytest.mark.parametrize("longer_by", [0, 1000, 2000, 3000])
+def test_effects_that_can_hardly_be_told_apart_are_fitted_to_the_end(longer_by, c):
+    """Where one side is longer by far, the length is nearly constant; at the end each slope meets the penalty's."""
+    rng = np.random.default_rng(longer_by)
+    longer = rng.normal(longer_by, 300, 200)
+    x = np.column_stack([np.ones(200), np.tanh(longer / longer.std(ddof=1)), rng.normal(size=200)])
+    y = (rng.random(200) < 0.7).astype(float)
+    rows, _ = _put_together(x, y, np.zeros(200, dtype=int))
+    found = fit_at(rows, c, np.zeros(3))
+    slope = c * x.T @ (expit(x @ found) - y)
+    free = found != 0
+    assert slope[free] == pytest.approx(-np.sign(found[free]), abs=1e-6)
+    assert (np.abs(slope[~free]) <= 1).all()
 
 
 def test_equal_lengths_change_nothing():
@@ -242,6 +259,17 @@ def test_where_fewer_than_five_queries_go_the_other_way_there_is_no_interval(n_l
     for each in (found.rate, found.change):
         assert each.value is not None
         assert (each.low, each.high, each.method, each.undefined) == (None, None, "", NEARLY_ONE_SIDED)
+
+
+def test_where_one_side_is_always_longer_there_is_no_interval():
+    rows = replace(one_sided(10), longer=np.linspace(1, 500, 40))
+    found = length_controlled(rows, resample=spec())
+    for each in (found.rate, found.change):
+        assert each.value is not None
+        assert (each.low, each.undefined) == (None, ALWAYS_LONGER)
+    # One response as long as the other's is enough.
+    some = length_controlled(replace(rows, longer=np.linspace(0, 500, 40)), resample=spec())
+    assert some.rate.low < some.rate.value < some.rate.high
 
 
 def test_five_queries_are_enough_and_ties_go_the_other_way():
