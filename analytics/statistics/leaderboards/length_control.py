@@ -31,6 +31,8 @@ ALWAYS_LONGER = "The longer response is always the same system's: equal lengths 
 NO_USABLE_JUDGMENT = "items without a usable judgment"
 # Columns of the design: the system, the length and the difficulty.
 SYSTEM, LENGTH, DIFFICULTY = range(3)
+# Of an item of a gamed baseline in another system's fit: the reference's 0.2, shared by its two.
+GAMED_WEIGHT = 0.1
 # An effect below this is that of rounding.
 SAME = 1e-12
 
@@ -76,15 +78,32 @@ class LengthControlled:
     penalty: float
 
 
-def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthControlled:
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """The rows that a fit is of: designs (m, k), preferences, weights and queries (m,)."""
+
+    design: Floats
+    preference: Floats
+    weight: Floats
+    query: Ints
+
+
+def length_controlled(
+    rows: LengthRows, *, resample: ResampleSpec, gamed: Sequence[LengthRows] = ()
+) -> LengthControlled:
     """The win rate at equal lengths: the mean over items of the model's prediction with the length term at zero.
+
+    `gamed` are items of the baseline's own model, told to be concise or verbose, against the baseline. Each item is in
+    the fit with a tenth of the weight and without a term of the system, so that the effects of length and difficulty
+    are drawn towards what they are where nothing but length differs; it is in neither rate. Items of other queries
+    than the rows' are not used.
 
     The difference of lengths is divided by its standard deviation (n - 1) over all items. Items without a preference
     take no part in the fit; the mean is over the others too, as in the reference. Intervals are those of the fit with
     the least penalty of all, leaving out one query at a time in one Newton step with the same standard deviation: the
     chosen penalty draws small effects to zero, around which intervals would cover too little. They hold the value.
     Where fewer than five queries have a preference on the less common side of one half, or all judged responses of one
-    side are the longer ones, rate and change have none.
+    side are the longer ones in everything that is fitted, rate and change have none.
     """
     import scipy
 
@@ -98,11 +117,23 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
     varies = design.std(axis=0) > SAME
     varies[SYSTEM] = True
     used = design[:, varies]
-    fit = fit_cross_validated(used[known], rows.preference[known], rows.fold[known])
+    parts = [(used[known], rows, known, 1.0)]
+    for each in gamed:
+        judged = np.isfinite(each.preference) & np.isin(each.query, rows.query)
+        no_system = _design(each)[judged] * (np.arange(3) != SYSTEM)
+        parts.append((no_system[:, varies], each, judged, GAMED_WEIGHT))
+    fitted = _Fitted(
+        np.concatenate([part for part, *_ in parts]),
+        np.concatenate([of.preference[at] for _, of, at, _ in parts]),
+        np.concatenate([np.full(len(part), weight) for part, _, _, weight in parts]),
+        np.concatenate([of.query[at] for _, of, at, _ in parts]),
+    )
+    fold = np.concatenate([of.fold[at] for _, of, at, _ in parts])
+    fit = fit_cross_validated(fitted.design, fitted.preference, fold, fitted.weight)
     at_zero = used.copy()
     if varies[LENGTH]:
         at_zero[:, LENGTH] = 0.0
-    figures = _left_out_queries(fit.loosest, used, at_zero, rows, known)
+    figures = _left_out_queries(fit.loosest, fitted, at_zero, rows, known)
     free = estimates_from(
         figures,
         n=n,
@@ -118,7 +149,8 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
     rate, change = _around(free[0], value), _around(_change(free, figures.error), value - plain.value)
     if queries < LEAST_FOR_CHANGE:
         change = _without_interval(change, FEW_FOR_CHANGE)
-    if varies[LENGTH] and (design[known, LENGTH].min() > 0 or design[known, LENGTH].max() < 0):
+    longer = fitted.design[:, LENGTH] if varies[LENGTH] else np.zeros(1)
+    if longer.min() > 0 or longer.max() < 0:
         rate, change = _without_interval(rate, ALWAYS_LONGER), _without_interval(change, ALWAYS_LONGER)
     if _other_way(rows.preference[known], rows.query[known]) < LEAST_OTHER_WAY:
         # Nearly separated, the fit's own width is that of its penalty.
@@ -215,20 +247,20 @@ def _around(free: Estimate, value: float) -> Estimate:
 
 
 def _left_out_queries(
-    coefficients: Floats, design: Floats, at_zero: Floats, rows: LengthRows, known: Bools
+    coefficients: Floats, fitted: _Fitted, at_zero: Floats, rows: LengthRows, known: Bools
 ) -> Jackknife:
-    """Rate, plain rate and their difference, and their standard errors over queries."""
+    """Rate, plain rate and their difference, and their standard errors over the queries of the rows."""
     import scipy
 
-    chance = scipy.special.expit(design @ coefficients)
     wanted = scipy.special.expit(at_zero @ coefficients)
-    _, query = np.unique(rows.query, return_inverse=True)
-    groups = int(query.max()) + 1
-    preference = np.where(known, rows.preference, chance)
-    pull = sum_by(query, (preference - chance)[:, None] * design, groups)
-    weight = np.where(known, chance * (1 - chance), 0.0)
+    queries, query = np.unique(rows.query, return_inverse=True)
+    groups = len(queries)
+    design, of_query = fitted.design, np.searchsorted(queries, fitted.query)
+    chance = scipy.special.expit(design @ coefficients)
+    pull = sum_by(of_query, (fitted.weight * (fitted.preference - chance))[:, None] * design, groups)
+    weight = fitted.weight * chance * (1 - chance)
     curve = np.stack(
-        [sum_by(query, weight[:, None] * design * column[:, None], groups) for column in design.T], axis=1
+        [sum_by(of_query, weight[:, None] * design * column[:, None], groups) for column in design.T], axis=1
     )
     steps = _newton_steps(curve, pull)
     slope = (wanted * (1 - wanted)) @ at_zero

@@ -36,19 +36,22 @@ class PenalizedFit:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows that differ: features (m, k), how many rows each stands for (m,), and the sum of their targets (m,)."""
+    """Rows that differ: features (m, k), the weight of the rows that each stands for (m,), and their weighted sum of
+    targets (m,)."""
 
     x: Floats
     n: Floats
     y: Floats
 
 
-def fit_cross_validated(x: Floats, y: Floats, fold: Ints) -> PenalizedFit:
+def fit_cross_validated(x: Floats, y: Floats, fold: Ints, weight: Floats | None = None) -> PenalizedFit:
     """The fit of chances `y` (n,) on `x` (n, k), with the C of the least log loss, averaged over folds (n,).
+
+    `weight` (n,) is that of each row in all sums, 1 by default.
 
     Every fold counts the same, whatever its size. With one fold only C is the largest of the grid.
     """
-    rows, of_fold = _put_together(x, y, fold)
+    rows, of_fold = _put_together(x, y, fold, np.ones(len(x)) if weight is None else weight)
     folds = np.unique(of_fold)
     loss = np.zeros(len(GRID))
     for each in folds if len(folds) > 1 else ():
@@ -117,7 +120,7 @@ def _log_loss(rows: _Rows, w: Floats) -> float:
     return float(-total / rows.n.sum())
 
 
-def _put_together(x: Floats, y: Floats, fold: Ints) -> tuple[_Rows, Ints]:
+def _put_together(x: Floats, y: Floats, fold: Ints, weight: Floats) -> tuple[_Rows, Ints]:
     """Equal rows of a fold as one, which changes no sum; the fold of each."""
     if len(x) > MANY_ROWS:
         x = np.round(x / ROUNDED_TO) * ROUNDED_TO
@@ -128,7 +131,7 @@ def _put_together(x: Floats, y: Floats, fold: Ints) -> tuple[_Rows, Ints]:
     n = int(cell.max()) + 1
     first = np.empty(n, dtype=np.int64)
     first[cell] = np.arange(len(cell))
-    return _Rows(x[first], sum_by(cell, np.ones(len(cell)), n), sum_by(cell, y, n)), fold[first]
+    return _Rows(x[first], sum_by(cell, weight, n), sum_by(cell, weight * y, n)), fold[first]
 
 
 def _where(rows: _Rows, mask: Bools) -> _Rows:

@@ -38,6 +38,8 @@ REFERENCE = {
     4: (400, -0.2, 3.0, 1.0, 49.3450, 50.0000),
     5: (805, 1.0, -1.0, 0.2, 69.9431, 69.9037),
 }
+# The same by its `length_controlled_v1` with difficulty, and with annotations of two gamed baselines.
+REFERENCE_GAMED = {0: 56.9880, 1: 22.1739, 2: 78.4960, 4: 51.3735, 5: 62.7032}
 
 
 def simulated(seed):
@@ -53,6 +55,15 @@ def simulated(seed):
     )
     preference = np.clip(preference + rng.normal(size=n) * 0.005, 0, 1)
     return preference, longer, difficulty
+
+
+def simulated_gamed(seed, difficulty):
+    """A verbose and a concise baseline against itself, for which nothing but length and difficulty counts."""
+    rng, n = np.random.default_rng(100 + seed), len(difficulty)
+    for sign in (1, -1):
+        longer = sign * rng.uniform(50, 1500, n).round()
+        chance = expit(1.6 * np.tanh(longer / longer.std(ddof=1)) + 0.7 * difficulty)
+        yield rows_of((rng.random(n) < chance) * 0.98 + 0.01, longer, difficulty)
 
 
 def reference_folds(n):
@@ -89,6 +100,20 @@ def test_the_reference_implementation(seed):
         assert each.plain.value == pytest.approx(preference.mean())
 
 
+@pytest.mark.parametrize("seed", REFERENCE)
+def test_the_reference_implementation_with_gamed_baselines(seed):
+    preference, longer, difficulty = simulated(seed)
+    rows, gamed = rows_of(preference, longer, difficulty), list(simulated_gamed(seed, difficulty))
+    found = length_controlled(rows, gamed=gamed, resample=spec())
+    assert found.rate.value * 100 == pytest.approx(REFERENCE_GAMED[seed], abs=0.01)
+    assert found.rate.low < found.rate.value < found.rate.high
+    alone = length_controlled(rows, resample=spec())
+    assert found.plain == alone.plain
+    # They are no queries of the system's own.
+    other = [replace(each, query=each.query + len(preference)) for each in gamed]
+    assert length_controlled(rows, gamed=other, resample=spec()) == alone
+
+
 @pytest.mark.parametrize("seed", [1, 3])
 def test_against_scikit_learn(seed):
     """Every chance twice, as a 1 and as a 0 with weights, and all rows of a chance in one fold."""
@@ -121,7 +146,7 @@ def test_effects_that_can_hardly_be_told_apart_are_fitted_to_the_end(longer_by, 
     longer = rng.normal(longer_by, 300, 200)
     x = np.column_stack([np.ones(200), np.tanh(longer / longer.std(ddof=1)), rng.normal(size=200)])
     y = (rng.random(200) < 0.7).astype(float)
-    rows, _ = _put_together(x, y, np.zeros(200, dtype=int))
+    rows, _ = _put_together(x, y, np.zeros(200, dtype=int), np.ones(200))
     found = fit_at(rows, c, np.zeros(3))
     slope = c * x.T @ (expit(x @ found) - y)
     free = found != 0
@@ -167,19 +192,28 @@ def test_the_two_sides_add_up_to_one(seed):
     assert again.rate.value == pytest.approx(one.rate.value, abs=1e-6)
 
 
-def test_leaving_out_queries_one_by_one_gives_the_same_error():
+@pytest.mark.parametrize("with_gamed", [False, True])
+def test_leaving_out_queries_one_by_one_gives_the_same_error(with_gamed):
     preference, longer, difficulty = simulated(1)
     query = np.repeat(np.arange(50), 4)
     fold = query % 5
-    found = length_controlled(rows_of(preference, longer, difficulty, query, fold), resample=spec())
-    spread = longer.std(ddof=1)
-    x = np.column_stack([np.ones(200), np.tanh(longer / spread), difficulty])
-    at_zero = x.copy()
-    at_zero[:, 1] = 0
+    gamed = [replace(each, query=query) for each in simulated_gamed(1, difficulty)] if with_gamed else []
+    rows = rows_of(preference, longer, difficulty, query, fold)
+    found = length_controlled(rows, gamed=gamed, resample=spec())
+    x = np.concatenate(
+        [
+            np.column_stack([np.full(200, own), np.tanh(each.longer / each.longer.std(ddof=1)), difficulty])
+            for each, own in ((rows, 1), *((each, 0) for each in gamed))
+        ]
+    )
+    y = np.concatenate([each.preference for each in (rows, *gamed)])
+    of_query, weight = np.tile(query, 1 + len(gamed)), np.repeat([1, *[0.1] * len(gamed)], 200)
+    at_zero = x[:200] * [1, 0, 1]
     slow = []
     for each in range(50):
-        rows, _ = _put_together(x[query != each], preference[query != each], fold[query != each])
-        slow.append(expit(at_zero[query != each] @ fit_at(rows, GRID[-1], np.zeros(3))).mean())
+        rest = of_query != each
+        kept, _ = _put_together(x[rest], y[rest], of_query[rest], weight[rest])
+        slow.append(expit(at_zero[query != each] @ fit_at(kept, GRID[-1], np.zeros(3))).mean())
     error = np.sqrt(49 / 50 * ((np.array(slow) - np.mean(slow)) ** 2).sum())
     rate = found.rate
     half = (logit(rate.high) - logit(rate.low)) / 2 * rate.value * (1 - rate.value)
