@@ -1,6 +1,7 @@
-"""Length-controlled win rates of systems, beside the plain ones."""
+"""Win rates of systems at equal lengths, beside the plain ones; where nothing is missing, those of AlpacaEval 2."""
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,18 +15,23 @@ from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.folds import folds_by_query
-from analytics.statistics.core.tidy import FIRST, SECOND, Bools, Ints
+from analytics.statistics.core.tidy import FIRST, SECOND, Bools, Floats, Ints
 from analytics.statistics.leaderboards.length_control import (
     LEAST_QUERIES,
+    LengthControlled,
     LengthRows,
     difficulties,
     length_controlled,
 )
 from analytics.statistics.preferences.win_rates import item_scores
 from evaluation.protocols import QuestionSpec
+from evaluation.protocols.answers.measures import INSTRUCTION_DIFFICULTY
 
 KEY = "leaderboards/length_controlled"
 FOLDS = 5
+# The baseline's own model, told to be concise or verbose, is named as on AlpacaEval's leaderboard.
+GAMED = ("_concise", "_verbose")
+GIVEN, ESTIMATED, NOTHING = "given", "estimated", ""
 ONE_LENGTH = "The difference of lengths is always the same."
 NO_DIFFICULTY = "No other system was judged on these queries."
 # With a larger share of items in which one and the same system's response is longer.
@@ -38,17 +44,37 @@ PENALIZED = (
     "A coefficient of exactly 0 was put there by the chosen penalty; the difference from the plain rate is then that "
     "of the penalty, and not of length."
 )
+LACKS_DIFFICULTY = "published difficulties of the instructions"
+LACKS_GAMED = "judgments of the baseline's concise and verbose versions"
+
+
+class Names(NamedTuple):
+    """The words for the rates, for one rate, and at the head of their column."""
+
+    rates: str
+    rate: str
+    column: str
+
+
+ALPACA_EVAL = Names(
+    "Length-controlled win rates (AlpacaEval 2)",
+    "Length-controlled win rate (AlpacaEval 2)",
+    "Length-controlled",
+)
+OURS = Names("Win rates at equal lengths", "Win rate at equal lengths", "At equal lengths")
 
 
 class LengthControlledFigure(Figure):
     heading = "leaderboard"
     place = 15
-    deferred_as = "length-controlled win rates"
+    deferred_as = "win rates at equal lengths"
     stops_with = ("win_rate",)
     beside = (CELLS,)
     definition = (
-        "Length-controlled win rates (AlpacaEval 2) against the baseline or, without one, of each two systems of up to "
-        "15 pairs: what the expected win rate would be at equal lengths, and its difference from the plain one."
+        "Win rates at equal lengths against the baseline or, without one, of each two systems of up to 15 pairs: what "
+        "the expected win rate would be at equal lengths, and its difference from the plain one. They are AlpacaEval "
+        "2's length-controlled win rates where difficulties are given and the baseline's concise and verbose "
+        "versions were judged."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -68,11 +94,17 @@ class LengthControlledFigure(Figure):
         return view.per_pair(_of_pair)
 
     def methods(self, view: ReportView) -> Iterable[str]:
+        rates = [rate for record in view.records_of(self.key) for rate in record["rates"]]
+        gamed = (
+            " The judgments of the baseline's own model, told to be concise and verbose, are in each fit with a tenth "
+            "of the weight and without a term of the system."
+        )
         yield (
-            "Length-controlled win rates are the mean predictions, at equal lengths, of a logistic regression of the "
-            "preference on the system, the hyperbolic tangent of the standardised difference of lengths in characters "
-            "and, where other systems were judged on the same queries, the query's difficulty, with an L1 penalty "
-            f"chosen by {FOLDS}-fold cross-validation over queries (Dubois et al. 2024); a tie is half a win."
+            f"{_names_of(rates).rates} are the mean predictions, at equal lengths, of a logistic regression of "
+            "the preference on the system, the hyperbolic tangent of the standardised difference of lengths in "
+            "characters and, where it is given or other systems were judged on the same queries, the query's "
+            f"difficulty, with an L1 penalty chosen by {FOLDS}-fold cross-validation over queries (Dubois et al. "
+            f"2024); a tie is half a win.{gamed if any(rate['gamed'] for rate in rates) else ''}"
         )
 
 
@@ -84,28 +116,38 @@ def _rates(given: PairInput, arm: int) -> Iterator[Record]:
     rows, turned = rows_of_pairs(items, arm, baseline)
     if not len(rows):
         return
-    made = _all_rows(given, rows, turned)
+    made, known = _all_rows(given, rows, turned)
     pair = items.pair[rows]
+    parts: dict[tuple[str, str], LengthRows] = {}
     for code in np.unique(pair):
         at = np.flatnonzero(pair == code)
         one, two = items.pairs[code]
-        system, opponent = (two, one) if turned[at[0]] else (one, two)
-        of_pair = LengthRows(
+        parts[(two, one) if turned[at[0]] else (one, two)] = LengthRows(
             made.preference[at], made.longer[at], made.difficulty[at], made.query[at], made.fold[at]
         )
-        found = length_controlled(of_pair, resample=given.resample("length control"))
-        longer = float((np.sign(of_pair.longer) / 2 + 0.5).mean())
+    versions = [(baseline + how, baseline) for how in GAMED]
+    gamed = [parts[each] for each in versions] if all(each in parts for each in versions) else []
+    for (system, opponent), of_pair in parts.items():
+        found = length_controlled(of_pair, gamed=gamed, resample=given.resample("length control"))
         yield {
             "arm": items.arms[arm],
             "system": system,
             "opponent": opponent,
-            "longer": longer,
+            "longer": float((np.sign(of_pair.longer) / 2 + 0.5).mean()),
+            "difficulties": _difficulties_of(found, known),
+            "gamed": bool(gamed),
             **plain(found),
         }
 
 
-def _all_rows(given: PairInput, rows: Ints, turned: Bools) -> LengthRows:
-    """Every item from the side of its system; difficulties are known against a baseline only."""
+def _difficulties_of(found: LengthControlled, known: bool) -> str:
+    if known:
+        return GIVEN
+    return NOTHING if found.difficulty is None else ESTIMATED
+
+
+def _all_rows(given: PairInput, rows: Ints, turned: Bools) -> tuple[LengthRows, bool]:
+    """Every item from the side of its system, and True where difficulties are given; they are of a baseline only."""
     items = given.items
     scores = item_scores(given.group.judgments, len(items))[rows, np.where(turned, SECOND, FIRST)]
     longer = (items.length_1 - items.length_2)[rows].astype(np.float64) * np.where(turned, -1.0, 1.0)
@@ -113,10 +155,36 @@ def _all_rows(given: PairInput, rows: Ints, turned: Bools) -> LengthRows:
     fold: Ints = np.zeros(len(rows), dtype=np.int64)
     if len(np.unique(query)) >= FOLDS:
         fold = folds_by_query(query, FOLDS, given.resample("length control").rng("folds"))
-    difficulty = np.zeros(len(rows))
-    if given.terms.baseline in items.systems:
+    if given.terms.baseline not in items.systems:
+        return LengthRows(scores, longer, np.zeros(len(rows)), query, fold), False
+    difficulty = _given_difficulties(given)[rows]
+    known = bool(np.isfinite(difficulty).all())
+    if not known:
         difficulty = difficulties(items.pair[rows].astype(np.int64), scores, longer, query, fold)
-    return LengthRows(scores, longer, difficulty, query, fold)
+    return LengthRows(scores, longer, difficulty, query, fold), known
+
+
+def _given_difficulties(given: PairInput) -> Floats:
+    """The measure of that name by item, nan where there is none."""
+    found = np.full(len(given.items), np.nan)
+    for each in given.measures:
+        if (
+            each.measure.means_same(INSTRUCTION_DIFFICULTY)
+            and each.measure.name == INSTRUCTION_DIFFICULTY.name
+        ):
+            found[each.item] = each.value
+    return found
+
+
+def lacks_of_alpaca_eval(rates: Iterable[Record]) -> list[str]:
+    """Inputs of AlpacaEval's length-controlled win rate that some of the rates are without; empty if they are it."""
+    shown = list(rates)
+    lacks = [LACKS_DIFFICULTY] if any(each["difficulties"] != GIVEN for each in shown) else []
+    return [*lacks, LACKS_GAMED] if not all(each["gamed"] for each in shown) else lacks
+
+
+def _names_of(rates: list[Record]) -> Names:
+    return OURS if lacks_of_alpaca_eval(rates) else ALPACA_EVAL
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
@@ -127,14 +195,15 @@ def _of_pair(view: PairView) -> Iterator[Block]:
         for arm in view.arms:
             found = [each for each in rates if each["arm"] == arm]
             if found:
-                title = f"Length-controlled win rates{view.within(arm)}"
+                names = _names_of(found)
+                title = f"{names.rates}{view.within(arm)}"
                 yield Block(
                     view.title_for(group, title),
                     tables=(_table(view, found),),
                     plot=share_plot(
-                        [(_name(view, each), [(group, each["rate"])]) for each in found],
-                        what="Length-controlled win rate",
-                        caption="Length-controlled win rate.",
+                        [(_pair_name(view, each), [(group, each["rate"])]) for each in found],
+                        what=names.rate,
+                        caption=f"{names.rate}.",
                         reference=0.5,
                     ),
                     folded=True,
@@ -142,7 +211,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
                 )
 
 
-def _name(view: PairView, each: Record) -> str:
+def _pair_name(view: PairView, each: Record) -> str:
     return f"{view.system(each['system'])} vs {view.system(each['opponent'])}"
 
 
@@ -151,12 +220,14 @@ def _table(view: PairView, rates: list[Record]) -> Table:
         "Expected win rate at equal lengths and as it is, in percent (a tie is half a win), the difference in points, "
         "in how many percent of the items the first system's response is longer (of equal length, half), and the "
         "coefficients of length (above 0: longer is preferred) and of the query's difficulty.",
-        columns(["Pair", "Length-controlled", "Plain", "Difference", "Longer", "Length", "Difficulty", "n"]),
+        columns(
+            ["Pair", _names_of(rates).column, "Plain", "Difference", "Longer", "Length", "Difficulty", "n"]
+        ),
         foot=" ".join(_cautions(rates)),
     )
     for each in rates:
         build.add(
-            head(_name(view, each)),
+            head(_pair_name(view, each)),
             build.share(each["rate"]),
             build.share(each["plain"]),
             build.share(each["change"]),
@@ -173,6 +244,11 @@ def _cautions(rates: list[Record]) -> Iterator[str]:
         yield CONFOUNDED
     if any(each["length"] == 0 for each in rates):
         yield PENALIZED
+    if lacks := lacks_of_alpaca_eval(rates):
+        yield (
+            "AlpacaEval's length-controlled win rate is another figure: its fit also has "
+            f"{', and '.join(lacks)}."
+        )
 
 
 def _why_none(rate: Record, otherwise: str) -> str:

@@ -1,4 +1,4 @@
-"""AlpacaEval: win rates of one model's annotations against its leaderboard's row.
+"""AlpacaEval: win rates of models' annotations against their rows of a leaderboard.
 
 Source: the leaderboards of tatsu-lab/alpaca_eval, CSV files with a row per model. A leaderboard that lies beside the
 annotations, under any name with "leaderboard" in it, is what ours is held against.
@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from analytics.figures.leaderboards.length_controlled import lacks_of_alpaca_eval
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
 from analytics.reproduce.release_input import ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
 from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE
-from evaluation.dumps.published.alpaca_eval import MAX_LABEL, MAX_SYSTEM, file_of_judges
+from evaluation.dumps.published.alpaca_eval import MAX_LABEL, MAX_SYSTEM, files_of_judges
 from evaluation.dumps.release import load_json_list, short_key
 
 Record = dict[str, Any]
@@ -27,34 +28,31 @@ COUNTS = {
     "Wins of the baseline": "n_wins_base",
     "Draws": "n_draws",
 }
-OTHER_DIFFICULTIES = (
-    "The leaderboard's fit has difficulties of its instructions and annotations of two gamed baselines, which are "
-    "published apart and are in no file of annotations; without them it is `length_controlled_minimal`."
-)
 
 
 class AlpacaEvalReproduction(Reproduction):
     key = "alpaca_eval"
     paper = "AlpacaEval and Length-Controlled AlpacaEval (Dubois et al. 2024)"
     missing = (
-        "Difficulties of the instructions, and annotations of the gamed baselines, by which the leaderboard's "
-        "length-controlled win rates are fitted.",
+        "Unless they lie beside the annotations: difficulties of the instructions, and annotations of the gamed "
+        "baselines, by which the leaderboard's length-controlled win rates are fitted.",
         "Correlations with Chatbot Arena, which need its leaderboard and those of all models.",
     )
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
         _ = given.study  # which refuses, in a sentence, a file that is none of AlpacaEval's
-        file = file_of_judges(given.path)
-        entries = load_json_list(file)
-        models = dict.fromkeys(
-            (entry["generator_2"], entry["generator_1"], entry["annotator"]) for entry in entries
-        )
-        for model, baseline, annotator in models:
-            row = _published([file.parent, given.path], model)
-            figures = _figures(
-                given, short_key(model, MAX_SYSTEM), short_key(baseline, MAX_SYSTEM), annotator, row
+        for file in files_of_judges(given.path):
+            models = dict.fromkeys(
+                (entry["generator_2"], entry["generator_1"], entry["annotator"])
+                for entry in load_json_list(file)
+                if entry["generator_2"] != entry["generator_1"]
             )
-            yield table(f"{model} against {baseline}, by {annotator} (leaderboard)", figures)
+            for model, baseline, annotator in models:
+                row = _published([file.parent, given.path], model)
+                figures = _figures(
+                    given, short_key(model, MAX_SYSTEM), short_key(baseline, MAX_SYSTEM), annotator, row
+                )
+                yield table(f"{model} against {baseline}, by {annotator} (leaderboard)", figures)
 
 
 def _published(places: Iterable[Path], model: str) -> Record:
@@ -82,11 +80,14 @@ def _figures(
     counts = _counts(given, model, baseline, group)
     for name, column in COUNTS.items():
         yield PublishedFigure(name, row.get(column, ""), counts[column], decimals=0)
+    controlled, lacks = _length_controlled(given, model, baseline, group)
     yield _percent(
-        "Length-controlled win rate",
+        "Win rate at equal lengths" if lacks else "Length-controlled win rate",
         row.get("length_controlled_winrate", ""),
-        _length_controlled(given, model, baseline, group),
-        OTHER_DIFFICULTIES,
+        controlled,
+        f"Published is the length-controlled win rate: its fit also has {', and '.join(lacks)}."
+        if lacks
+        else "",
     )
 
 
@@ -111,17 +112,21 @@ def _counts(given: ReleaseInput, model: str, baseline: str, group: str) -> dict[
     return {"n_total": len(label), "n_wins": wins, "n_wins_base": len(label) - wins - draws, "n_draws": draws}
 
 
-def _length_controlled(given: ReleaseInput, model: str, baseline: str, group: str) -> float | None:
-    """The report's rate, from the side of the model; None where there are too few queries."""
+def _length_controlled(
+    given: ReleaseInput, model: str, baseline: str, group: str
+) -> tuple[float | None, list[str]]:
+    """The report's rate, from the side of the model, and what it lacks of the leaderboard's; None where there are too
+    few queries."""
     try:
         record = given.record("leaderboards/length_controlled", "preference", group)
     except LookupError:
-        return None
+        return None, []
     for rate in record["rates"]:
         if {rate["system"], rate["opponent"]} == {model, baseline}:
             value: float | None = rate["rate"]["value"]
-            return value if value is None or rate["system"] == model else 1 - value
-    return None
+            lacks = lacks_of_alpaca_eval([rate])
+            return value if value is None or rate["system"] == model else 1 - value, lacks
+    return None, []
 
 
 REPRODUCTION = AlpacaEvalReproduction()

@@ -1,23 +1,30 @@
-"""Annotations in the manner of AlpacaEval: a list of pairs, each with an annotator and a preference.
+"""Annotations in the manner of AlpacaEval: lists of pairs, each with an annotator and a preference.
 
 The preference goes from 1 (output 1 is better) to 2 (output 2 is better) and is continuous; null where the judge
-failed. The same instruction and pair by several annotators is one item with several judgments.
+failed. The same instruction and pair by several annotators is one item with several judgments. AlpacaEval has a file
+for each model, with the instructions in one order, and publishes their difficulties by their place in it, from 0
+(`instruction_difficulty.csv`, and among other columns `df_gamed.csv`).
 """
 
-from collections.abc import Sequence
+import csv
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluation.dumps.release import (
     ConversionResult,
     Record,
+    Release,
     ResponseKeys,
     check_entries,
-    list_release,
+    load_json_list,
     missing_fields,
     short_key,
     study_record,
 )
+from evaluation.protocols.answers.measures import INSTRUCTION_DIFFICULTY
 from evaluation.refusals import Refused
 
 TEXTS = ("instruction", "generator_1", "output_1", "generator_2", "output_2", "annotator")
@@ -26,41 +33,123 @@ MAX_LABEL = 120
 MAX_SYSTEM = 80
 
 
-def file_of_judges(path: Path) -> Path:
-    """The path itself, or the one file of annotations in a folder: in it, or in an annotator's folder of its own, as in
-    AlpacaEval's results of a model. Refused where there is none, or several."""
+# Where the files of a folder lie: in it, in a folder per model or annotator, or in results of models by annotator.
+JUDGED_FILES = ("*annotation*.json", "*/annotations.json", "*/*/annotations.json")
+DIFFICULTIES = ("*instruction_difficulty*.csv", "*df_gamed*.csv")
+DIFFICULTY = INSTRUCTION_DIFFICULTY.name
+
+
+def files_of_judges(path: Path) -> list[Path]:
+    """The path itself, or the files of annotations of a folder: those in it, or in folders below, as in AlpacaEval's
+    results. Refused where there are none."""
     if not path.is_dir():
-        return path
-    found = sorted(path.glob("*annotation*.json")) or sorted(path.glob("*/annotations.json"))
-    if not found:
-        raise Refused(
-            f"{path} has no file of annotations, such as annotations.json, in it or one folder below."
-        )
-    if len(found) > 1:
-        names = ", ".join(str(file.relative_to(path)) for file in found)
-        raise Refused(f"{path} has several files of annotations; name one of them: {names}.")
-    return found[0]
+        return [path]
+    for pattern in JUDGED_FILES:
+        if found := sorted(path.glob(pattern)):
+            return found
+    raise Refused(
+        f"{path} has no file of annotations, such as annotations.json, in it or up to two folders below."
+    )
 
 
-def convert(entries: Sequence[Any]) -> ConversionResult:
-    check_entries(entries, _describe)
+def _read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
+    files = files_of_judges(path)
+    names = [str(file.relative_to(path)) if path.is_dir() else "" for file in files]
+    lists = [load_json_list(file) for file in files]
+    for name, entries in zip(names, lists, strict=True):
+        check_entries(entries, _describe, of=name if len(files) > 1 else "")
+    numbered = _published_difficulties(path if path.is_dir() else path.parent)
+    return _convert(lists, _difficulties(lists, numbered))
+
+
+def _convert(lists: Sequence[Sequence[Record]], difficulties: Mapping[str, float]) -> ConversionResult:
     converted = ConversionResult(study_record("pairwise", "AlpacaEval annotations", render_as="markdown"))
     queries: dict[str, Record] = {}
     items: dict[tuple[str, ...], Record] = {}
     keys = ResponseKeys()
-    for entry in entries:
+    baselines = set()
+    for entry in (entry for entries in lists for entry in entries):
+        converted.counted["entries"] += 1
+        if entry["generator_1"] == entry["generator_2"]:
+            converted.counted["entries of a model against itself, left out"] += 1
+            continue
+        baselines.add(short_key(entry["generator_1"], MAX_SYSTEM))
         query = queries.setdefault(entry["instruction"], _query(f"q{len(queries) + 1}", entry))
         responses = _responses(entry, query["key"], keys)
         identity = (query["key"], *(f"{each['system']} {each['key']}" for each in responses))
         if identity not in items:
             items[identity] = _item(f"i{len(items) + 1}", query, responses)
         items[identity]["judgments"].append(_judgment(entry, items[identity], responses, converted))
+    if not items:
+        raise Refused("Every entry compares a model with itself.")
+    if len(baselines) == 1:
+        converted.study["spec"]["baseline"] = baselines.pop()
     converted.items = list(items.values())
-    converted.counted["entries"] = len(entries)
     converted.counted["items"] = len(items)
     converted.counted["queries"] = len(queries)
     converted.counted["systems with several texts for a query"] = keys.systems_with_several
+    if difficulties:
+        _add_difficulties(converted, difficulties)
     return converted
+
+
+def _published_difficulties(folder: Path) -> dict[int, float]:
+    """Difficulties by the number of the instruction, of the first such file in the folder; empty without one."""
+    for file in (file for pattern in DIFFICULTIES for file in sorted(folder.glob(pattern))):
+        try:
+            with file.open(encoding="utf-8", newline="") as lines:
+                rows = csv.DictReader(lines)
+                place = "index" if "index" in (names := rows.fieldnames or [""]) else names[0]
+                found = {int(row[place]): float(row[DIFFICULTY]) for row in rows}
+        except (OSError, KeyError, TypeError, ValueError):
+            found = {}
+        if not found or not all(map(math.isfinite, found.values())):
+            raise Refused(f"{file} must have the columns index and {DIFFICULTY}, with a number in every row.")
+        return found
+    return {}
+
+
+def _difficulties(lists: Sequence[Sequence[Record]], numbered: Mapping[int, float]) -> dict[str, float]:
+    """Of each instruction: what its entries say or, by its place in its file, what is published."""
+    found: dict[str, float] = {}
+    order: dict[int, str] = {}
+    for entries in lists:
+        places: Counter[tuple[str, ...]] = Counter()
+        for entry in entries:
+            instruction = entry["instruction"]
+            # Several models or annotators in one file each go through the instructions.
+            of = (entry["annotator"], entry["generator_1"], entry["generator_2"])
+            place = places[of]
+            places[of] += 1
+            if numbered and order.setdefault(place, instruction) != instruction:
+                raise Refused(
+                    f"Difficulties go by an instruction's place, and {entry['generator_2']} by {entry['annotator']} "
+                    f"has another instruction in place {place} than those before: {instruction!r:.80}."
+                )
+            difficulty = entry.get(DIFFICULTY, numbered.get(place))
+            if difficulty is not None:
+                found.setdefault(instruction, float(difficulty))
+    return found
+
+
+def _add_difficulties(converted: ConversionResult, difficulties: Mapping[str, float]) -> None:
+    about = {"questions": [], "measures": [INSTRUCTION_DIFFICULTY.as_json()]}
+    converted.study["raters"] = [{"rater": DIFFICULTY, "about": about}]
+    for item in converted.items:
+        number = difficulties.get(item["query"]["text"])
+        if number is None:
+            converted.counted["items without a difficulty"] += 1
+            continue
+        converted.counted["items with a difficulty"] += 1
+        answers = {INSTRUCTION_DIFFICULTY.key: number}
+        item["judgments"].append(
+            {
+                "rater": DIFFICULTY,
+                "label": "Given difficulties",
+                "kind": "judge",
+                "answers": answers,
+            }
+        )
 
 
 def _describe(entry: Record) -> str:
@@ -72,8 +161,13 @@ def _describe(entry: Record) -> str:
     for name in ("instruction", "generator_1", "generator_2", "annotator"):
         if not entry[name].strip():
             return f"{name} is empty"
-    if entry["generator_1"] == entry["generator_2"]:
-        return f"both outputs are by {entry['generator_1']!r}"
+    difficulty = entry.get(DIFFICULTY, 0)
+    if (
+        isinstance(difficulty, bool)
+        or not isinstance(difficulty, int | float)
+        or not math.isfinite(difficulty)
+    ):
+        return f"{DIFFICULTY} must be a number, and is {difficulty!r:.80}"
     preference = entry["preference"]
     if preference is None:
         return ""
@@ -129,4 +223,4 @@ def _judgment(entry: Record, item: Record, responses: list[Record], converted: C
     return {**judgment, "answers": {"preference": {"label": label, "number": number}}}
 
 
-RELEASE = list_release("alpaca_eval", convert, file_of_judges)
+RELEASE = Release("alpaca_eval", _read)

@@ -94,6 +94,12 @@ class Measure:
         return parts_over(Over(self.subject), stimulus)
 
 
+# How hard the query makes it to beat the baseline: the higher, the better for the others. Length control goes by it.
+INSTRUCTION_DIFFICULTY = Measure(
+    "instruction_difficulty", "Difficulty of the instruction", Subject.ITEM, direction=""
+)
+
+
 def read_measures(declared: Iterable[Any]) -> tuple[Measure, ...]:
     """Measures from their JSON; ValueError with a sentence that names the faulty one."""
     measures = tuple(_read_measure(each) for each in declared)

@@ -158,7 +158,47 @@ def test_length_control(report):
         assert each["plain"]["value"] == pytest.approx(plain_rates[system])
         assert each["change"]["value"] == pytest.approx(each["rate"]["value"] - each["plain"]["value"])
     assert found["strong"]["rate"]["value"] > found["weak"]["rate"]["value"]
-    assert "Length-controlled win rates" in report_markdown(report)
+    text = report_markdown(report)
+    assert "Win rates at equal lengths" in text
+    assert "| Pair | At equal lengths | Plain |" in text
+    assert (
+        "AlpacaEval's length-controlled win rate is another figure: its fit also has published difficulties of the "
+        "instructions, and judgments of the baseline's concise and verbose versions."
+    ) in text
+    assert {(each["difficulties"], each["gamed"]) for each in found.values()} == {("estimated", False)}
+
+
+@pytest.mark.parametrize("gamed", [False, True])
+def test_with_given_difficulties(gamed, tmp_path):
+    rng = np.random.default_rng(6)
+    systems = ["middle", *(["baseline_concise", "baseline_verbose"] if gamed else [])]
+    entries = [
+        {
+            "instruction": f"Instruction {at}",
+            "generator_1": "baseline",
+            "output_1": "x" * 60,
+            "generator_2": system,
+            "output_2": "y" * int(rng.integers(20, 120)),
+            "annotator": "cedar",
+            "preference": 1 + int(rng.integers(0, 2)),
+            "instruction_difficulty": at / 10 - 2,
+        }
+        for system in systems
+        for at in range(QUERIES)
+    ]
+    path = tmp_path / "annotations.json"
+    path.write_text(json.dumps(entries))
+    call_command("import_published", "alpaca_eval", str(path), slug="given", verbosity=0)
+    report = build_report(Study.objects.get(slug="given"), replicates=20, only=FIGURES)
+    groups = records(report, "leaderboards/length_controlled")
+    assert {
+        (each["difficulties"], each["gamed"]) for record in groups.values() for each in record["rates"]
+    } == {("given", gamed)}
+    text = report_markdown(report)
+    assert ("Length-controlled win rates (AlpacaEval 2)" in text) == gamed
+    assert ("Win rates at equal lengths" in text) != gamed
+    assert "published difficulties" not in text
+    assert ("its fit also has judgments of the baseline's concise and verbose versions." in text) != gamed
 
 
 def test_every_judge_has_a_leaderboard_of_its_own(report):

@@ -108,7 +108,7 @@ def test_a_waiting_figure_says_so_where_it_will_stand():
     assert text.count("### Figures not computed yet") == len(
         {FIGURES[key].heading for key in report["deferred"]}
     )
-    assert "length-controlled win rates" in text
+    assert "win rates at equal lengths" in text
 
 
 def test_nobody_waits_for_what_is_known_not_to_be_there():

@@ -181,11 +181,98 @@ def test_alpaca_eval_with_long_names_and_several_texts(release):
     assert set(study.items.get(key="i2").responses.values_list("key", flat=True)) == {"aspen", "birch#2"}
 
 
+INSTRUCTIONS = ("Name a tree.", "Name a bird.", "Name a fish.")
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A folder of results as AlpacaEval's: two models by one annotator, and the baseline against itself."""
+    for system in ("aspen", "cedar", "birch"):
+        folder = tmp_path / "results" / system / "a-judge"
+        folder.mkdir(parents=True)
+        entries = [annotation(instruction=each, generator_2=system) for each in INSTRUCTIONS]
+        (folder / "annotations.json").write_bytes(orjson.dumps(entries))
+    return tmp_path / "results"
+
+
+def difficulties_of(study):
+    answers = Answer.objects.filter(question="measure:instruction_difficulty", judgment__item__study=study)
+    return dict(answers.values_list("judgment__item__query__text", "number").distinct())
+
+
+def test_alpaca_eval_of_several_models_in_one_command(results, capsys):
+    call_command("import_published", "alpaca_eval", str(results), slug="several")
+    study = Study.objects.get(slug="several")
+    assert set(study.systems.values_list("key", flat=True)) == {"aspen", "birch", "cedar"}
+    assert (study.items.count(), study.queries.count(), study.raters.count()) == (6, 3, 1)
+    assert study.baseline == "birch"
+    assert "3 entries of a model against itself, left out" in capsys.readouterr().out
+    assert not difficulties_of(study)
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "row"),
+    [
+        ("instruction_difficulty.csv", ",instruction_difficulty", "{at},{number}"),
+        ("df_gamed.csv", "preference,index,instruction_difficulty,model", "0.5,{at},{number},x\n0.5,{at},{number},y"),
+    ],
+)  # fmt: skip
+def test_alpaca_eval_with_published_difficulties(name, header, row, results, capsys):
+    rows = [row.format(at=at, number=number) for at, number in enumerate((0.5, -1.25, 2))]
+    (results / name).write_text("\n".join([header, *rows]))
+    call_command("import_published", "alpaca_eval", str(results), slug="several")
+    study = Study.objects.get(slug="several")
+    assert difficulties_of(study) == dict(zip(INSTRUCTIONS, (0.5, -1.25, 2), strict=True))
+    assert "6 items with a difficulty" in capsys.readouterr().out
+    assert not list(verify_study(study))
+
+
+def test_alpaca_eval_with_difficulties_in_its_entries(release, capsys):
+    study = release(
+        "alpaca_eval", [annotation(instruction_difficulty=1), annotation(instruction="Name a bird.")]
+    )
+    assert difficulties_of(study) == {"Name a tree.": 1}
+    assert "1 items without a difficulty" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("published", "expected"),
+    [
+        ("place,difficulty\n0,1", "must have the columns index and instruction_difficulty"),
+        ("index,instruction_difficulty\n0,nan", "with a number in every row"),
+        ("index,instruction_difficulty\n", "with a number in every row"),
+        ("index,instruction_difficulty\n0,1", "another instruction in place 0 than those before: 'Name a bird.'"),
+    ],
+)  # fmt: skip
+def test_alpaca_eval_whose_difficulties_are_of_nothing_known(published, expected, results):
+    (results / "instruction_difficulty.csv").write_text(published)
+    entries = [annotation(instruction=each) for each in INSTRUCTIONS[1:]]
+    (results / "cedar" / "a-judge" / "annotations.json").write_bytes(orjson.dumps(entries))
+    with pytest.raises(CommandError, match=expected):
+        call_command("import_published", "alpaca_eval", str(results), slug="several")
+
+
+def test_alpaca_eval_of_a_model_against_itself_alone(release):
+    with pytest.raises(CommandError, match="Every entry compares a model with itself"):
+        release("alpaca_eval", [annotation(generator_1="aspen")])
+
+
+def test_alpaca_eval_names_the_faulty_file(results):
+    (results / "cedar" / "a-judge" / "annotations.json").write_bytes(orjson.dumps([annotation(preference=0)]))
+    with pytest.raises(
+        CommandError, match=r"cedar/a-judge/annotations.json, entry 0: the preference must lie"
+    ):
+        call_command("import_published", "alpaca_eval", str(results), slug="several")
+
+
 ALPACA_FAULTS = [
     (annotation(preference=0), "entry 1: the preference must lie between 1 and 2 or be null, and is 0"),
     (annotation(preference="1"), "entry 1: the preference must lie"),
     (annotation(preference=True), "entry 1: the preference must lie"),
-    (annotation(generator_1="aspen"), "entry 1: both outputs are by 'aspen'"),
+    (
+        annotation(instruction_difficulty="hard"),
+        "entry 1: instruction_difficulty must be a number, and is 'hard'",
+    ),
     (annotation(output_1=None), "entry 1: output_1 is not text"),
     (annotation(annotator=" "), "entry 1: annotator is empty"),
     ({"instruction": "?"}, "entry 1: lacks generator_1"),
