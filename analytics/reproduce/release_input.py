@@ -1,7 +1,7 @@
 """The files of a release as a study: imported when a figure first asks for it, with the report that it has."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +13,7 @@ from django.db import transaction
 from analytics.frames.study import StudyFrame, study_frame
 from analytics.reports.build import build_report
 from evaluation.dumps import import_dump, read_release
+from evaluation.dumps.release import BESIDE
 from evaluation.models import Study
 
 Record = dict[str, Any]
@@ -21,17 +22,20 @@ PEOPLE = "person"
 
 @dataclass(frozen=True, eq=False)
 class ReleaseInput:
-    """The source of a reproduction. `as_published` asks for the release's own readings beside ours."""
+    """The source of a reproduction. `as_published` asks for the release's own readings beside ours, `beside` are more
+    files or folders of a release that may have several."""
 
     release: str
     path: Path
     as_published: bool
     slug: str
+    beside: Sequence[Path] = ()
 
     @cached_property
     def study(self) -> Study:
         """The release as it is imported by any other command; Refused where its files are wrong."""
-        return import_dump(read_release(self.release, self.path), slug=self.slug)
+        source = read_release(self.release, self.path, {BESIDE: self.beside or None})
+        return import_dump(source, slug=self.slug)
 
     @cached_property
     def frame(self) -> StudyFrame:
@@ -59,11 +63,15 @@ class ReleaseInput:
 
 
 @contextmanager
-def release_input(release: str, path: Path, *, as_published: bool, keep: str) -> Iterator[ReleaseInput]:
-    """The release at `path`, imported under the slug `keep`, or without one rolled back when the block ends."""
+def release_input(
+    release: str, path: Path, beside: Sequence[Path] = (), *, as_published: bool, keep: str
+) -> Iterator[ReleaseInput]:
+    """The release at `path` and `beside` it, imported under the slug `keep`, or without one rolled back when the block
+    ends."""
     if keep:
-        yield ReleaseInput(release, path, as_published, keep)
+        yield ReleaseInput(release, path, as_published, keep, beside)
         return
     with transaction.atomic():
-        yield ReleaseInput(release, path, as_published, f"reproduce-{release}-{secrets.token_hex(4)}")
+        slug = f"reproduce-{release}-{secrets.token_hex(4)}"
+        yield ReleaseInput(release, path, as_published, slug, beside)
         transaction.set_rollback(True)

@@ -15,6 +15,8 @@ from evaluation.dumps.problems import Problems
 from evaluation.refusals import Refused
 
 Record = dict[str, Any]
+# The option of a release that may be several files or folders: those after the first.
+BESIDE = "beside"
 
 
 @dataclass

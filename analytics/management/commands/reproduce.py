@@ -22,7 +22,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("release", choices=sorted(REPRODUCTIONS))
-        parser.add_argument("path", type=Path, help="the release's file or folder")
+        parser.add_argument(
+            "path", type=Path, nargs="+", help="the release's file or folder; several of alpaca_eval"
+        )
         parser.add_argument("--format", choices=sorted(FORMATS), default="md")
         parser.add_argument(
             "--as-published",
@@ -33,17 +35,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         reproduction = REPRODUCTIONS[options["release"]]
-        if not options["path"].exists():
-            raise CommandError(f"{options['path']} is not there.")
+        path, *beside = options["path"]
+        for each in options["path"]:
+            if not each.exists():
+                raise CommandError(f"{each} is not there.")
         try:
             with release_input(
-                reproduction.key, options["path"], as_published=options["as_published"], keep=options["keep"]
+                reproduction.key, path, beside, as_published=options["as_published"], keep=options["keep"]
             ) as given:
                 found = reproduction.compute(given)
         except Refused as refused:
             raise refusal(refused) from None
         except NothingToReport:
             raise CommandError(
-                f"{options['path']} has no judgments of {options['release']}; docs/papers.md says which path is needed."
+                f"{path} has no judgments of {options['release']}; docs/papers.md says which path is needed."
             ) from None
         self.stdout.write(FORMATS[options["format"]](found))

@@ -41,14 +41,15 @@ class AlpacaEvalReproduction(Reproduction):
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
         _ = given.study  # which refuses, in a sentence, a file that is none of AlpacaEval's
-        for file in files_of_judges(given.path):
+        paths = [given.path, *given.beside]
+        for file in files_of_judges(paths):
             models = dict.fromkeys(
                 (entry["generator_2"], entry["generator_1"], entry["annotator"])
                 for entry in load_json_list(file)
                 if entry["generator_2"] != entry["generator_1"]
             )
             for model, baseline, annotator in models:
-                row = _published([file.parent, given.path], model)
+                row = _published([file.parent, *paths], model)
                 figures = _figures(
                     given, short_key(model, MAX_SYSTEM), short_key(baseline, MAX_SYSTEM), annotator, row
                 )

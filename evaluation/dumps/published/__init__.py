@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluation.dumps.release import PublishedSource, Release
+from evaluation.dumps.release import BESIDE, PublishedSource, Release
 from evaluation.refusals import Refused
 from evaluation.registry import Registry, entries_in
 
@@ -22,7 +22,10 @@ def read_release(release: str, path: Path, options: Mapping[str, Any] | None = N
         raise Refused(f"no release {release!r}; there are: {', '.join(sorted(RELEASES))}")
     given = {name: value for name, value in (options or {}).items() if value is not None}
     known = RELEASES[release].options
+    if BESIDE in given and BESIDE not in known:
+        raise Refused(f"The release {release} is one file or folder.")
     if unknown := sorted(given.keys() - known):
-        there_are = f"it has: {', '.join(sorted(known))}" if known else "it has none"
+        named = ", ".join(sorted(known - {BESIDE}))
+        there_are = f"it has: {named}" if named else "it has none"
         raise Refused(f"the release {release} has no option {', '.join(unknown)}; {there_are}.")
     return PublishedSource(path.name, release, RELEASES[release].read(path, given))

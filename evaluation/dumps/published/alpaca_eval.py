@@ -9,11 +9,12 @@ for each model, with the instructions in one order, and publishes their difficul
 import csv
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluation.dumps.release import (
+    BESIDE,
     ConversionResult,
     Record,
     Release,
@@ -39,9 +40,16 @@ DIFFICULTIES = ("*instruction_difficulty*.csv", "*df_gamed*.csv")
 DIFFICULTY = INSTRUCTION_DIFFICULTY.name
 
 
-def files_of_judges(path: Path) -> list[Path]:
-    """The path itself, or the files of annotations of a folder: those in it, or in folders below, as in AlpacaEval's
-    results. Refused where there are none."""
+def files_of_judges(paths: Iterable[Path]) -> list[Path]:
+    """Files as they are, but those of difficulties, and of folders the files of annotations in them, or in folders
+    below, as in AlpacaEval's results. Refused where a folder has none, or nothing else is given."""
+    found = [file for path in paths if path.suffix != ".csv" for file in _files_of_judges(path)]
+    if not found:
+        raise Refused("No file of annotations is given.")
+    return found
+
+
+def _files_of_judges(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     for pattern in JUDGED_FILES:
@@ -53,13 +61,12 @@ def files_of_judges(path: Path) -> list[Path]:
 
 
 def _read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
-    files = files_of_judges(path)
-    names = [str(file.relative_to(path)) if path.is_dir() else "" for file in files]
+    paths = [path, *options.get(BESIDE, ())]
+    files = files_of_judges(paths)
     lists = [load_json_list(file) for file in files]
-    for name, entries in zip(names, lists, strict=True):
-        check_entries(entries, _describe, of=name if len(files) > 1 else "")
-    numbered = _published_difficulties(path if path.is_dir() else path.parent)
-    return _convert(lists, _difficulties(lists, numbered))
+    for file, entries in zip(files, lists, strict=True):
+        check_entries(entries, _describe, of=str(file) if len(files) > 1 else "")
+    return _convert(lists, _difficulties(lists, _published_difficulties(paths)))
 
 
 def _convert(lists: Sequence[Sequence[Record]], difficulties: Mapping[str, float]) -> ConversionResult:
@@ -93,9 +100,13 @@ def _convert(lists: Sequence[Sequence[Record]], difficulties: Mapping[str, float
     return converted
 
 
-def _published_difficulties(folder: Path) -> dict[int, float]:
-    """Difficulties by the number of the instruction, of the first such file in the folder; empty without one."""
-    for file in (file for pattern in DIFFICULTIES for file in sorted(folder.glob(pattern))):
+def _published_difficulties(paths: Sequence[Path]) -> dict[int, float]:
+    """Difficulties by the number of the instruction: of the first table among the paths, in a folder of them or beside
+    a file; empty without one."""
+    given = [path for path in paths if path.suffix == ".csv"]
+    folders = [path if path.is_dir() else path.parent for path in paths]
+    lying = [file for folder in folders for pattern in DIFFICULTIES for file in sorted(folder.glob(pattern))]
+    for file in (*given, *lying):
         try:
             with file.open(encoding="utf-8", newline="") as lines:
                 rows = csv.DictReader(lines)
@@ -223,4 +234,4 @@ def _judgment(entry: Record, item: Record, responses: list[Record], converted: C
     return {**judgment, "answers": {"preference": {"label": label, "number": number}}}
 
 
-RELEASE = Release("alpaca_eval", _read)
+RELEASE = Release("alpaca_eval", _read, frozenset({BESIDE}))

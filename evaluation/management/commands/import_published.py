@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from evaluation.dumps import RELEASES, read_release
+from evaluation.dumps.release import BESIDE
 from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
 from evaluation.refusals import Refused
 
@@ -16,7 +17,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("release", choices=sorted(RELEASES))
-        parser.add_argument("path", type=Path)
+        parser.add_argument(
+            "path", type=Path, nargs="+", help="the release's file or folder; several of alpaca_eval"
+        )
         parser.add_argument(
             "--protocol", help="what to make of a release that can be more than one kind of study"
         )
@@ -25,12 +28,10 @@ class Command(BaseCommand):
         add_import_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        path, *beside = options["path"]
+        given = {name: options[name] for name in ("protocol", "questions", "seed")}
         try:
-            source = read_release(
-                options["release"],
-                options["path"],
-                {name: options[name] for name in ("protocol", "questions", "seed")},
-            )
+            source = read_release(options["release"], path, given | {BESIDE: beside or None})
         except Refused as refused:
             raise refusal(refused) from None
         study = run_import(source, options, unit="item")

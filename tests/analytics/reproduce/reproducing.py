@@ -7,7 +7,7 @@ from django.core.management import call_command
 
 def reproduced(capsys, release, path, *options):
     """{(start of the table's title, name): figure}, and the whole."""
-    call_command("reproduce", release, str(path), "--format", "json", *options)
+    call_command("reproduce", release, str(path), *options, "--format", "json")
     found = json.loads(capsys.readouterr().out)
     figures = {
         (table["title"].split(" (")[0], each["name"]): each

@@ -101,10 +101,9 @@ def test_with_difficulties_and_gamed_baselines_it_is_the_leaderboards_own_figure
         ]
         (annotations.parent / f"annotations_{system}.json").write_text(json.dumps(entries))
     rows = [f"{at},{number}" for at, number in enumerate(difficulty)]
-    (annotations.parent / "instruction_difficulty.csv").write_text(
-        "\n".join(["index,instruction_difficulty", *rows])
-    )
-    figures, _ = reproduced(capsys, "alpaca_eval", annotations.parent)
+    table = annotations.parent / "published.csv"
+    table.write_text("\n".join(["index,instruction_difficulty", *rows]))
+    figures, _ = reproduced(capsys, "alpaca_eval", annotations.parent, str(table))
     found = figures[TITLE, "Length-controlled win rate"]
     assert (found["ours"], found["note"]) == (pytest.approx(REFERENCE_GAMED[1], abs=0.5), "")
 

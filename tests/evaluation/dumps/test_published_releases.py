@@ -210,6 +210,29 @@ def test_alpaca_eval_of_several_models_in_one_command(results, capsys):
     assert not difficulties_of(study)
 
 
+def test_alpaca_eval_of_several_paths(results, tmp_path):
+    table = tmp_path / "published.csv"
+    table.write_text("index,instruction_difficulty\n0,0.5\n1,-1.25\n2,2")
+    one = results / "aspen"
+    other = results / "cedar" / "a-judge" / "annotations.json"
+    call_command("import_published", "alpaca_eval", str(one), str(other), str(table), slug="several")
+    study = Study.objects.get(slug="several")
+    assert set(study.systems.values_list("key", flat=True)) == {"aspen", "birch", "cedar"}
+    assert difficulties_of(study) == dict(zip(INSTRUCTIONS, (0.5, -1.25, 2), strict=True))
+
+
+def test_alpaca_eval_of_difficulties_alone(tmp_path):
+    table = tmp_path / "instruction_difficulty.csv"
+    table.write_text("index,instruction_difficulty\n0,0.5")
+    with pytest.raises(CommandError, match="No file of annotations is given"):
+        call_command("import_published", "alpaca_eval", str(table), slug="several")
+
+
+def test_other_releases_are_one_path(results):
+    with pytest.raises(CommandError, match="The release pandalm is one file or folder"):
+        call_command("import_published", "pandalm", str(results), str(results), slug="several")
+
+
 @pytest.mark.parametrize(
     ("name", "header", "row"),
     [
