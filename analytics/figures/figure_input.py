@@ -1,7 +1,7 @@
 """The input of a figure: one group's answers to one question, and where randomness comes from."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
@@ -25,7 +25,7 @@ from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import Range, ResampleSpec
-from analytics.statistics.core.tidy import MISSING, N_LABELS, Ints, Items
+from analytics.statistics.core.tidy import MISSING, N_LABELS, Bools, Ints, ItemCell, Items
 from analytics.statistics.core.values import Values, n_distinct
 from analytics.statistics.entries.entry_sets import DRAFTED_ENTRIES
 from analytics.statistics.leaderboards.scores import SystemScores, system_scores
@@ -42,6 +42,8 @@ from evaluation.stopping import StoppingRule
 
 Record = dict[str, Any]
 PAIRS = "pairs"
+# So many pairs of systems are shown one by one: of more nobody reads a table.
+MOST_PAIRS = 1_000
 MAY_STOP = (
     "The study may stop early by this figure: a test of a fixed number of queries says nothing about it."
 )
@@ -215,6 +217,17 @@ class PairInput(FigureInput):
         """Of winners by setting, changes between settings and of agreement, and the place on the screen."""
         arms, pairs = len(self.items.arms), len(self.items.pairs)
         return arms * len(self.items.systems) + pairs * (comb(arms, 2) + arms - 1) + 1
+
+    @cached_property
+    def listed(self) -> Bools:
+        """The items (n,) of the pairs of systems that are shown one by one: of very many, those with the most items."""
+        of_pair = np.bincount(self.items.pair, minlength=len(self.items.pairs))
+        most = np.argsort(-of_pair, kind="stable")[:MOST_PAIRS]
+        return np.isin(self.items.pair, most)
+
+    def cells(self, by: Sequence[str]) -> Iterator[tuple[ItemCell, Ints]]:
+        """The cells of the pairs that are listed, with the rows of their items."""
+        return ((cell, rows) for cell, rows in self.items.cells(by) if self.listed[rows[0]])
 
     @cached_property
     def competing(self) -> SystemScores:

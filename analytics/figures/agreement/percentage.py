@@ -86,8 +86,9 @@ class PercentageAgreementFigure(Figure):
             ),
             "by_cell": [
                 {**plain(cell), **plain(agreement(counts[rows], items.query[rows], resample=resample))}
-                for cell, rows in items.cells(("arm", "pair"))
+                for cell, rows in given.cells(("arm", "pair"))
             ],
+            "unlisted": len(items.pairs) - len(np.unique(items.pair[given.listed])),
             "by_category": by_category(
                 items,
                 lambda: agreement_by_group(
@@ -102,7 +103,7 @@ class PercentageAgreementFigure(Figure):
                     **_difference(given, cell, rows, other),
                 }
                 for other in range(1, len(items.arms))
-                for cell, rows in items.cells(("pair",))
+                for cell, rows in given.cells(("pair",))
             ],
             "leave_one_out": _leave_one_out(given),
         }

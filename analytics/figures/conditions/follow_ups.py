@@ -69,7 +69,7 @@ class FollowUpsFigure(Figure):
             "overall": of(np.arange(len(items))),
             "by_cell": [
                 {**plain(cell), **of(rows)}
-                for cell, rows in items.cells(("arm", "pair"))
+                for cell, rows in given.cells(("arm", "pair"))
                 if satisfied.checked[rows].any()
             ],
             "by_system": [

@@ -31,7 +31,7 @@ from analytics.statistics.agreement.percentage import majority
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
-from analytics.statistics.core.tidy import FIRST, MISSING, connected
+from analytics.statistics.core.tidy import FIRST, MISSING, Items, Judgments, connected
 from analytics.statistics.preferences.win_rates import (
     expected_win_rates,
     item_scores,
@@ -73,11 +73,12 @@ class WinRatesFigure(Figure):
         """By majority vote (ContextEval Table 6) and expected (HREF 4.2)."""
         assert isinstance(given, PairInput)
         items, judgments, resample = given.items, given.group.judgments, given.resample("win rates")
+        listed, of_listed = _listed(given)
         ties, baseline = given.terms.ties, given.terms.baseline
         family = len(items.arms) * len(items.systems)
         found: Record = {
-            "majority": majority_win_rates(items, judgments, resample=resample),
-            "expected": expected_win_rates(items, judgments, resample=resample, ties=ties),
+            "majority": majority_win_rates(listed, of_listed, resample=resample),
+            "expected": expected_win_rates(listed, of_listed, resample=resample, ties=ties),
             "overall": win_rates_overall(
                 items,
                 judgments,
@@ -88,10 +89,10 @@ class WinRatesFigure(Figure):
         }
         by, several = ("pair", "category"), len(items.categories) > 1
         found["majority_by_category"] = (
-            majority_win_rates(items, judgments, resample=resample, by=by) if several else []
+            majority_win_rates(listed, of_listed, resample=resample, by=by) if several else []
         )
         found["expected_by_category"] = (
-            expected_win_rates(items, judgments, resample=resample, by=by, ties=ties) if several else []
+            expected_win_rates(listed, of_listed, resample=resample, by=by, ties=ties) if several else []
         )
         found["against_baseline"] = (
             win_rates_against(items, judgments, baseline, resample=resample, ties=ties)
@@ -157,7 +158,8 @@ class WinRatesFigure(Figure):
             arm, system = rate["arm"], rate["system"]
             if rate["test"] is None:
                 continue
-            (*_, other) = opponents[arm, system]
+            # Of very many pairs some are not listed, and nor are their opponents.
+            other = next(iter(opponents[arm, system]), "")
             alone = len(opponents[arm, system]) == len(opponents[arm, other]) == 1
             key = (arm, frozenset((system, other)) if alone else system)
             if key not in shared:
@@ -250,8 +252,23 @@ class WinRatesFigure(Figure):
 FIGURE = WinRatesFigure()
 
 
+def _listed(given: PairInput) -> tuple[Items, Judgments]:
+    """The items of the pairs that are listed, and their judgments."""
+    items, judgments, listed = given.items, given.group.judgments, given.listed
+    if listed.all():
+        return items, judgments
+    place = np.cumsum(listed) - 1
+    kept = judgments.where(listed[judgments.item])
+    return items.where(listed), replace(kept, item=place[kept.item])
+
+
 def has_groups(group: Record) -> bool:
-    """True where systems were never compared with each other, neither directly nor through others, in a setting."""
+    """True where systems were never compared with each other, neither directly nor through others, in a setting.
+
+    Of very many pairs, of which not all are listed, that is not known here; the leaderboard says it.
+    """
+    if group[CELLS]["unlisted"]:
+        return False
     opponents: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for each in group[KEY]["expected"]:
         opponents[each["arm"]].append((each["system"], each["opponent"]))
@@ -482,6 +499,9 @@ def _pooled(view: PairView) -> Iterator[Block]:
     if view.several_opponents:
         table = _system_rates(view, found["overall"], "Expected win rate over all opponents")
         text = (NEVER_MET,) if has_groups(view.leading) else ()
+        if unlisted := view.leading[CELLS]["unlisted"]:
+            others = "1 other is" if unlisted == 1 else f"{unlisted:,} others are"
+            text = (*text, f"Above, the pairs with the most items are listed; {others} in the data alone.")
         yield Block("Against all opponents", text, tables=(table,))
     if found["against_baseline"]:
         baseline = view.system(view.report["study"]["baseline"])

@@ -220,7 +220,7 @@ def _of_pairs(given: PairInput) -> Iterator[CellScores]:
     people, judge = (
         item_scores(each.group.judgments, len(items), ties)[:, FIRST] for each in (given.people, given)
     )
-    for cell, rows in items.cells(("arm", "pair")):
+    for cell, rows in given.cells(("arm", "pair")):
         of = {"arm": cell.arm, "system": cell.system_1, "opponent": cell.system_2}
         yield CellScores(of, people[rows], judge[rows], items.query[rows], SHARE)
 

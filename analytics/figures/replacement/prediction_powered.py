@@ -246,7 +246,7 @@ def _of_pairs(given: PairInput) -> Iterator[PoweredCell]:
         if about is not None
         else item_scores(given.group.judgments, len(items), terms.ties)
     )
-    for cell, rows in items.cells(("arm", "pair")):
+    for cell, rows in given.cells(("arm", "pair")):
         values = query_values(people[rows, FIRST], judge[rows, FIRST], items.query[rows])
         yield PoweredCell(cell.arm, cell.system_1, cell.system_2, values, SHARE)
     if terms.baseline in items.systems or len(items.systems) < 3:

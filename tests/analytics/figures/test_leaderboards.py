@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from analytics.leaderboard import files
 from analytics.leaderboard.boards import leaderboard_record
@@ -266,3 +267,24 @@ def test_systems_that_never_met_are_ranked_apart(apart):
         "Expected win rate, among aspen and birch",
         "Expected win rate, among cedar and dogwood",
     ]
+
+
+def test_of_very_many_pairs_those_with_the_most_items_are_listed(report, monkeypatch, around_module):
+    monkeypatch.setattr("analytics.figures.figure_input.MOST_PAIRS", 2)
+    Query.objects.filter(study__slug="board", text="Instruction 0").first().items.filter(
+        systems_key__contains="middle"
+    ).update(withdrawn_at=timezone.now())
+    short = build_report(
+        Study.objects.get(slug="board"), replicates=20, only=[*FIGURES, "preferences/win_rates"]
+    )
+    agreement = records(short, "agreement/percentage")["judges"]
+    assert agreement["unlisted"] == 1
+    assert {each["system_2"] for each in agreement["by_cell"]} == {"strong", "weak"}
+    rates = records(short, "preferences/win_rates")["judges"]
+    assert {each["system"] for each in rates["expected"]} == {"baseline", "strong", "weak"}
+    # Rates over all opponents and the leaderboard have every system.
+    assert {each["system"] for each in rates["overall"]} == {"baseline", *SYSTEMS}
+    assert (
+        "Above, the pairs with the most items are listed; 1 other is in the data alone."
+        in report_markdown(short)
+    )
