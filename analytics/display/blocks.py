@@ -77,6 +77,11 @@ class Section:
     blocks: tuple[Block, ...]
     intro: str = ""
 
+    @property
+    def is_partial(self) -> bool:
+        """True while some of its figures wait until somebody asks for them."""
+        return any(block.deferred for block in self.blocks)
+
 
 def merged(sections: Sequence[tuple[str, str, Section]]) -> Section:
     """One section of the same figures of several questions, given as (prompt, key, section).
@@ -114,6 +119,6 @@ class ReportPage:
     others: tuple[Summary, ...] = ()
 
     @property
-    def is_partial(self) -> bool:
-        """True while some of its figures wait until somebody opens their section."""
-        return any(block.deferred for section in self.sections for block in section.blocks)
+    def is_folded(self) -> bool:
+        """True if some of it comes as it is opened."""
+        return any(block.folded for section in self.sections for block in section.blocks)

@@ -31,10 +31,11 @@ LEADERBOARD_TIES: Ties = "half"
 
 @dataclass(frozen=True)
 class Kept:
-    """A report that was computed before; `stale` says that something has changed since."""
+    """A report that was computed before; `stale` says that something has changed since, `fingerprint` what it is of."""
 
     report: dict[str, Any]
     stale: bool
+    fingerprint: str
 
 
 def is_current(payload: dict[str, Any]) -> bool:
@@ -53,8 +54,11 @@ def kept_report(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTH
         if is_current(row.payload) and _ties_of(row.payload) == ties
     }
     if current in reports:
-        return Kept(reports[current], stale=False)
-    return Kept(list(reports.values())[-1], stale=True) if reports else None
+        return Kept(reports[current], stale=False, fingerprint=current)
+    if not reports:
+        return None
+    latest = list(reports)[-1]
+    return Kept(reports[latest], stale=True, fingerprint=latest)
 
 
 def _rows(study: Study, filters: Filters) -> QuerySet[CachedReport]:
@@ -79,14 +83,17 @@ def compute_report(
     In a new one of many judgments some figures wait (`whole_report` has them all), but for those that a published
     leaderboard ranks by. Raises NothingToReport.
     """
+    return _compute(study, ties=ties, filters=filters, watch=watch).report
+
+
+def _compute(study: Study, *, ties: Ties, filters: Filters, watch: Watch = no_watch) -> Kept:
     ties = effective_ties(study, ties)
     # Taken first: what arrives while the figures are computed makes them old.
     now = fingerprints(study, filters=filters)
     current = now[ties]
     kept = CachedReport.objects.filter(study=study, fingerprint=current).first()
     if kept is not None and kept.payload:
-        payload: dict[str, Any] = kept.payload
-        return payload
+        return Kept(kept.payload, stale=False, fingerprint=current)
     limit = settings.ASSAY_REPORT_DEFER_JUDGMENTS
     defer = counting_judgments(study).filter(filters.judgments(study))[: limit + 1].count() > limit
     report = build_report(study, ties=ties, filters=filters, defer=defer, watch=watch)
@@ -104,7 +111,7 @@ def compute_report(
         _refresh_leaderboard(study, report)
     if _ranks(report) and is_published(study):
         report = _with_figures(study, report, boards_waiting(report), watch)
-    return report
+    return Kept(report, stale=False, fingerprint=current)
 
 
 def _ranks(report: dict[str, Any]) -> bool:
@@ -195,7 +202,7 @@ def current_report(
     limit = settings.ASSAY_REPORT_INLINE_JUDGMENTS
     # Counted no further than the limit, however many there are.
     if counting_judgments(study).filter(filters.judgments(study))[: limit + 1].count() <= limit:
-        return Kept(compute_report(study, ties=ties, filters=filters), stale=False)
+        return _compute(study, ties=ties, filters=filters)
     if claim_computation(study, ties=ties, filters=filters):
         transaction.on_commit(lambda: compute_later(study.pk), robust=True)
     return kept

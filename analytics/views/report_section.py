@@ -1,5 +1,7 @@
-"""A section of a large study's report whose figures are computed by the worker once somebody opens it."""
+"""A section of a report by itself; its folded parts, as they are opened; and those of its figures that are computed by
+the worker once somebody asks for them."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -7,10 +9,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRefresh, reswap, retarget
 
+from analytics.display.blocks import Block, Section
 from analytics.figures.headings import HEADINGS
+from analytics.reports.cache import Kept
+from analytics.reports.common import NothingToReport
 from analytics.reports.deferred.records import waiting_in
 from analytics.reports.deferred.section_jobs import begin_section, section_parameters, section_under_way
 from analytics.reports.page import report_page
@@ -21,20 +26,70 @@ from evaluation.tasks import enqueue_job
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @of_wanted_report
 def study_report_section(request: HttpRequest, wanted: WantedReport, heading: str) -> HttpResponse:
+    """The section on a page, with nothing folded, or the inside of one folded block; or its figures, computed."""
+    return _compute(request, wanted, heading) if request.method == "POST" else _read(request, wanted, heading)
+
+
+def _read(request: HttpRequest, wanted: WantedReport, heading: str) -> HttpResponse:
+    """Of the report as the report's page shows it, be it an older one."""
+    try:
+        kept = wanted.current()
+    except NothingToReport:
+        kept = None
+    anchor = request.GET.get("block", "")
+    if kept is None:
+        return HttpResponseClientRefresh() if anchor else redirect(wanted.address)
+    section = _section(kept.report, heading)
+    if anchor:
+        return _block(request, wanted, kept, section, anchor)
+    if section is None:
+        raise Http404
+    context = {
+        **wanted.context,
+        "section": replace(section, blocks=tuple(_unfolded(each) for each in section.blocks)),
+        "report": wanted.address,
+        "files": "" if kept.stale else reverse("analytics:study-report-files", args=[wanted.study.slug]),
+        "deferred_at": "" if kept.stale else wanted.address,
+        "computing": None if kept.stale else section_under_way(wanted.study),
+    }
+    return _uncached(render(request, "analytics/study_report_section.html", context))
+
+
+def _unfolded(block: Block) -> Block:
+    """The block, open; one of figures that wait stays as it is, with its button."""
+    return block if block.deferred else replace(block, folded=False)
+
+
+def _block(
+    request: HttpRequest, wanted: WantedReport, kept: Kept, section: Section | None, anchor: str
+) -> HttpResponse:
+    """The inside of the block; of another report than the page's only that there is one, lest two be read as one."""
+    block = next((each for each in section.blocks if each.anchor == anchor), None) if section else None
+    context = {
+        **wanted.context,
+        "block": block if request.GET.get("of") == kept.fingerprint else None,
+        # Without the anchor, by which a link would stay on the page instead of loading it anew.
+        "report": wanted.address,
+        "files": "" if kept.stale else reverse("analytics:study-report-files", args=[wanted.study.slug]),
+    }
+    return _uncached(render(request, "analytics/_report_opened.html", context))
+
+
+def _compute(request: HttpRequest, wanted: WantedReport, heading: str) -> HttpResponse:
     """Begin the section's job, or say how far it is; the section itself once its figures are there."""
     if heading not in HEADINGS:
         raise Http404
-    report = wanted.current_or_none()
+    kept = wanted.latest_or_none()
     fragment = bool(request.headers.get("HX-Request"))
-    if report is None:
+    if kept is None:
         # Judgments have come in, or nothing is left to report: the report's page says so.
         return HttpResponseClientRefresh() if fragment else redirect(wanted.address)
-    if not waiting_in(report, heading):
+    if not waiting_in(kept.report, heading):
         shown = f"{wanted.address}#{heading}"
-        return _section(request, wanted, report, heading) if fragment else redirect(shown)
+        return _computed(request, wanted, kept, heading) if fragment else redirect(shown)
     state = _state(request, wanted, heading)
     if not fragment:
         return redirect(f"{wanted.address}#{heading}-deferred")
@@ -63,16 +118,19 @@ def _state(request: HttpRequest, wanted: WantedReport, heading: str) -> dict[str
     return {"job": job, "begun": True}
 
 
-def _section(
-    request: HttpRequest, wanted: WantedReport, report: dict[str, Any], heading: str
-) -> HttpResponse:
-    section = next((each for each in report_page(report).sections if each.key == heading), None)
+def _section(report: dict[str, Any], heading: str) -> Section | None:
+    return next((each for each in report_page(report).sections if each.key == heading), None)
+
+
+def _computed(request: HttpRequest, wanted: WantedReport, kept: Kept, heading: str) -> HttpResponse:
+    section = _section(kept.report, heading)
     if section is None:
         # Nothing came of the figures that it was to have.
         return HttpResponseClientRefresh()
     context = {
         **wanted.context,
         "section": section,
+        "of": kept.fingerprint,
         "files": reverse("analytics:study-report-files", args=[wanted.study.slug]),
     }
     response = _uncached(render(request, "analytics/_report_section.html", context))

@@ -64,6 +64,8 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         # Figures that wait are computed of the report as it is now, and links to files are of that.
         "deferred_at": "" if kept.stale else wanted.address,
         "computing": _section_under_way(wanted, kept),
+        # Folded parts come as they are opened, unless the whole page is asked for.
+        "of": "" if "whole" in request.GET else kept.fingerprint,
         "files": "" if kept.stale else reverse("analytics:study-report-files", args=[study.slug]),
     }
     return _render(request, "analytics/study_report.html", context)

@@ -69,13 +69,18 @@ class WantedReport:
             compute_later=lambda pk: queue_report(pk, self.ties, self.filters),
         )
 
-    def current_or_none(self) -> dict[str, Any] | None:
+    def latest_or_none(self) -> Kept | None:
         """The report of the study as it is now; None while it is computed, or where there is nothing to report."""
         try:
             kept = self.current()
         except NothingToReport:
             return None
-        return None if kept is None or kept.stale else kept.report
+        return None if kept is None or kept.stale else kept
+
+    def current_or_none(self) -> dict[str, Any] | None:
+        """The same without what it is kept with."""
+        kept = self.latest_or_none()
+        return None if kept is None else kept.report
 
     def is_unsent(self, kept: Kept | None) -> bool:
         """True if newer figures are wanted and no broker took the message about them."""

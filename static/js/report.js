@@ -13,7 +13,7 @@ function mark() {
   }
 }
 
-// A link into a folded block opens it.
+// A link into a folded block opens it, and so has htmx fetch what is in it.
 function open() {
   document.getElementById(location.hash.slice(1))?.closest("details")?.setAttribute("open", "");
 }
@@ -31,6 +31,8 @@ window.addEventListener("resize", mark, { passive: true });
 window.addEventListener("resize", stops, { passive: true });
 window.addEventListener("hashchange", open);
 document.addEventListener("toggle", stops, { capture: true });
-open();
+document.addEventListener("htmx:after:swap", stops);
+// Not before htmx, which begins once the document is there, listens to folded blocks.
+window.addEventListener("load", open);
 mark();
 stops();

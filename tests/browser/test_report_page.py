@@ -92,6 +92,7 @@ def test_the_report_is_sound_and_readable(whole_study: Study, member: Callable[.
             assert drawing.is_visible() == (form in (drawing.get_attribute("class") or ""))
         assert_sound(visitor)
         shot(page, "report", scheme, size)
+    visitor.go("/studies/contexteval/report/?whole=1")
     assert_sound_with_all_open(visitor, contrast=False)
 
 
@@ -102,7 +103,7 @@ def test_the_report_is_readable_with_all_open(
 ) -> None:
     scheme, size = look
     visitor = member(viewport=size, color_scheme=scheme)
-    visitor.go("/studies/contexteval/report/")
+    visitor.go("/studies/contexteval/report/?whole=1")
     assert_sound_with_all_open(visitor)
     shot(visitor.page, "report-open", scheme, size)
 
@@ -120,6 +121,8 @@ def test_reading_the_report(whole_study: Study, member: Callable[..., Visitor]) 
         ties_are_counted_as_wins_by_a_link,
         symbols_keep_their_case,
         the_bar_marks_the_section_in_view,
+        a_folded_part_comes_when_it_is_opened,
+        a_link_into_a_folded_part_opens_it,
     ):
         visitor.go("/studies/contexteval/report/")
         look(visitor)
@@ -167,6 +170,47 @@ def the_bar_marks_the_section_in_view(visitor: Visitor) -> None:
     page.locator("nav.toc a", has_text="Agreement").click()
     expect(current).to_have_text("Agreement")
     assert visitor.complaints == []
+
+
+def a_folded_part_comes_when_it_is_opened(visitor: Visitor) -> None:
+    page = visitor.page
+    part = page.locator("details#raters-judgments-by-rater")
+    expect(part.locator("table")).to_have_count(0)
+    part.locator("summary").click()
+    expect(part.get_by_role("columnheader", name="Judgments")).to_be_visible()
+    expect(part.get_by_role("link", name="Open")).to_have_count(0)
+    assert_sound(visitor)
+    shot(page, "report-fold", "light", WIDE, full=False)
+    part.locator("summary").click()
+    part.locator("summary").click()
+    expect(part.locator("table")).to_have_count(1)
+
+
+def a_link_into_a_folded_part_opens_it(visitor: Visitor) -> None:
+    page = visitor.page
+    # Another document, as of a link in a mail.
+    visitor.go("/studies/")
+    visitor.go("/studies/contexteval/report/#raters-judgments-by-rater")
+    expect(page.locator("#raters-judgments-by-rater table")).to_be_visible()
+    expect(page.locator("#raters-judgments-by-rater")).to_be_in_viewport()
+
+
+def test_without_scripts_folded_parts_are_links(study: Study, member: Callable[..., Visitor]) -> None:
+    for scheme, size in LOOKS:
+        visitor = member(viewport=size, color_scheme=scheme, java_script_enabled=False)
+        page = visitor.page
+        visitor.go("/studies/contexteval/report/")
+        part = page.locator("details#raters-judgments-by-rater")
+        part.locator("summary").click()
+        part.get_by_role("link", name="Open “Judgments by rater”").click()
+        expect(page.locator("#raters-judgments-by-rater table")).to_be_in_viewport()
+        shot(page, "report-section", scheme, size)
+        page.get_by_role("link", name="Back to the report").click()
+        expect(page.locator("#raters")).to_be_in_viewport()
+        page.close()
+    visitor = member()
+    visitor.go("/studies/contexteval/report/sections/raters/")
+    assert_sound(visitor)
 
 
 def tables_scroll_by_keyboard(visitor: Visitor) -> None:

@@ -177,7 +177,7 @@ def test_ties_as_wins_have_files_of_their_own(client, study, owner, sent, django
 
 def test_the_report_links_to_its_files(client, study, owner):
     client.force_login(owner)
-    page = client.get(reverse("analytics:study-report", args=[study.slug])).content.decode()
+    page = client.get(reverse("analytics:study-report", args=[study.slug]), {"whole": 1}).content.decode()
     report = compute_report(study)
     for table in tables_of(report):
         assert f'href="{files(study)}tables/{table.key}.csv"' in page

@@ -1,8 +1,13 @@
-"""Opening a section of a large study's report: begun once, watched, shown in its place, and honest about failure."""
+"""A section of a report by itself and its folded parts, as they are opened; and opening figures of a large study: begun
+once, watched, shown in their place, and honest about failure."""
+
+import re
+from html import unescape
 
 from uuid import uuid4
 
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 
 from analytics.figures.registry import FIGURES
@@ -12,6 +17,7 @@ from analytics.reports.deferred.records import waiting_in
 from evaluation import tasks
 from evaluation.models import Job, StudyMember
 from evaluation.services import exclude
+from tests.published import published_data
 
 HTMX = {"HX-Request": "true"}
 
@@ -51,6 +57,7 @@ def opened(client, large, owner, sent, django_capture_on_commit_callbacks):
 # Whatever else the sample's report has, its agreement in two ways waits.
 TWO_WAYS = FIGURES["agreement/two_ways"]
 SECTION = TWO_WAYS.heading
+FOLDED = re.compile(r'<details class="block" id="([^"]+)".*?</details>', re.S)
 
 
 def address(study, heading=""):
@@ -77,7 +84,9 @@ def test_members_only(client, large, outsider, colleague, sent):
     assert not Job.objects.exists()
     StudyMember.objects.create(study=large, user=colleague, role=StudyMember.Role.VIEWER)
     client.force_login(colleague)
-    assert client.get(address(large)).status_code == 405
+    assert client.get(address(large)).status_code == 200
+    assert client.put(address(large)).status_code == 405
+    assert client.get(address(large, "no-heading")).status_code == 404
     assert client.post(address(large, "no-heading")).status_code == 404
     assert client.post(address(large), headers=HTMX).status_code == 200
     assert Job.objects.get().by == colleague
@@ -174,3 +183,87 @@ def test_the_files_have_everything(client, large, opened, sent, django_capture_o
         client.post(reverse("analytics:study-report-files", args=[large.slug]))
     tasks.work_on_job(sent[-1])
     assert waiting_in(cache.compute_report(large)) == []
+
+
+@pytest.fixture
+def page(client, study, owner):
+    """The report's page, as text."""
+    client.force_login(owner)
+
+    def read(query=""):
+        found = client.get(reverse("analytics:study-report", args=[study.slug]) + query)
+        return found.content.decode()
+
+    return read
+
+
+def folded(text):
+    """By anchor, the addresses that a folded block is fetched from and that its link leads to."""
+    found = {}
+    for block in FOLDED.finditer(text):
+        fetched, link = (re.search(f'{name}="([^"]+)"', block[0]) for name in ("hx-get", "<a href"))
+        if fetched and link:
+            found[block[1]] = unescape(fetched[1]), unescape(link[1])
+    return found
+
+
+def tables(text):
+    return re.findall(r'<p class="caption">(.*?)</p>', text)
+
+
+def test_folded_parts_come_when_they_are_opened(client, study, page):
+    """The first load and all that is opened are together what the whole page has."""
+    text = page()
+    parts = folded(text)
+    assert len(parts) > 3
+    opened = {key: client.get(fetched, headers=HTMX).content.decode() for key, (fetched, _) in parts.items()}
+    assert all("<section" not in each and "<html" not in each for each in opened.values())
+    seen = [*tables(text), *(caption for each in opened.values() for caption in tables(each))]
+    whole = page("?whole=1")
+    assert sorted(seen) == sorted(tables(whole))
+    assert len(tables(text)) < len(seen)
+    assert "hx-get" not in whole
+    assert "htmx" in text
+
+
+def test_folded_parts_of_a_view_are_of_the_view(client, study, page):
+    parts = folded(page("?without_rater=person-1"))
+    fetched, link = parts["raters-judgments-by-rater"]
+    whole = client.get(folded(page())["raters-judgments-by-rater"][0], headers=HTMX).content.decode()
+    part = client.get(fetched, headers=HTMX).content.decode()
+    assert part.count("<tr") == whole.count("<tr") - 1
+    assert part.strip() in client.get(link).content.decode()
+
+
+def test_without_scripts_a_folded_part_is_a_link(client, study, page):
+    for key, (_, link) in folded(page()).items():
+        address, _, anchor = link.partition("#")
+        assert anchor == key
+        text = client.get(address).content.decode()
+        assert f'<div class="block" id="{key}"' in text
+        assert '<details class="block' not in text
+        assert f'href="{reverse("analytics:study-report", args=[study.slug])}#' in text
+
+
+def test_a_part_of_other_figures_than_the_page_has_is_not_mixed_in(client, study, page):
+    fetched, _ = folded(page())["raters-judgments-by-rater"]
+    exclude(study=study, rater=study.raters.first(), reason="Too fast.")
+    text = client.get(fetched, headers=HTMX).content.decode()
+    assert "The figures have changed since this page was opened." in text
+    assert f'<a href="{reverse("analytics:study-report", args=[study.slug])}">Reload the report</a>' in text
+    assert tables(text) == []
+
+
+def test_a_part_that_nobody_has_is_told_as_such(client, study, page):
+    fetched, _ = folded(page())["raters-judgments-by-rater"]
+    text = client.get(fetched.replace("judgments-by-rater", "no-such-part"), headers=HTMX).content.decode()
+    assert "Reload the report" in text
+
+
+def test_the_first_load_of_a_large_report_is_small(client, owner):
+    """LFQA's whole page has more than 1.5 MB."""
+    call_command(
+        "import_published", "lfqa", str(published_data("lfqa")), slug="lfqa", owner="owner", verbosity=0
+    )
+    client.force_login(owner)
+    assert len(client.get(reverse("analytics:study-report", args=["lfqa"])).content) < 500_000
