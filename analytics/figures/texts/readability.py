@@ -21,8 +21,8 @@ from evaluation.protocols import QuestionSpec
 
 UNIT = "texts"
 CAUTION = (
-    "Every text is taken for an independent one. Texts for one query are not, so that these p-values don't hold where "
-    "queries differ."
+    "Every text is taken for an independent one. Texts for one query are not: where queries differ, p-values of this "
+    "analysis don't hold and are not shown, and its intervals are no better."
 )
 LABELS = {
     "words": "Words",
@@ -148,7 +148,7 @@ def _analyses(record: Record) -> Table:
     build = Builder(
         f"One-way analysis of variance of the systems' texts; {ETA} is the share of the sum of squares that lies "
         "between systems.",
-        columns(["Measure", "F", "Degrees of freedom", "p", ETA, "n"]),
+        columns(["Measure", "F", "Degrees of freedom", ETA, "n"]),
         foot=without_differences(each["between"] for each in _analysed(record)),
     )
     for each in _analysed(record):
@@ -158,7 +158,6 @@ def _analyses(record: Record) -> Table:
             head(LABELS[each["measure"]]),
             build.number(found["f"], decimal, found["undefined"]),
             TableCell(degrees),
-            build.p(found["p_value"], found["undefined"]),
             build.number(found["eta_squared"], decimal, found["undefined"]),
             build.n(found),
         )
@@ -169,7 +168,7 @@ def _differences(view: ReportView, record: Record) -> Table:
     build = Builder(
         "Tukey's honestly significant differences: the second system's mean less the first's, with simultaneous "
         "intervals.",
-        columns(["Measure", "System", "and", "Difference", "p"], names=3),
+        columns(["Measure", "System", "and", "Difference"], names=3),
     )
     for each in _analysed(record):
         for pair in each["between"]["pairs"]:
@@ -178,6 +177,5 @@ def _differences(view: ReportView, record: Record) -> Table:
                 words(view.systems.get(pair["system_1"], pair["system_1"])),
                 words(view.systems.get(pair["system_2"], pair["system_2"])),
                 build.coefficient(pair["difference"]),
-                build.p(pair["p_value"]),
             )
     return build.build()

@@ -16,8 +16,8 @@ ETA = "\N{GREEK SMALL LETTER ETA}\N{SUPERSCRIPT TWO}"
 UNIT, METHOD = "values", "of the analysis of variance"
 CAUTION = (
     "This is the analysis of the AGENT-CQ paper (section 4.2), shown for comparison with it. Every rating is taken for "
-    "an independent one. Ratings of one text, and of texts for one query, are not, so that these p-values don't hold "
-    "where queries differ; \N{LEFT DOUBLE QUOTATION MARK}Systems on the same queries\N{RIGHT DOUBLE QUOTATION MARK} "
+    "an independent one. Ratings of one text, and of texts for one query, are not: where queries differ, p-values of this "
+    "analysis don't hold and are not shown, and its intervals are no better; \N{LEFT DOUBLE QUOTATION MARK}Systems on the same queries\N{RIGHT DOUBLE QUOTATION MARK} "
     "(repeated measures) allows for that."
 )
 
@@ -57,7 +57,7 @@ class BetweenGroupsFigure(Figure):
         build = Builder(
             f"One-way analysis of variance of the ratings by system, as in AGENT-CQ; {ETA} is the share of the sum of "
             "squares that lies between systems.",
-            columns(["Question", "F", "Degrees of freedom", "p", ETA, "n"]),
+            columns(["Question", "F", "Degrees of freedom", ETA, "n"]),
             foot=without_differences(
                 records[self.key] for _, records in view.answered(view.asked(self.key), group)
             ),
@@ -69,7 +69,6 @@ class BetweenGroupsFigure(Figure):
                 head(question["prompt"]),
                 build.number(found["f"], decimal, found["undefined"]),
                 TableCell(degrees),
-                build.p(found["p_value"], found["undefined"]),
                 build.number(found["eta_squared"], decimal, found["undefined"]),
                 build.n(found),
             )
@@ -79,7 +78,7 @@ class BetweenGroupsFigure(Figure):
         build = Builder(
             "Tukey's honestly significant differences, as in AGENT-CQ: the second system's mean less the first's, with "
             "simultaneous intervals.",
-            columns(["Question", "System", "and", "Difference", "p"], names=3),
+            columns(["Question", "System", "and", "Difference"], names=3),
         )
         for question, records in view.answered(view.asked(self.key), group):
             for pair in records[self.key]["pairs"]:
@@ -88,7 +87,6 @@ class BetweenGroupsFigure(Figure):
                     words(view.system(pair["system_1"])),
                     words(view.system(pair["system_2"])),
                     build.coefficient(pair["difference"]),
-                    build.p(pair["p_value"]),
                 )
         return build.build()
 

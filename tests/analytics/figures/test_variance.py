@@ -49,6 +49,10 @@ def test_of_the_seven_aspects_of_questions():
     assert "taken for an independent one" in page
     assert "the analysis of the AGENT-CQ paper (section 4.2)" in page
     assert page.count("as in AGENT-CQ") == 2
+    # What the note says of its p-values holds of none that is printed; the record has them for comparison.
+    agent_cq = page[page.index("### Analysis of variance between systems") :]
+    assert "| p |" not in agent_cq[: agent_cq.index("### ", 4)]
+    assert 0 <= one["pairs"][0]["p_value"] <= 1
 
 
 def test_one_system_has_none():
