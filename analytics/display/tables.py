@@ -76,6 +76,8 @@ class Table:
     notes: tuple[str, ...] = ()
     foot: str = ""
     compact: bool = False
+    # Whether a page that has files leaves it to them.
+    in_files: bool = False
     # Name of its files, and what its caption needs in front where no heading says it; the report gives both.
     key: str = ""
     context: str = ""

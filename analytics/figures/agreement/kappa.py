@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from analytics.display.blocks import Block
+from analytics.display.kappas import COHENS_KAPPA, are_many, distribution
 from analytics.display.tables import Builder, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
@@ -10,8 +11,6 @@ from analytics.figures.report_view import PairView, ReportView, tag_of
 from analytics.statistics.agreement.kappa import pairwise_kappa
 from analytics.statistics.core.estimates import plain
 from evaluation.protocols import QuestionSpec
-
-COHENS_KAPPA = "Cohen's \N{GREEK SMALL LETTER KAPPA}"
 
 
 class KappaFigure(Figure):
@@ -47,12 +46,13 @@ class KappaFigure(Figure):
                     build.coefficient(pair["kappa"]),
                     build.n(pair["kappa"]),
                 )
-            yield Block(
-                view.title_for(group, "Pairs of raters"),
-                tables=(build.build(),),
-                folded=group is not view.leading,
-                tag=tag_of(group),
-            )
+            heading, pairs = view.title_for(group, "Pairs of raters"), build.build()
+            tag, folded = tag_of(group), group is not view.leading
+            if are_many(found["pairs"]):
+                rows = [((group["label"],), [pair["kappa"] for pair in found["pairs"]])]
+                yield distribution(heading, pairs, ["Raters"], rows, tag=tag, folded=folded)
+            else:
+                yield Block(heading, tables=(pairs,), folded=folded, tag=tag)
 
 
 FIGURE = KappaFigure()

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from analytics.display.blocks import Block
+from analytics.display.kappas import COHENS_KAPPA
 from analytics.display.tables import Builder, columns, head, words
-from analytics.figures.agreement.kappa import COHENS_KAPPA
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of
 from analytics.figures.report_view import ReportView, tag_of

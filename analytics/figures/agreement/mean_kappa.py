@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from analytics.display.blocks import Block
+from analytics.display.kappas import COHENS_KAPPA, Row, are_many, distribution
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
-from analytics.figures.agreement.kappa import COHENS_KAPPA
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of, points_of
-from analytics.figures.report_view import ReportView, group_head
+from analytics.figures.report_view import ReportView, group_head, tag_of
 from analytics.statistics.agreement.kappa import Weights
 from analytics.statistics.agreement.mean_kappa import MeanKappas, mean_kappas
 from analytics.statistics.core.estimates import plain
@@ -67,7 +67,16 @@ class MeanKappaFigure(Figure):
             yield Block("Kappa between raters", tables=(means,), folded=True)
         for group in view.panels:
             pairs = self._pairs(view, group, questions)
-            if pairs.rows:
+            if not pairs.rows:
+                continue
+            asked = [(question, found[self.key]) for question, found in view.answered(questions, group)]
+            if any(are_many(found["pairs"]) for _, found in asked):
+                heading = view.title_for(group, "Kappa over pairs of raters")
+                rows = list(_by_weights(asked))
+                yield distribution(
+                    heading, pairs, ["Question", "Weights"], rows, tag=tag_of(group), folded=True
+                )
+            else:
                 heading = view.title_for(group, "Kappa of every pair of raters")
                 yield Block(heading, tables=(pairs,), folded=True)
 
@@ -122,6 +131,14 @@ class MeanKappaFigure(Figure):
 
 
 FIGURE = MeanKappaFigure()
+
+
+def _by_weights(asked: Iterable[tuple[Record, Record]]) -> Iterator[Row]:
+    """The kappas of each question's pairs, with the name of the question and that of their weights."""
+    for question, found in asked:
+        for weights in found["kappas"] if found["pairs"] else ():
+            kappas = [pair["kappas"][weights] for pair in found["pairs"]]
+            yield (question["prompt"], NAMES[weights]), kappas
 
 
 def _of_pairs(given: PairInput) -> tuple[MeanKappas, Sequence[str]]:

@@ -16,9 +16,9 @@ ETA = "\N{GREEK SMALL LETTER ETA}\N{SUPERSCRIPT TWO}"
 UNIT, METHOD = "values", "of the analysis of variance"
 CAUTION = (
     "This is the analysis of the AGENT-CQ paper (section 4.2), shown for comparison with it. Every rating is taken for "
-    "an independent one. Ratings of one text, and of texts for one query, are not: where queries differ, p-values of this "
-    "analysis don't hold and are not shown, and its intervals are no better; \N{LEFT DOUBLE QUOTATION MARK}Systems on the same queries\N{RIGHT DOUBLE QUOTATION MARK} "
-    "(repeated measures) allows for that."
+    "an independent one. Ratings of one text, and of texts for one query, are not: where queries differ, p-values of "
+    "this analysis don't hold and are not shown, and its intervals are no better; \N{LEFT DOUBLE QUOTATION MARK}"
+    "Systems on the same queries\N{RIGHT DOUBLE QUOTATION MARK} (repeated measures) allows for that."
 )
 
 

@@ -3,7 +3,6 @@ once, watched, shown in their place, and honest about failure."""
 
 import re
 from html import unescape
-
 from uuid import uuid4
 
 import pytest

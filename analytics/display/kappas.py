@@ -1,0 +1,93 @@
+"""Kappas of many pairs of raters as what they are read for, their distribution: quantiles and a histogram."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.histograms import Bar, Histograms, histograms
+from analytics.display.numbers import decimal, to_places
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+
+Record: TypeAlias = dict[str, Any]
+# The name of a row, in one cell or more, and the kappas of its pairs.
+Row: TypeAlias = tuple[tuple[str, ...], Sequence[Record]]
+COHENS_KAPPA = "Cohen's \N{GREEK SMALL LETTER KAPPA}"
+# The pairs of more raters than this are too many to be read one by one.
+MOST_IN_ROWS = 10
+# Bins of the histogram are a tenth wide.
+BINS = 10
+QUANTILES = {"Lowest": 0.0, "Lower quartile": 0.25, "Median": 0.5, "Upper quartile": 0.75, "Highest": 1.0}
+
+
+def are_many(pairs: Iterable[Record]) -> bool:
+    return len({pair[name] for pair in pairs for name in ("rater_1", "rater_2")}) > MOST_IN_ROWS
+
+
+def distribution(
+    heading: str, pairs: Table, labels: Sequence[str], rows: Sequence[Row], *, tag: str, folded: bool
+) -> Block:
+    """Quantiles of each row's kappas, below `labels`, and a histogram of the first of each name; the `pairs` one by one
+    are in the report's files."""
+    shared = [kappa["n"] for _, kappas in rows for kappa in kappas]
+    units = " or ".join(dict.fromkeys(kappa["unit"] for _, kappas in rows for kappa in kappas))
+    build = Builder(
+        f"Distribution of {COHENS_KAPPA} over pairs of raters; n is the number of pairs.",
+        columns([*labels, *QUANTILES, "n"], names=len(labels)),
+        foot=f"Two raters share {min(shared):,} to {max(shared):,} {units}: kappas of few differ by chance alone.",
+    )
+    for (first, *others), kappas in rows:
+        values = _values(kappas)
+        cells = (
+            [decimal(float(each)) for each in np.quantile(values, list(QUANTILES.values()))] if values else []
+        )
+        undefined = len(kappas) - len(values)
+        build.add(
+            head(first),
+            *map(words, others),
+            *(TableCell(each) for each in cells or [DASH] * len(QUANTILES)),
+            TableCell(f"{len(values):,}", f"{undefined:,} undefined" if undefined else ""),
+        )
+    return Block(
+        heading,
+        tables=(build.build(), replace(pairs, in_files=True)),
+        plot=_plot(rows),
+        tag=tag,
+        folded=folded,
+    )
+
+
+def _values(kappas: Sequence[Record]) -> list[float]:
+    return [kappa["value"] for kappa in kappas if kappa["value"] is not None]
+
+
+def _plot(rows: Sequence[Row]) -> Histograms | None:
+    """One histogram for each name; None where no kappa is defined."""
+    found: dict[str, list[float]] = {}
+    for (first, *_), kappas in rows:
+        found.setdefault(first, _values(kappas))
+    named = {name: values for name, values in found.items() if values}
+    if not named:
+        return None
+    every = [value for values in named.values() for value in values]
+    # One more than the last bin begins with: a kappa on a border is in the bin that begins there.
+    low, high = math.floor(min(every) * BINS), math.floor(max(every) * BINS) + 1
+    edges = [at / BINS for at in range(min(low, high - 2), high + 1)]
+    counts = {name: np.histogram(values, [*edges[:-1], edges[-1] + 1])[0] for name, values in named.items()}
+    weights = rows[0][0][1:]
+    said = f", {weights[0].lower()}" if weights else ""
+    return histograms(
+        [
+            (name, [Bar(*each, int(n)) for each, n in zip(pairwise(edges), of_name, strict=True)])
+            for name, of_name in counts.items()
+        ],
+        what=f"Distribution of kappa{said}",
+        axis=f"{COHENS_KAPPA}{said}",
+        counted=("pair", "pairs"),
+        caption=f"Number of pairs of raters by {COHENS_KAPPA}{said}.",
+        form=to_places(1),
+    )
