@@ -19,6 +19,9 @@ LEADERS = {"person": 0, SIMULATED: 1, "judges": 2, "jury": 3, "judge": 4}
 SYSTEM_KINDS = {"model": "All by models", "person": "All by people", "prompt": "All by prompt variants"}
 # Of more preferences than this the details are opened by who wants them.
 MOST_OPEN = 2
+# Figures of a category with fewer items than this say little: they are opened by who wants them.
+FEW_ITEMS = 10
+SMALL = "small categories"
 # The figure by whose cells settings and pairs are told.
 CELLS = "agreement/percentage"
 
@@ -270,6 +273,15 @@ class PairView(GroupsView):
     def within(self, arm: str) -> str:
         """The setting, in the middle of a heading; nothing where there is one only, to be told from none."""
         return f" in “{self.arm(arm)}”" if self.several_arms else ""
+
+
+def by_size(each: Iterable[Record], n_of: Callable[[Record], int]) -> tuple[list[Record], list[Record]]:
+    """Records of categories with enough items, and those of small ones; `n_of` is the number of a record's items."""
+    found = list(each)
+    return (
+        [record for record in found if n_of(record) >= FEW_ITEMS],
+        [record for record in found if n_of(record) < FEW_ITEMS],
+    )
 
 
 def tag_of(group: Record) -> str:

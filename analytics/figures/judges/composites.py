@@ -8,7 +8,7 @@ from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
-from analytics.figures.report_view import PairView, ReportView
+from analytics.figures.report_view import SMALL, PairView, ReportView, by_size
 from analytics.statistics.agreement.leave_one_out import outer_agreement, outer_by_group
 from analytics.statistics.core.counts import unique_mode
 from analytics.statistics.core.estimates import plain
@@ -120,12 +120,17 @@ def _of_pair(view: PairView) -> Iterator[Block]:
     for group in view.judging:
         if KEY in group:
             found = group[KEY]
-            categories = _categories(group["label"], found)
-            folded = len(found["categories"]) > MOST_OPEN
+            large, small = by_size(found["categories"], lambda each: each["agreement"]["n"])
             yield Block(
                 f"{group['label']}: agreement with people", tables=(_agreement(group["label"], found),)
             )
-            yield Block(f"{group['label']}: member for each category", tables=(categories,), folded=folded)
+            for heading, categories in (("", large), (f", {SMALL}", small)):
+                if categories:
+                    yield Block(
+                        f"{group['label']}: member for each category{heading}",
+                        tables=(_categories(group["label"], found, categories),),
+                        folded=categories is small or len(categories) > MOST_OPEN,
+                    )
 
 
 def _agreement(label: str, found: Record) -> Table:
@@ -148,7 +153,7 @@ def _agreement(label: str, found: Record) -> Table:
     return build.build()
 
 
-def _categories(label: str, found: Record) -> Table:
+def _categories(label: str, found: Record, categories: Sequence[Record]) -> Table:
     fitted = found["fitted"]
     build = Builder(
         f"{label}: the member that judges each category, and its leave-one-out agreement with people, in "
@@ -164,7 +169,7 @@ def _categories(label: str, found: Record) -> Table:
         ),
         foot="Best overall: chosen where a category has too few judged queries, or a tie." if fitted else "",
     )
-    for each in found["categories"]:
+    for each in categories:
         build.add(
             head(each["category"] or "none"),
             words(each["member"], "best overall" if each["by_default"] else ""),

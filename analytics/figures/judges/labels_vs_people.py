@@ -1,6 +1,6 @@
 """Judges beside people by their labels: leave-one-out agreement, kappa with the majority, and label by label."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
+from analytics.display.kappas import COHENS_KAPPA
 from analytics.display.numbers import NBSP, in_percent, percent
 from analytics.display.plots import DotPlot
 from analytics.display.tables import (
@@ -35,7 +36,7 @@ from analytics.figures.figure_input import (
     level_of,
 )
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import PairView, ReportView, group_head, tag_of
+from analytics.figures.report_view import SMALL, PairView, ReportView, by_size, group_head, tag_of
 from analytics.statistics.agreement.leave_one_out import (
     inner_agreement,
     item_outer,
@@ -276,7 +277,14 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             plot=_plot(compared),
         )
         if compared[0][KEY]["outer_by_category"]:
-            yield Block("Agreement with people by category", tables=(_by_category(people, compared),))
+            large, small = by_size(
+                people[PERCENTAGE]["leave_one_out"]["inner_by_category"], lambda each: each["inner"]["n"]
+            )
+            for heading, found in (("", large), (f", {SMALL}", small)):
+                if found:
+                    table = _by_category(people, compared, found)
+                    title = f"Agreement with people by category{heading}"
+                    yield Block(title, tables=(table,), folded=found is small)
         tables = tuple(_confusion(view, group) for group in compared if group[KEY]["confusion"]["n"])
         if tables:
             yield Block("Confusion matrices", tables=tables, folded=len(tables) > SHOWN_CONFUSIONS)
@@ -357,8 +365,8 @@ def _plot(compared: list[Record]) -> DotPlot | None:
     )
 
 
-def _by_category(people: Record, compared: list[Record]) -> Table:
-    inner = by_cell(people[PERCENTAGE]["leave_one_out"]["inner_by_category"], "category")
+def _by_category(people: Record, compared: list[Record], found: Sequence[Record]) -> Table:
+    inner = by_cell(found, "category")
     categories = [category for (category,) in inner]
     build = Builder(
         "Leave-one-out agreement with people by category, in percent; n is the number of items.",

@@ -12,7 +12,7 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
-from analytics.figures.report_view import CELLS, PairView, ReportView, joined, tag_of
+from analytics.figures.report_view import CELLS, SMALL, PairView, ReportView, by_size, joined, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Bools
 from analytics.statistics.leaderboards.leaderboard import leaderboard
@@ -21,6 +21,7 @@ from evaluation.protocols import QuestionSpec
 
 KEY = "leaderboards/standings"
 SPLIT_NAMES = {"private": "Private", "dev": "Development", "agreement": "Agreement"}
+NO_CATEGORY = {"": "none"}
 # Of more categories than this there is a row each.
 MOST_COLUMNS = 12
 RANKED = (
@@ -104,7 +105,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
                 (board for board in boards if board["category"] is None and board["split"] is None), None
             )
             if whole is not None and whole["standings"]:
-                yield _block(view, group, arm, whole, boards)
+                yield from _blocks(view, group, arm, whole, boards)
 
 
 def apart(standings: Iterable[Record]) -> list[list[Record]]:
@@ -129,19 +130,18 @@ def never_met(names: Iterable[Iterable[str]]) -> str:
     )
 
 
-def _block(view: PairView, group: Record, arm: str, whole: Record, boards: list[Record]) -> Block:
-    folded = group is not view.leading
+def _blocks(view: PairView, group: Record, arm: str, whole: Record, boards: list[Record]) -> Iterator[Block]:
+    folded, tag = group is not view.leading, tag_of(group)
     title = view.arm(arm) if view.several_arms else "Systems"
+    large, small = by_size((board for board in boards if board["category"] is not None), _most_items)
+    splits = [board for board in boards if board["split"] is not None]
     groups = apart(whole["standings"])
-    tables = [
-        *(_overall(view, each, len(groups) > 1) for each in groups),
-        *(
-            _by(view, whole, found, factor, names)
-            for factor, names in (("category", {"": "none"}), ("split", SPLIT_NAMES))
-            if (found := [board for board in boards if board[factor] is not None])
-        ),
-    ]
-    return Block(
+    tables = [_overall(view, each, len(groups) > 1) for each in groups]
+    if large:
+        tables.append(_by(view, whole, large, "category", NO_CATEGORY))
+    if splits:
+        tables.append(_by(view, whole, splits, "split", SPLIT_NAMES))
+    yield Block(
         view.title_for(group, title) if folded or view.several_arms else "",
         (never_met([view.system(one["system"]) for one in each] for each in groups),)
         if len(groups) > 1
@@ -149,8 +149,16 @@ def _block(view: PairView, group: Record, arm: str, whole: Record, boards: list[
         tables=tuple(tables),
         plot=_plot(view, group, whole) if len(groups) == 1 else None,
         folded=folded,
-        tag=tag_of(group),
+        tag=tag,
     )
+    if small:
+        table = _by(view, whole, small, "category", NO_CATEGORY)
+        yield Block(view.title_for(group, f"{title}, {SMALL}"), tables=(table,), folded=True, tag=tag)
+
+
+def _most_items(board: Record) -> int:
+    """Of the systems on the board, the most items that one is ranked by."""
+    return max((each["rate"]["n"] for each in board["standings"]), default=0)
 
 
 def _overall(view: PairView, standings: list[Record], alone: bool) -> Table:

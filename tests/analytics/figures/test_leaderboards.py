@@ -288,3 +288,16 @@ def test_of_very_many_pairs_those_with_the_most_items_are_listed(report, monkeyp
         "Above, the pairs with the most items are listed; 1 other is in the data alone."
         in report_markdown(short)
     )
+
+
+def test_categories_of_few_items_are_folded(report):
+    """Of forty queries the first nine are of one category."""
+    study = Study.objects.get(slug="board")
+    study.queries.update(category="many")
+    study.queries.filter(text__in=[f"Instruction {at}" for at in range(9)]).update(category="few")
+    page = report_page(build_report(study, replicates=20, only=["leaderboards/standings"]))
+    (section,) = [each for each in page.sections if each.key == "leaderboard"]
+    first, small = section.blocks[:2]
+    assert [column.label for column in first.tables[1].columns] == ["System", "All", "many"]
+    assert (small.heading, small.folded) == ("Systems, small categories", True)
+    assert [column.label for column in small.tables[0].columns] == ["System", "All", "few"]

@@ -400,3 +400,18 @@ def test_length_bias_is_plotted_where_there_are_several_to_compare():
     assert {row.label: row.marks[0].value for row in plot.rows} == biases
     assert plot.axis_title == "Length bias, points"
     assert {"judge 0", "judge 1"} < biases.keys()
+
+
+def test_categories_of_fewer_than_ten_items_are_folded():
+    """Of twelve queries in three settings the first two are of one category: six items."""
+    study = judged_study()
+    study.queries.update(category="many")
+    study.queries.filter(pk__in=study.queries.order_by("pk").values("pk")[:2]).update(category="few")
+    judge(study)
+    judge(study, raters=1, kind="judge")
+    blocks = {block.heading: block for block in section_of(build_report(study, replicates=20)).blocks}
+    open_, folded = (blocks[f"Agreement with people by category{end}"] for end in ("", ", small categories"))
+    assert [column.label for column in open_.tables[0].columns] == ["Raters", "many"]
+    assert [column.label for column in folded.tables[0].columns] == ["Raters", "few"]
+    assert not open_.folded
+    assert folded.folded
