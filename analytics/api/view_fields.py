@@ -23,6 +23,7 @@ ABOUT = {
     "revision": "Only judgments under the revision of this number.",
     "from": "Only judgments from this day on, as 2026-01-31 (UTC).",
     "to": "Only judgments up to the end of this day.",
+    "judges": "together: beside people, several judges also as one group.",
     SAVED: "The saved view of this name, without any other filter.",
 }
 LONGEST = 200

@@ -17,6 +17,8 @@ PLACES = ("person", "judges", "jury", "judge", SIMULATED)
 # People lead a report; who comes next stands in where they are missing. Heuristics lead where nobody else has judged.
 LEADERS = {"person": 0, SIMULATED: 1, "judges": 2, "jury": 3, "judge": 4}
 SYSTEM_KINDS = {"model": "All by models", "person": "All by people", "prompt": "All by prompt variants"}
+# Beside people more judges than this are apart from them: each would be one more mark in every row of a plot.
+MOST_BESIDE = 3
 # Of more preferences than this the details are opened by who wants them.
 MOST_OPEN = 2
 # Figures of a category with fewer items than this say little: they are opened by who wants them.
@@ -54,19 +56,25 @@ class GroupsView:
         return sorted(self.groups, key=lambda group: group is not self.leading)
 
     @property
+    def judges_apart(self) -> bool:
+        """True where single judges stand by themselves: those that are together, and more than a few, do not stand
+        beside people one by one."""
+        kinds = [group["kind"] for group in self.groups]
+        return "judges" in kinds or kinds.count("judge") > MOST_BESIDE
+
+    @property
     def led_together(self) -> list[Record]:
-        """The same without single judges where there are several, which then stand together."""
-        together = any(group["kind"] == "judges" for group in self.groups)
-        return [group for group in self.led if not (together and group["kind"] == "judge")]
+        """The same without single judges that stand by themselves."""
+        apart = self.judges_apart
+        return [group for group in self.led if not (apart and group["kind"] == "judge")] or self.led
 
     @property
     def voices(self) -> list[Record]:
-        """The groups that a plot compares: people, judges (together if there are several), simulated raters.
+        """The groups that a plot compares: people, judges (together, or a few of them), simulated raters.
 
         A jury stands there as one rater, not by its members.
         """
-        together = any(group["kind"] == "judges" for group in self.groups)
-        left_out = {"judge", "jury"} if together else {"jury"}
+        left_out = {"judge", "jury"} if self.judges_apart else {"jury"}
         told = [group for group in self.groups if not group.get("within")]
         return [group for group in told if group["kind"] not in left_out] or told
 

@@ -10,7 +10,7 @@ from analytics.frames.arrays import NO_ORDER, AnswerGroup, Answers, AnswersFrame
 from analytics.frames.directions import Directed, by_direction, directed_questions
 from analytics.frames.entries import count_sets, measure_distances, pair_sets, read_sets
 from analytics.frames.items import read_attributes
-from analytics.frames.rows import ORDERS_PER_SAMPLE, Asked, Membership, StudyRows, memberships, read_answers
+from analytics.frames.rows import ORDERS_PER_SAMPLE, Asked, Membership, StudyRows, read_answers
 from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.tidy import Bools, Ints
 from analytics.statistics.judges.order_consistency import OrderReadings
@@ -54,7 +54,7 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
             is_jury=group.is_one,
             within=group.within,
         )
-        for group in memberships(rows.raters, present)
+        for group in rows.memberships(present)
     ]
     by_value = any(question.over == Over.VALUE for question in questions)
     attributes = read_attributes(rows.study, rows.filters) if by_value else None

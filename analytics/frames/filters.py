@@ -1,7 +1,8 @@
-"""Filters that make a view of a study: the part of its items and judgments that a report is of."""
+"""Filters that make a view of a study: the part of its items and judgments that a report is of, and whether judges are
+also taken together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Self
 
@@ -30,7 +31,10 @@ NAMES = {
     "revision": "revision",
     "from": "first_day",
     "to": "last_day",
+    "judges": "judges",
 }
+# The one value of `judges`.
+TOGETHER = "together"
 # The name of a saved view, which stands for its filters and beside no other.
 SAVED = "view"
 SEVERAL = ("query", "category", "source", "split", "arm", "system", "group", "rater", "without_rater")
@@ -42,7 +46,8 @@ MOST_OFFERED = 1_000
 class Filters:
     """Items of these queries (keys), categories, sources, splits and arms, with a response of one of these systems;
     judgments of people of these groups beside those of all judges, of these raters (pseudonyms) and not of those, of
-    one revision, made from the first day to the last (UTC). What is empty filters nothing."""
+    one revision, made from the first day to the last (UTC). What is empty filters nothing. With `judges` several judges
+    are also one group, which they otherwise are only where nobody else has judged."""
 
     queries: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
@@ -56,9 +61,15 @@ class Filters:
     revision: int | None = None
     first_day: date | None = None
     last_day: date | None = None
+    judges: str | None = None
 
     def __bool__(self) -> bool:
         return any(getattr(self, field.name) not in ((), None) for field in fields(self))
+
+    @property
+    def is_partial(self) -> bool:
+        """False where the view is of the whole study."""
+        return bool(replace(self, judges=None))
 
     @classmethod
     def parse(cls, study: Study, given: Mapping[str, Sequence[str]]) -> Self:
@@ -80,7 +91,7 @@ class Filters:
             if wanted.get(name):
                 problems[name] = list(_unknown(name, wanted[name], _known(study, name)))
         single: dict[str, Any] = {}
-        for name in ("revision", "from", "to"):
+        for name in ("revision", "from", "to", "judges"):
             values = wanted.get(name) or []
             try:
                 single[name] = _single(study, name, values)
@@ -110,6 +121,7 @@ class Filters:
             revision=single["revision"],
             first_day=first,
             last_day=last,
+            judges=single["judges"],
         )
 
     @classmethod
@@ -119,7 +131,7 @@ class Filters:
         for name, value in found.items():
             if name in ("first_day", "last_day"):
                 found[name] = date.fromisoformat(value)
-            elif name != "revision":
+            elif name not in ("revision", "judges"):
                 found[name] = tuple(value)
         if "splits" in found:
             found["splits"] = tuple("" if each == NO_SPLIT else each for each in found["splits"])
@@ -262,6 +274,8 @@ def view_in_words(view: Mapping[str, Any]) -> str:
         found.append(f"judged from {first} to {last}")
     elif first or last:
         found.append(f"judged from {first} on" if first else f"judged up to {last}")
+    if "judges" in view:
+        found.append("judges also together")
     return "; ".join(found)
 
 
@@ -269,6 +283,7 @@ def choices_of(study: Study) -> dict[str, list[str]]:
     """The values of each filter in a study, of those filters that leave something to choose."""
     keys, facts = _queries_of(study)
     raters = list(study.raters.order_by("pseudonym").values_list("pseudonym", "kind", "group"))
+    judges = [kind for _, kind, _ in raters if kind == Rater.Kind.JUDGE]
     found = {
         "query": keys,
         "category": sorted({category for category, _, _ in facts if category}),
@@ -279,7 +294,8 @@ def choices_of(study: Study) -> dict[str, list[str]]:
         "rater": [pseudonym for pseudonym, _, _ in raters],
     }
     found["without_rater"] = found["rater"]
-    return {name: values for name, values in found.items() if len(values) > 1}
+    chosen = {name: values for name, values in found.items() if len(values) > 1}
+    return chosen | ({"judges": [TOGETHER]} if len(judges) > 1 else {})
 
 
 def _queries_of(study: Study) -> tuple[list[str], list[tuple[str, str, str]]]:
@@ -337,6 +353,10 @@ def _single(study: Study, name: str, values: Sequence[str]) -> Any:
     if len(values) > 1:
         raise ValueError(f"A view has one value of {name}, not {len(values)}: {', '.join(values)}.")
     (value,) = values
+    if name == "judges":
+        if value != TOGETHER:
+            raise ValueError(f"Judges are {TOGETHER!r} or, left out, each by itself; not {value!r}.")
+        return value
     if name != "revision":
         try:
             found = date.fromisoformat(value)

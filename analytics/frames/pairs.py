@@ -13,7 +13,6 @@ from analytics.frames.rows import (
     Asked,
     Membership,
     StudyRows,
-    memberships,
     read_answers,
 )
 from analytics.statistics.core.reduce_values import reduce_values
@@ -144,7 +143,7 @@ def _frame(
             is_jury=group.is_one,
             within=group.within,
         )
-        for group in memberships(rows.raters, preferring)
+        for group in rows.memberships(preferring)
     ]
     return PairFrame(items, tuple(group for group in groups if len(group.judgments)), preference)
 

@@ -147,6 +147,10 @@ class StudyRows:
     only: tuple[int, ...] | None = None
     filters: Filters = EVERYTHING
 
+    def memberships(self, present: set[int]) -> Iterator[Membership]:
+        """The groups of the raters that are `present`, with all judges together if the view asks for it."""
+        return memberships(self.raters, present, together=bool(self.filters.judges))
+
     @cached_property
     def rater_codes(self) -> tuple[Ints, Ints]:
         """The primary keys of the raters that judged, ascending, and of each judgment the place of its rater's there.
@@ -272,14 +276,17 @@ def jury_of(about: Mapping[str, Any]) -> tuple[str, str]:
     return str(jury.get("name", "")), str(jury.get("combination") or DEFAULT_RULE)
 
 
-def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator[Membership]:
-    """People together, simulated raters together and apart from people, judges together and each alone. Where people
-    are not all of one group, each of their groups is one, too.
+def memberships(
+    raters: Mapping[int, KnownRater], present: set[int], *, together: bool = False
+) -> Iterator[Membership]:
+    """People together, simulated raters together and apart from people, and each judge alone. Where people are not all
+    of one group, each of their groups is one, too. Several judges are also a group `together` or where nobody else is
+    present.
 
     Members of a jury are a group of their own; beside others, and so against people, their jury is one rater.
 
-    Together are the judges that are `present` in the figures: of preferences, one that was only asked for checklists
-    adds none. A heuristic is no judge, and what is derived from judges would count them twice.
+    It has the judges that are `present` in the figures: of preferences, one that was only asked for checklists adds
+    none. A heuristic is no judge, and what is derived from judges would count them twice.
     """
     for kind, label in ((Rater.Kind.PERSON, "People"), (Rater.Kind.SIMULATED, "Simulated raters")):
         members = [pk for pk, rater in raters.items() if rater.kind == kind]
@@ -289,13 +296,12 @@ def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator
                 str(kind), label, {pk: raters[pk].group for pk in members if pk in present}
             )
     judges = {pk: rater for pk, rater in raters.items() if rater.kind == Rater.Kind.JUDGE}
-    together = [
-        pk for pk, rater in judges.items() if pk in present and not rater.heuristic and not rater.derived
-    ]
-    juries = _juries(judges, together)
+    own = [pk for pk, rater in judges.items() if pk in present and not rater.heuristic and not rater.derived]
+    juries = _juries(judges, own)
     combined = {pk: members[0] for members in juries.values() for pk in members}
-    if len({combined.get(pk, pk) for pk in together}) > 1:
-        yield Membership(JUDGES, "Judges together", JUDGES, together, combined)
+    alone = present <= judges.keys()
+    if (together or alone) and len({combined.get(pk, pk) for pk in own}) > 1:
+        yield Membership(JUDGES, "Judges together", JUDGES, own, combined)
     for name, members in juries.items():
         key, label = jury_key(name), f"Jury {name}"
         yield Membership(f"{key}-members", f"{label}, its members", JURY, members)
@@ -313,10 +319,10 @@ def _groups_within(kind: str, label: str, groups: Mapping[int, str]) -> Iterator
         yield Membership(f"{kind}-{name}", f"{label}, {name}", kind, members, within=kind)
 
 
-def _juries(judges: Mapping[int, KnownRater], together: Sequence[int]) -> dict[str, list[int]]:
+def _juries(judges: Mapping[int, KnownRater], own: Sequence[int]) -> dict[str, list[int]]:
     """The members of each jury of whom more than one is there: one alone stands for itself."""
     found: dict[str, list[int]] = {}
-    for pk in together:
+    for pk in own:
         if name := judges[pk].jury:
             found.setdefault(name, []).append(pk)
     return {name: members for name, members in found.items() if len(members) > 1}

@@ -198,7 +198,7 @@ def terms_of(
             stopping=stopping,
             redundancy=study.redundancy,
             withdrawn=withdrawn,
-            is_view=bool(filters),
+            is_view=filters.is_partial,
             sample=sample,
             shares=shares,
             judges=len(judged),

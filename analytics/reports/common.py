@@ -35,7 +35,7 @@ class NothingToReport(Exception):
 def why_nothing(study: Study, filters: Filters = EVERYTHING) -> str:
     """The reason why there is nothing to report: nobody has judged, or nothing of it counts."""
     left_out = left_out_counts(study, filters.judgments(study))
-    if filters and not left_out:
+    if filters.is_partial and not left_out:
         view = view_in_words(filters.canonical())
         undated = (filters.first_day or filters.last_day) and not study.judgments.exclude(
             judged_at=None
@@ -44,7 +44,7 @@ def why_nothing(study: Study, filters: Filters = EVERYTHING) -> str:
             ": no judgment of the study has a recorded day" if undated else ", so there is nothing to report"
         )
         return f"The view ({view}) leaves no judgment{why}."
-    if filters:
+    if filters.is_partial:
         view = view_in_words(filters.canonical())
         return f"The view ({view}) leaves no judgment that counts, so there is nothing to report."
     if not left_out:
@@ -58,7 +58,7 @@ def study_record(
 ) -> dict[str, Any]:
     """The study as the report describes it; of a view its own revision and settings, and the `systems` in it."""
     labels = dict(study.systems.values_list("key", "label"))
-    if filters:
+    if filters.is_partial:
         labels = {key: label for key, label in labels.items() if key in systems}
     revisions = study.revisions.values("number", "spec_hash")
     if filters.revision is not None:
@@ -73,7 +73,7 @@ def study_record(
         "launched": f"{revision.created_at:%Y-%m-%d}",
         "revisions": list(revisions),
         "redundancy": study.redundancy,
-        "baseline": study.baseline if not filters or study.baseline in labels else "",
+        "baseline": study.baseline if not filters.is_partial or study.baseline in labels else "",
         "simulated": study.simulated,
         "arms": [{"key": arm["key"], "label": arm["label"]} for arm in arms],
         "systems": [{"key": key, "label": label or key} for key, label in labels.items()],

@@ -44,7 +44,7 @@ def judges(study: Study, frame: StudyFrame, filters: Filters = WHOLE_STUDY) -> l
     for rater in judges_in_figures(study):
         if gives_only_measures(rater.about):
             continue
-        if filters and not outcomes[rater.pk]:
+        if filters.is_partial and not outcomes[rater.pk]:
             continue
         record = _describe(rater, outcomes[rater.pk], hidden)
         if record["judgments"] and not _has_verdicts(frame, rater.pseudonym):

@@ -9,7 +9,7 @@ from analytics.figures.figure import Figure, StudyFigure
 from analytics.figures.headings import ordered
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import Record, ReportView, joined
-from analytics.frames.filters import view_in_words
+from analytics.frames.filters import Filters, view_in_words
 from analytics.reports.captions import with_contexts
 from analytics.reports.deferred.records import waiting_in
 from analytics.reports.keys import with_keys
@@ -58,7 +58,8 @@ def _viewed(report: Record) -> str:
     parameters = report["parameters"]
     said = []
     if view := parameters.get("view"):
-        said.append(f"View: {view_in_words(view)}. Every figure is of these judgments alone.")
+        whole = "Every figure is of these judgments alone."
+        said.append(f"View: {view_in_words(view)}.{f' {whole}' if Filters.of(view).is_partial else ''}")
     if "only" in parameters:
         said.append(f"This report holds only: {', '.join(parameters['only'])}.")
     return " ".join(said)

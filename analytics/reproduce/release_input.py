@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
+from analytics.frames.filters import TOGETHER, Filters
 from analytics.frames.study import StudyFrame, study_frame
 from analytics.reports.build import build_report
 from evaluation.dumps import import_dump, read_release
@@ -43,7 +44,7 @@ class ReleaseInput:
 
     @cached_property
     def report(self) -> Record:
-        return build_report(self.study)
+        return build_report(self.study, filters=Filters(judges=TOGETHER))
 
     def group(self, label: str) -> str:
         """The key of the group of raters with this label; LookupError where the report has none."""

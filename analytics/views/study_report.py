@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
-from analytics.frames.filters import Filters
+from analytics.frames.filters import TOGETHER, Filters
+from analytics.frames.rows import JUDGES
 from analytics.reports.cache import Kept
 from analytics.reports.common import NothingToReport, has_ties
 from analytics.reports.deferred.records import waiting_in
@@ -21,7 +22,7 @@ from analytics.reports.page import report_page
 from analytics.reports.paper.archive import folder
 from analytics.views.view_fields import view_fields
 from analytics.views.wanted import WantedReport, of_wanted_report
-from evaluation.models import Job
+from evaluation.models import Job, Rater
 from evaluation.permissions import studies_for
 
 # Seconds after which the waiting page asks again where there are no scripts.
@@ -55,6 +56,7 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         "unsent": unsent,
         # Empty: there is no choice.
         "other_ties": _other_ties(wanted) if has_ties(study) else "",
+        "other_judges": _other_judges(wanted, kept.report),
         "report": reverse("analytics:study-report", args=[study.slug]),
         **view_fields(study, wanted.filters),
         "is_view": bool(wanted.filters),
@@ -75,6 +77,17 @@ def _other_ties(wanted: WantedReport) -> str:
     """The address of the same report with the other count of ties."""
     query = wanted.query_with("half" if wanted.ties == "win" else "win")
     return reverse("analytics:study-report", args=[wanted.study.slug]) + query
+
+
+def _other_judges(wanted: WantedReport, report: dict[str, Any]) -> str:
+    """The address of the same report with several judges also together or, if they are, without; empty where there is
+    no choice."""
+    single = [each for each in report["groups"] if each["kind"] == Rater.Kind.JUDGE and not each["heuristic"]]
+    together = any(each["kind"] == JUDGES for each in report["groups"])
+    if wanted.filters.judges or (len(single) > 1 and not together):
+        judges = None if wanted.filters.judges else TOGETHER
+        return replace(wanted, filters=replace(wanted.filters, judges=judges)).address
+    return ""
 
 
 def _saved(wanted: WantedReport) -> list[dict[str, Any]]:

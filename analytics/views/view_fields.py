@@ -16,7 +16,10 @@ LABELS = {
     "group": "Group of people",
     "rater": "Only these raters",
     "without_rater": "Without these raters",
+    "judges": "Judges",
 }
+# Of a filter with one value, the words for none.
+NONE = {"judges": "one by one"}
 # A list of choices shows no more of them at once.
 MOST_SHOWN = 6
 
@@ -29,7 +32,8 @@ def view_fields(study: Study, filters: Filters, prefix: str = "") -> dict[str, A
         {
             "name": f"{prefix}{name}",
             "label": LABELS[name],
-            "size": min(len(values), MOST_SHOWN),
+            "size": 0 if name in NONE else min(len(values), MOST_SHOWN),
+            "none": NONE.get(name, ""),
             "options": [(value, value in chosen.get(name, ())) for value in values],
         }
         for name, values in choices_of(study).items()

@@ -88,7 +88,6 @@ def test_preferences_have_rates_strengths_and_categories(three):
     found = boards(report)
     assert [each["key"] for each in leaderboard_record(report)["raters"]] == [
         "people",
-        "judges",
         "maple-model-0",
         "maple-model-1",
     ]

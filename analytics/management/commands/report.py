@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from analytics.frames.filters import SAVED, SEVERAL, Filters
+from analytics.frames.filters import SAVED, SEVERAL, TOGETHER, Filters
 from analytics.reports.build import build_report
 from analytics.reports.cache import effective_ties, whole_report
 from analytics.reports.common import TIES, NothingToReport
@@ -124,6 +124,12 @@ def add_filters(parser: CommandParser) -> None:
         "--to", default="", metavar="DAY", help="only judgments up to the end of this day (UTC)"
     )
     parser.add_argument(
+        "--judges",
+        choices=[TOGETHER],
+        default="",
+        help="beside people, several judges also as one group (without people they are)",
+    )
+    parser.add_argument(
         "--view", default="", metavar="NAME", help="the saved view of this name, without any other filter"
     )
 
@@ -131,7 +137,7 @@ def add_filters(parser: CommandParser) -> None:
 def filters_of(study: Study, options: dict[str, Any]) -> Filters:
     """The filters that the options name; CommandError with what is wrong with them."""
     given = {name: options[name] for name in SEVERAL}
-    given |= {name: [options[name]] for name in ("revision", "from", "to", SAVED)}
+    given |= {name: [options[name]] for name in ("revision", "from", "to", "judges", SAVED)}
     try:
         return Filters.parse(study, given)
     except FieldsRefused as refused:

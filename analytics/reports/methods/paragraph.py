@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Q
 
 from analytics.figures.report_view import joined
-from analytics.frames.filters import view_in_words
+from analytics.frames.filters import Filters, view_in_words
 from analytics.reports.code_version import SOFTWARE_VERSION
 from evaluation import hooks
 from evaluation.models import Answer, Rater, Role, Study
@@ -95,7 +95,7 @@ def _study(study: Study, report: Record) -> str:
 def _view(report: Record) -> str:
     """The part of the study that the report is of; what other apps say is of all of it."""
     view = report["parameters"].get("view")
-    if not view:
+    if not view or not Filters.of(view).is_partial:
         return ""
     return (
         f"This is a part of the study: {view_in_words(view)}. Sentences on recruitment, on how items were dealt and on "

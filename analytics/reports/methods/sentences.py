@@ -6,7 +6,7 @@ from typing import Any
 from analytics.figures.failures import Failures
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView, joined
-from analytics.frames.filters import view_in_words
+from analytics.frames.filters import Filters, view_in_words
 from analytics.frames.pairs import asked_in_turns
 from analytics.reports import judges
 from evaluation.models import Study
@@ -51,7 +51,7 @@ def _n(n: int, one: str, several: str = "") -> str:
 def _view(view: ReportView, spec: dict[str, Any]) -> Iterator[str]:
     """Sentences on the part of the study that the report is of; none where it is of everything."""
     chosen = view.report["parameters"].get("view")
-    if not chosen:
+    if not chosen or not Filters.of(chosen).is_partial:
         return
     yield f"This report is of a view of the study: {view_in_words(chosen)}. No other judgment is in a figure."
     if spec.get("stopping"):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from tests.analytics.reports.answering import (
@@ -86,6 +87,7 @@ def test_majorities_of_labels_that_are_no_preference():
         judged_by_everyone("context_validation"),
         replicates=20,
         only=["agreement/majorities", "agreement/mean_kappa"],
+        filters=Filters(judges=TOGETHER),
     )
     found = records_of(report, "agreement/majorities")
     assert {group for _, group in found} == {"judges"}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from tests.analytics.reports.judging import judge, judged_study
@@ -14,7 +15,7 @@ def test_people_and_judges_with_each_other(owner):
     study = judged_study(owner=owner)
     judge(study, raters=3, choose=lambda rater, position: "tie" if (rater + position) % 4 == 0 else "r1")
     judge(study, raters=2, kind="judge", choose=lambda rater, position: "r1" if position % 2 else "r2")
-    report = build_report(study, replicates=20, only=[KEY])
+    report = build_report(study, replicates=20, only=[KEY], filters=Filters(judges=TOGETHER))
     found = {record["group"]: record for record in report["records"] if record["figure"] == KEY}
     # In one of four items all three people prefer the first, in the others one of them sees a tie.
     people = found["person"]

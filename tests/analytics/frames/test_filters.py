@@ -133,6 +133,7 @@ def test_no_rater_of_another_group_is_left(study):
             {"from": ["2026-02-02"], "to": ["2026-02-01"]},
             "ends on 2026-02-01, before it begins on 2026-02-02",
         ),
+        ({"judges": ["apart"]}, "Judges are 'together' or, left out, each by itself; not 'apart'."),
         ({"rater": ["person-0"], "without_rater": ["person-0"]}, "asks for and leaves out the same rater"),
     ],
 )

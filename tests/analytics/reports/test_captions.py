@@ -9,6 +9,7 @@ import pytest
 from analytics.display.blocks import Block, Section
 from analytics.display.tables import Builder, columns, head, words
 from analytics.figures.report_view import ReportView
+from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import build_report
 from analytics.reports.captions import with_contexts
 from analytics.reports.paper.archive import contents, plots_of, tables_of
@@ -37,7 +38,7 @@ def test_no_two_captions_of_a_demo_study_are_the_same(slug):
 
 
 def test_a_caption_names_its_group_where_another_has_the_same_table():
-    report = build_report(goldens.paired_study(), replicates=20)
+    report = build_report(goldens.paired_study(), replicates=20, filters=Filters(judges=TOGETHER))
     captions = {table.key: CAPTION.findall(latex_table(table))[0] for table in tables_of(report)}
     for people, judges in (
         ("flips", "flips-judges-together-flips"),

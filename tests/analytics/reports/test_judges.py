@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import fingerprint, fingerprints
 from analytics.reports.cache import compute_report, kept_report
 from analytics.reports.common import NothingToReport
@@ -415,3 +416,40 @@ def test_categories_of_fewer_than_ten_items_are_folded():
     assert [column.label for column in folded.tables[0].columns] == ["Raters", "few"]
     assert not open_.folded
     assert folded.folded
+
+
+def beside_people(judges):
+    study = plain_study()
+    judge(study, raters=2)
+    judge(study, raters=judges, kind="judge", choose=lambda rater, at: ("r1", "r2")[(rater + at) % 2])
+    return study
+
+
+def kinds_in(report):
+    return [group["kind"] for group in report["groups"]]
+
+
+def test_judges_beside_people_are_together_where_that_is_asked_for():
+    study = beside_people(judges=2)
+    whole, asked = report_of(study), report_of(study, filters=Filters(judges=TOGETHER))
+    assert kinds_in(whole) == ["person", "judge", "judge"]
+    assert kinds_in(asked) == ["person", "judges", "judge", "judge"]
+    assert asked["counts"] == whole["counts"]
+    # The others' figures are what they are without.
+    others = [each for each in asked["records"] if each["group"] != "judges"]
+    assert {(each["figure"], each["question"], each["group"]) for each in whole["records"]} == {
+        (each["figure"], each["question"], each["group"]) for each in others
+    }
+    text = report_markdown(asked)
+    assert "> View: judges also together." in text
+    assert "of these judgments alone" not in text
+    assert "Judges together" not in report_markdown(whole)
+
+
+@pytest.mark.parametrize(("judges", "beside"), [(3, ["judge 0", "judge 1", "judge 2"]), (4, [])])
+def test_few_judges_stand_beside_people_one_by_one(judges, beside):
+    """In plots of all groups, such as that of win rates, and in the strips at the top; for many there is no room."""
+    report = report_of(beside_people(judges))
+    assert [each.label for each in report_page(report).others] == beside
+    (plot,) = (each for each in plots_of(report) if each.key == "win-rates")
+    assert [mark.who for mark in plot.rows[0].marks] == ["People", *beside]

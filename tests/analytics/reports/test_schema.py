@@ -50,11 +50,10 @@ def test_a_report_of_every_other_protocol_validates(db, protocol):
     assert [group["kind"] for group in report["groups"]] == [
         "person",
         "simulated",
-        "judges",
         "judge",
         "judge",
     ]
-    assert all(len(question["groups"]) == 5 for question in report["questions"])
+    assert all(len(question["groups"]) == 4 for question in report["questions"])
 
 
 def test_the_schema_finds_what_does_not_belong(report):

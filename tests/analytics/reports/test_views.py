@@ -138,6 +138,9 @@ def test_a_view_claims_nothing_by_the_stopping_rule():
     assert all(each["test"]["p_corrected"] is None for each in rates["overall"])
     assert all(each["rate"]["low"] is None for each in rates["overall"])
     assert "a view has no interval that holds at every look" in " ".join(report["methods"])
+    # Judges together are of all judgments.
+    asked = build_report(study, replicates=20, filters=view(study, judges=["together"]))
+    assert "planning/looks" in {each["figure"] for each in asked["records"]}
 
 
 def test_only_a_handful_of_views_is_kept_and_the_whole_stays(study, monkeypatch):
@@ -175,6 +178,9 @@ def test_the_command_takes_every_filter(study):
     assert report["parameters"]["view"] == {
         "category": ["odd"], "system": ["cedar"], "without_rater": ["person-1"], "revision": 1,
     }  # fmt: skip
+    assert json.loads(written(format="json", judges="together"))["parameters"]["view"] == {
+        "judges": "together"
+    }
     with pytest.raises(CommandError, match="no category 'prime' \\(its categories: even, odd\\)"):
         written(category=["prime"])
     with pytest.raises(CommandError, match="leaves no judgment"):

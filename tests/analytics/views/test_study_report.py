@@ -9,7 +9,7 @@ from analytics import tasks
 from analytics.reports.build import fingerprint
 from evaluation.models import CachedReport, StudyMember
 from evaluation.services import exclude
-from tests.analytics.reports.judging import judged_study
+from tests.analytics.reports.judging import judge, judged_study
 
 ADDRESSES = ("study-report", "study-report-json", "study-report-markdown")
 
@@ -296,3 +296,17 @@ def test_a_large_study_computes_each_view_once(
     exclude(study=large, rater=large.raters.first(), reason="Too fast.")
     page = client.get(f"{address('study-report', large)}{query}").content.decode()
     assert f'hx-get="{address("study-report", large)}{query.replace("&", "&amp;")}&amp;stale=1"' in page
+
+
+def test_judges_are_together_by_a_link(client, study, owner):
+    client.force_login(owner)
+    page = client.get(address("study-report", study)).content.decode()
+    assert "Show them also together" not in page
+    judge(study, raters=2, kind="judge")
+    page = client.get(address("study-report", study)).content.decode()
+    assert "Judges together" not in page
+    assert f'<a href="{address("study-report", study)}?judges=together">Show them also together</a>' in page
+    asked = client.get(address("study-report", study), {"judges": "together"}).content.decode()
+    assert "Judges together" in asked
+    assert "View: judges also together." in asked
+    assert f'<a href="{address("study-report", study)}">Show them only one by one</a>' in asked

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from analytics.frames.filters import TOGETHER, Filters
 from analytics.frames.rows import LABELS
 from analytics.frames.study import study_frame
 from analytics.reports.build import build_report
@@ -150,7 +151,7 @@ def jury_study(study):
 
 
 def test_a_jury_is_a_group_among_itself_and_one_rater_beside_others(jury_study):
-    frame = study_frame(jury_study)
+    frame = study_frame(jury_study, Filters(judges=TOGETHER))
     groups = {group.key: group for group in frame.pairs[0].groups}
     assert {key: group.judgments.raters for key, group in groups.items()} == {
         "person": ("p1", "p2"),
@@ -189,7 +190,7 @@ def test_what_most_of_a_jury_checked_is_its_checklist(study):
 def test_the_report_holds_the_jury_against_people_once(jury_study):
     report = build_report(jury_study, replicates=50)
     compared = {each["group"] for each in report["records"] if each["figure"] == "judges/labels_vs_people"}
-    assert compared == {"judges", "jury-crowd", "alone"}
+    assert compared == {"jury-crowd", "alone"}
     agreeing = {each["group"] for each in report["records"] if each["figure"] == "agreement/percentage"}
     assert "jury-crowd-members" in agreeing
     assert sorted(each["rater"] for each in report["raters"]) == ["alone", "j1", "j2", "j3", "p1", "p2"]
@@ -201,7 +202,7 @@ def test_the_report_holds_the_jury_against_people_once(jury_study):
 def test_one_member_alone_is_a_judge_like_others(jury_study):
     jury_study.raters.filter(pseudonym__in=["j2", "j3"]).update(in_figures=False)
     groups = {group.key for group in study_frame(jury_study).pairs[0].groups}
-    assert groups == {"person", "judges", "j1", "alone"}
+    assert groups == {"person", "j1", "alone"}
 
 
 def test_a_dump_keeps_the_jury(jury_study, tmp_path):

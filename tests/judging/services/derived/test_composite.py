@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import build_report
 from evaluation.dumps import FileSource, import_dump
 from evaluation.models import Rater
@@ -309,7 +310,7 @@ def test_a_study_that_is_read_in_again_reports_the_same(judged_study, tmp_path):
 
 def test_judges_together_count_their_members_once(judged_study):
     judged(judged_study, composite(judged_study))
-    report = build_report(judged_study, replicates=20, only=[])
+    report = build_report(judged_study, replicates=20, only=[], filters=Filters(judges=TOGETHER))
     [together] = [group for group in report["groups"] if group["kind"] == "judges"]
     assert (together["raters"], together["judgments"]) == (2, 180)
     assert "best v1" in [group["label"] for group in report["groups"]]
