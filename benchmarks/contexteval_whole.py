@@ -37,6 +37,7 @@ def main() -> None:
 
 def whole(path: Path, served: Any, folder: Path) -> Any:
     """From the file of queries to the report; `folder` is one that may be written to."""
+    from analytics.frames.filters import TOGETHER, Filters
     from analytics.reports.build import build_report
     from evaluation.models import Study
     from tests.judging.generating import make_endpoint
@@ -64,7 +65,7 @@ def whole(path: Path, served: Any, folder: Path) -> Any:
     )
     pairs = Study.objects.get(slug="contexteval-pairs")
     simulate_people(pairs, folder)
-    return build_report(pairs, replicates=500)
+    return build_report(pairs, replicates=500, filters=Filters(judges=TOGETHER))
 
 
 def manage(command: str, *arguments: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from analytics.figures.families import ALPHA, LEAST_QUERIES, correct, is_supported
+from analytics.figures.families import ALPHA, LEAST_QUERIES, FamilyTest, correct, is_supported
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import ResampleSpec
@@ -112,7 +112,7 @@ def drift_is_reported(
         tests += [
             plain(test(first, second, each, query, resample=NO_REPLICATES, tests=terms)) for each in later
         ]
-    correct(each["test"] for each in tests)
+    correct(FamilyTest("drift", each["test"]) for each in tests)
     return any(is_supported(each["test"]) and each["difference"]["value"] * sign > 0 for each in tests)
 
 

@@ -23,7 +23,6 @@ from analytics.display.tables import (
     interval,
     words,
 )
-from analytics.figures.agreement.kappa import COHENS_KAPPA
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (

@@ -8,6 +8,7 @@ import numpy as np
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 
+from analytics.frames.filters import EVERYTHING, TOGETHER, Filters
 from analytics.reports.build import build_report
 from analytics.reports.code_version import code_version
 from analytics.reports.markdown import report_markdown
@@ -76,6 +77,8 @@ MAKERS = {
     **{f"drawn {protocol}": lambda tmp_path, protocol=protocol: drawn(protocol) for protocol in ANSWERS},
     **golden_studies.MAKERS,
 }
+# The view that the report is of, if not of everything.
+FILTERS = {"judges": Filters(judges=TOGETHER)}
 
 
 def golden(name, tmp_path):
@@ -87,8 +90,11 @@ def golden(name, tmp_path):
     for number, rater in enumerate(study.raters.order_by("pk"), 1):
         study.raters.filter(pk=rater.pk).update(pseudonym=f"the {rater.kind} {number}")
     study.revisions.update(created_at=LAUNCHED)
-    report = with_version(build_report(study))
-    win = with_version(build_report(study, ties="win")) if study.protocol_object.compares_pairs else None
+    filters = FILTERS.get(name, EVERYTHING)
+    report = with_version(build_report(study, filters=filters))
+    win = None
+    if study.protocol_object.compares_pairs:
+        win = with_version(build_report(study, ties="win", filters=filters))
     found = (values(report), win and values(win), report_markdown(report).splitlines())
     return found, report_latex(report)
 

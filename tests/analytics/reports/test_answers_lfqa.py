@@ -111,4 +111,6 @@ def test_the_published_figures(report):
         ("rated", "model-formal"),
         ("picked", "model-formal"),
         ("picked", "model-casual"),
+        ("picked_less", "human-top"),
+        ("picked_less", "human-random"),
     }
