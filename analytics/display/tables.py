@@ -19,6 +19,7 @@ P_COLUMNS = ("p", "Corrected p")
 # Reasons that analytics give, where the same is said in fewer words beside a table.
 SHORT_REASONS = {
     "items with fewer than two judgments": "items with one judgment or none",
+    "items with fewer than two values": "items with one judgment or none",
     "items with fewer than two judgments, and items whose most common label is a tie": (
         "items with one judgment or none, or whose most common label is a tie"
     ),
@@ -191,11 +192,10 @@ class Builder:
 
     def _foot(self) -> str:
         """Numbers stand in the rows; only where one row has several reasons are they told apart here."""
-        told_apart = len(self._left_out) > 1 and self._rows_left_out == 1
-        parts = [
-            f"{f'{n:,} ' if told_apart else ''}{SHORT_REASONS.get(reason, reason)}"
-            for reason, n in self._left_out.items()
-        ]
+        # Two figures of a row may leave out the same for reasons in different words.
+        said = {SHORT_REASONS.get(reason, reason): n for reason, n in self._left_out.items()}
+        told_apart = len(said) > 1 and self._rows_left_out == 1
+        parts = [f"{f'{n:,} ' if told_apart else ''}{reason}" for reason, n in said.items()]
         left_out = f"Not included: {'; '.join(parts)}." if parts else ""
         return " ".join(filter(None, [self.foot, left_out]))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from analytics.figures.aspect_figure import is_overall
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
 from analytics.figures.report_view import SIMULATED, Record, ReportView, tag_of
@@ -23,7 +24,10 @@ AGREEMENT = ("agreement", "judges")
 def group_facts(
     view: ReportView, group: Record, figures: Iterable[Figure], failures: Failures
 ) -> tuple[Fact, ...]:
-    """A group's strip: its judgments, its agreement on the first question, and what stands out first."""
+    """A group's strip: its judgments, its agreement on the first question, and what stands out.
+
+    That is of an overall rating or, where there is none, of the first question that has something.
+    """
     figures = list(figures)
 
     def facts(figure: Figure, records: Record, question: Record) -> list[Fact]:
@@ -32,17 +36,19 @@ def group_facts(
             found += figure.facts(view, records, question)
         return found
 
-    agreement: list[Fact] | None = None
+    agreement: list[Fact] = []
     outstanding: list[Fact] = []
-    for question, records in _answered(view, group):
+    answered = list(_answered(view, group))
+    for question, records in answered[:1]:
         present = [figure for figure in figures if figure.key in records]
-        if agreement is None:
-            agreement = [
-                fact
-                for figure in present
-                if figure.heading in AGREEMENT
-                for fact in facts(figure, records, question)
-            ]
+        agreement = [
+            fact
+            for figure in present
+            if figure.heading in AGREEMENT
+            for fact in facts(figure, records, question)
+        ]
+    for question, records in sorted(answered, key=lambda each: not _is_overall_rating(each[0])):
+        present = [figure for figure in figures if figure.key in records]
         outstanding = [
             fact
             for figure in present
@@ -51,7 +57,11 @@ def group_facts(
         ]
         if outstanding:
             break
-    return (_judgments(group), *(agreement or ()), *outstanding)
+    return (_judgments(group), *agreement, *outstanding)
+
+
+def _is_overall_rating(question: Record) -> bool:
+    return question["form"] == "rated" and is_overall(question)
 
 
 def _answered(view: ReportView, group: Record) -> Iterator[tuple[Record, Record]]:

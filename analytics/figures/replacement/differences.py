@@ -115,8 +115,8 @@ MEANS = {
 
 
 def judge_findings(view: ReportView) -> Iterator[Record]:
-    """Of each judge the difference from people that is surest, where one is beyond chance; the surest first."""
-    told = sorted(_surest(view), key=lambda each: _sureness(each[2]))
+    """Of each judge the largest difference from people that is beyond chance; the largest first."""
+    told = sorted(_largest(view), key=lambda each: -_size(each[1], each[2]))
     for group, question, cell, n_others in told[:MOST_JUDGES]:
         value, share = cell["difference"]["value"], is_share(question)
         size = f"{points(value)} points" if share else decimal(abs(value))
@@ -142,18 +142,22 @@ def judge_findings(view: ReportView) -> Iterator[Record]:
             "anchor": "judges",
         }
     if rest := told[MOST_JUDGES:]:
+        weakest = max((each[2]["test"] for each in rest), key=lambda test: test["p_corrected"])
         yield {
             "kind": "judges",
             "supported": True,
             "about": joined([group["label"] for group, *_ in rest]),
             "heading": f"{'Differs' if len(rest) == 1 else 'Differ'} from people beyond chance, too",
-            "text": f"At most {corrected(rest[-1][2]['test'])}.",
+            "text": f"At most {corrected(weakest)}.",
             "anchor": "judges",
         }
 
 
-def _surest(view: ReportView) -> Iterator[tuple[Record, Record, Record, int]]:
-    """Of each judge that differs: its records of the question, the question, the cell, and how many others differ."""
+def _largest(view: ReportView) -> Iterator[tuple[Record, Record, Record, int]]:
+    """Of each judge that differs: its records of the question, the question, the cell, and how many others differ.
+
+    What it does over all responses comes before what it does with those of one system.
+    """
     found: dict[str, list[tuple[Record, Record, Record]]] = {}
     for question in view.judged:
         for group in question["groups"]:
@@ -161,12 +165,16 @@ def _surest(view: ReportView) -> Iterator[tuple[Record, Record, Record, int]]:
                 if is_supported(cell["test"]):
                     found.setdefault(group["key"], []).append((group, question, cell))
     for cells in found.values():
-        group, question, cell = min(cells, key=lambda each: _sureness(each[2]))
+        overall = [each for each in cells if not (each[2]["system"] or each[2]["option"])]
+        group, question, cell = max(overall or cells, key=lambda each: _size(each[1], each[2]))
         yield group, question, cell, len(cells) - 1
 
 
-def _sureness(cell: Record) -> tuple[float, float]:
-    return cell["test"]["p_corrected"], -abs(cell["difference"]["value"])
+def _size(question: Record, cell: Record) -> float:
+    """The difference as a part of its range."""
+    points = [point["value"] for point in question["points"]]
+    width = 1.0 if is_share(question) or not points else max(points) - min(points)
+    return float(abs(cell["difference"]["value"]) / (width or 1.0))
 
 
 def _as_annotator(group: Record, question: Record) -> str:

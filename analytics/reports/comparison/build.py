@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from analytics.figures.failures import Failures
 from analytics.figures.families import ALPHA, FamilyTest, correct
 from analytics.figures.figure_input import question_record
 from analytics.figures.withheld import OF_A_COMPARISON, withheld
@@ -63,7 +64,8 @@ def build_comparison(sides: Sides) -> Record:
         if key in b.questions
     }
     asked = [key for key in a.questions if unlike.get(key) == ""]
-    found, figures_alone = paired_quantities(a, b, asked, groups)
+    failures = Failures({"study": {"slug": a.side.study.slug}})
+    found, figures_alone = paired_quantities(a, b, asked, groups, failures)
     rankings = list(_scores_and_rankings(a, b))
     if not found and not rankings:
         raise NothingToReport(
@@ -106,6 +108,10 @@ def build_comparison(sides: Sides) -> Record:
         "without_partner": without,
     }
     without += _figures_alone(record, a, b, figures_alone)
+    without += (
+        {"kind": "figure", "side": "a", "name": key, "reason": f"It failed and is left out: {error}"}
+        for key, error in failures.items()
+    )
     record["findings"] = list(findings(record))
     return record
 

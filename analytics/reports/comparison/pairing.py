@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import FigureInput, figure_inputs
 from analytics.figures.headings import HEADINGS
@@ -92,12 +93,12 @@ def has_one_setting(a: ReadSide, b: ReadSide) -> bool:
 
 
 def paired_quantities(
-    a: ReadSide, b: ReadSide, asked: Iterable[Asked], groups: Sequence[GroupPair]
+    a: ReadSide, b: ReadSide, asked: Iterable[Asked], groups: Sequence[GroupPair], failures: Failures
 ) -> tuple[list[Paired], list[tuple[str, Key]]]:
     """The quantities of the same question, raters, figure, setting and systems, in the order of a report; and those
     that one side alone has, as the side and what they are of.
 
-    What neither side has a value of is in neither.
+    What neither side has a value of is in neither, and nor is a figure that fails.
     """
     found: list[Paired] = []
     alone: dict[tuple[str, Key], None] = {}
@@ -107,7 +108,12 @@ def paired_quantities(
             if own is None or other is None:
                 continue
             for figure in sorted(applying(a.questions[place], place[1]), key=_order):
-                ours, theirs = (_by_key(a, b, figure, given) for given in (own, other))
+                if figure.key in failures:
+                    continue
+                ours: Mapping[Key, Quantity] = {}
+                theirs: Mapping[Key, Quantity] = {}
+                with failures.leaving_out(figure.key):
+                    ours, theirs = (_by_key(a, b, figure, given) for given in (own, other))
                 found += [
                     Paired(*place, group, figure.key, key, ours[key], theirs[key])
                     for key in ours
@@ -115,7 +121,8 @@ def paired_quantities(
                 ]
                 for side, mine, others in (("a", ours, theirs), ("b", theirs, ours)):
                     alone |= {(side, key): None for key in mine if key not in others}
-    return found, list(alone)
+    kept = [each for each in found if each.figure not in failures]
+    return kept, list(alone)
 
 
 def _order(figure: Figure) -> tuple[int, int, str]:

@@ -18,8 +18,8 @@ from analytics.statistics.core.resampling import ResampleSpec, divide, query_est
 from analytics.statistics.core.tidy import MISSING, Floats, Ints
 from analytics.statistics.core.values import n_distinct
 
-NO_FIRST = "{unit} without a majority in the first group"
-NO_SECOND = "{unit} without a majority in the second group alone"
+NO_FIRST = "{unit} without a majority of people"
+NO_SECOND = "{unit} with a majority of people alone"
 NOTHING = "No {unit} have a majority in both groups."
 ONE_LABEL = "Both majorities are the same label throughout, so they would agree by chance alone."
 

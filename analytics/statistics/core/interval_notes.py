@@ -19,8 +19,8 @@ MOSTLY, LEAST_FAR_OTHERS = 0.5, 50
 # A share below, or its complement, is rare; where items of a query are alike, it may be that of a few queries only.
 RARE = 0.02
 NOTE = (
-    "Few queries and mostly one label or value: such intervals cover the true value less often than stated, "
-    "because few queries tell raters apart."
+    "Nearly all answers are alike: such intervals cover the true value less often than stated, because few queries "
+    "tell raters apart."
 )
 
 

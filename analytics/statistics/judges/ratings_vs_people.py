@@ -20,8 +20,8 @@ from analytics.statistics.core.resampling import (
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.core.values import Values, unit_means
 
-FIRST_ONLY = "{unit} that only the first group rated"
-SECOND_ONLY = "{unit} that only the second group rated"
+FIRST_ONLY = "{unit} that only people rated"
+SECOND_ONLY = "{unit} that only the judge rated"
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from analytics.statistics.rankings.ranks import RankBlock, Ranks, blocks
 
 ALL_TIED = "items whose responses every rater ranked equal"
 NO_TAU = "items without two rankings that put one response above another"
-ONLY_PEOPLE = "items that only the first group ranked"
-ONLY_JUDGE = "items that only the second group ranked"
+ONLY_PEOPLE = "items that only people ranked"
+ONLY_JUDGE = "items that only the judge ranked"
 OTHER_RESPONSES = "items whose rankings cover different responses"
 NO_ORDER = "items whose responses one of the groups ranked equal"
 

@@ -79,7 +79,7 @@ def test_mean_ranks_by_system():
     assert [cell["test"]["p_value"] for cell in found] == [2 / 32] * 3
     page = report_markdown(report)
     assert "mean rank of each system's responses" in page
-    assert "1 items that only the first group ranked" not in page
+    assert "1 items that only people ranked" not in page
 
 
 def test_people_who_rank_alike_have_the_interval_that_stands_elsewhere():

@@ -108,7 +108,7 @@ def test_a_judges_readings_are_one_answer_by_the_kind_of_question(aspects):
     # People's means on the first item are 3, 1 and 1, the judge's 2, 1 and 0.
     compared = found["against_people"]["compared"]
     assert (compared["error"]["value"], compared["difference"]["value"]) == pytest.approx((2 / 3, -2 / 3))
-    assert compared["error"]["left_out"] == [{"reason": "responses that only the first group rated", "n": 3}]
+    assert compared["error"]["left_out"] == [{"reason": "responses that only people rated", "n": 3}]
     labels = figures_of(report, "best", "judge")["against_people"]["labels"]
     assert (labels["outer"]["value"], labels["inner"]["value"]) == (1, 1)
     assert "judges" in sections_of(report)

@@ -446,3 +446,21 @@ def test_csv_and_json_have_every_comparison(first, second):
     header, *rows = run("first", "second", format="csv").splitlines()
     assert len(rows) == len(record["comparisons"])
     assert header.startswith("Question,Raters,Figure,Of,A,A: low,A: high")
+
+
+def test_a_figure_that_fails_is_left_out_and_told(monkeypatch, figures_may_fail):
+    def broken(self, given):
+        raise ZeroDivisionError("no division")
+        yield
+
+    a, b = (judged_study(slug, queries=12) for slug in ("one", "two"))
+    for each in (a, b):
+        judge(each)
+    whole = build_comparison(Sides(ComparisonSide(a), ComparisonSide(b)))
+    monkeypatch.setattr("analytics.figures.preferences.bias.BiasFigure.quantities", broken)
+    record = build_comparison(Sides(ComparisonSide(a), ComparisonSide(b)))
+    assert {each["figure"] for each in whole["comparisons"]} - {
+        each["figure"] for each in record["comparisons"]
+    } == {"preferences/bias"}
+    (told,) = [each for each in record["without_partner"] if each["name"] == "preferences/bias"]
+    assert told["reason"] == "It failed and is left out: ZeroDivisionError: no division"

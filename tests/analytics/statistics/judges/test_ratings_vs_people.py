@@ -46,8 +46,8 @@ def test_only_what_both_rated_is_compared() -> None:
     mine, theirs = set(people.unit.tolist()), set(judge.unit.tolist())
     assert found.error.n == found.spearman.n == len(mine & theirs)
     assert {part.reason: part.n for part in found.pearson.left_out} == {
-        "responses that only the first group rated": len(mine - theirs),
-        "responses that only the second group rated": len(theirs - mine),
+        "responses that only people rated": len(mine - theirs),
+        "responses that only the judge rated": len(theirs - mine),
     }
     one, other = unit_means(people), unit_means(judge)
     both = sorted(mine & theirs)
