@@ -52,6 +52,7 @@ from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
 LABELS = ("With ties", "Without ties", "Leave-one-out")
+CHANCE = "By chance"
 IN_PERCENT = "Percentage agreement and leave-one-out agreement, in percent"
 
 
@@ -79,21 +80,33 @@ class PercentageAgreementFigure(Figure):
                 **plain(agreement(counts, items.query, resample=resample)),
                 "by_chance": chance_agreement(counts),
             },
-            "by_arm": named(
-                items.arms,
-                "arm",
-                agreement_by_group(counts, items.query, items.arm, len(items.arms), resample=resample),
+            "by_arm": _with_chance(
+                named(
+                    items.arms,
+                    "arm",
+                    agreement_by_group(counts, items.query, items.arm, len(items.arms), resample=resample),
+                ),
+                counts,
+                items.arm,
             ),
             "by_cell": [
-                {**plain(cell), **plain(agreement(counts[rows], items.query[rows], resample=resample))}
+                {
+                    **plain(cell),
+                    **plain(agreement(counts[rows], items.query[rows], resample=resample)),
+                    "by_chance": chance_agreement(counts[rows]),
+                }
                 for cell, rows in given.cells(("arm", "pair"))
             ],
             "unlisted": len(items.pairs) - len(np.unique(items.pair[given.listed])),
-            "by_category": by_category(
-                items,
-                lambda: agreement_by_group(
-                    counts, items.query, items.category, len(items.categories), resample=resample
+            "by_category": _with_chance(
+                by_category(
+                    items,
+                    lambda: agreement_by_group(
+                        counts, items.query, items.category, len(items.categories), resample=resample
+                    ),
                 ),
+                counts,
+                items.category,
             ),
             "differences": [
                 {
@@ -197,6 +210,14 @@ class PercentageAgreementFigure(Figure):
         yield "Where several labels are equally common, leave-one-out agreement is the exact expectation over them."
 
 
+def _with_chance(records: list[Record], counts: Ints, group: Ints) -> list[Record]:
+    """The records of each code of `group` (n,), with the agreement that chance gives with these labels (n, k)."""
+    return [
+        {**record, "by_chance": chance_agreement(counts[group == code])}
+        for code, record in enumerate(records)
+    ]
+
+
 def _difference(given: PairInput, cell: ItemCell, rows: Ints, other: int) -> Record:
     items = given.items
     family = (len(items.arms) - 1) * len(items.pairs)
@@ -261,7 +282,7 @@ def _summary(view: ReportView) -> Iterator[Block]:
 
 
 def _overall(view: PairView) -> Table:
-    labels = ["Raters", LABELS[0], "By chance", *LABELS[1:], f"{ALPHA} nominal", f"{ALPHA} ordinal", "n"]
+    labels = ["Raters", LABELS[0], CHANCE, *LABELS[1:], f"{ALPHA} nominal", f"{ALPHA} ordinal", "n"]
     build = Builder(
         f"{IN_PERCENT}; by chance: with ties, had every rater drawn from the labels of all items; {ALPHA} of the "
         "preference (ordinal: a tie lies between the two systems).",
@@ -272,7 +293,7 @@ def _overall(view: PairView) -> Table:
         build.add(
             group_head(group),
             build.share(found["overall"]["with_ties"]),
-            build.number(found["overall"]["by_chance"], percent, found["overall"]["with_ties"]["undefined"]),
+            _chance(build, found["overall"]),
             build.share(found["overall"]["without_ties"]),
             build.share(found["leave_one_out"]["inner"]),
             build.coefficient(level_in(group, "nominal")["alpha"]),
@@ -301,8 +322,8 @@ def _by_arm(view: PairView) -> Iterator[Block]:
     if not view.several_arms:
         return
     build = Builder(
-        f"{IN_PERCENT}; {ALPHA} nominal.",
-        columns(["Setting", *LABELS, ALPHA, "n"]),
+        f"{IN_PERCENT}; by chance: with ties, from the labels of the setting; {ALPHA} nominal.",
+        columns(["Setting", LABELS[0], CHANCE, *LABELS[1:], ALPHA, "n"]),
     )
     own = view.leading[KEY]
     loo = by_cell(own["leave_one_out"]["inner_by_arm"], "arm")
@@ -312,6 +333,7 @@ def _by_arm(view: PairView) -> Iterator[Block]:
         build.add(
             head(view.arm(arm)),
             build.share(found[(arm,)]["with_ties"]),
+            _chance(build, found[(arm,)]),
             build.share(found[(arm,)]["without_ties"]),
             build.share(loo[(arm,)]["inner"]),
             build.coefficient(alphas[(arm,)]["alpha"]),
@@ -349,8 +371,11 @@ def _finer(view: PairView, group: Record) -> Iterator[Block]:
 def _cells(view: PairView, group: Record) -> Table:
     names = ["Pair", "Setting"] if view.several_arms else ["Pair"]
     build = Builder(
-        "Percentage agreement, in percent.",
-        [*columns(names, names=2), Column("With ties"), Column("n"), Column("Without ties"), Column("n")],
+        "Percentage agreement, in percent; by chance: with ties, from the labels of the same items.",
+        [
+            *columns(names, names=2),
+            *map(Column, ("With ties", CHANCE, "n", "Without ties", "n")),
+        ],
     )
     found = by_cell(group[KEY]["by_cell"], "arm", "system_1", "system_2")
     for pair in view.pairs:
@@ -368,10 +393,15 @@ def _cells(view: PairView, group: Record) -> Table:
 def _with_and_without(build: Builder, found: Record) -> list[TableCell]:
     return [
         build.share(found["with_ties"]),
+        _chance(build, found),
         build.n(found["with_ties"]),
         build.share(found["without_ties"]),
         build.n(found["without_ties"]),
     ]
+
+
+def _chance(build: Builder, found: Record) -> TableCell:
+    return build.number(found["by_chance"], percent, found["with_ties"]["undefined"])
 
 
 def _differences(view: PairView, group: Record) -> Table:
@@ -416,7 +446,7 @@ def _of_two(build: Builder, found: Record) -> TableCell:
 
 
 def _categories(group: Record) -> Table:
-    labels = ["Category", "With ties", "n", "Without ties", "n", "Leave-one-out"]
+    labels = ["Category", "With ties", CHANCE, "n", "Without ties", "n", "Leave-one-out"]
     build = Builder(f"{IN_PERCENT}.", columns(labels))
     loo = by_cell(group[KEY]["leave_one_out"]["inner_by_category"], "category")
     for found in group[KEY]["by_category"]:
