@@ -1,6 +1,7 @@
 """Reproduced tables as Markdown for the terminal, and as JSON."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -39,6 +40,8 @@ def as_json(found: ReproducedRelease) -> str:
     )
 
 
+AS_PUBLISHED = re.compile(r"\bas published\b", re.IGNORECASE)
+HOW_TO_SEE = "(What is said of figures as published is of a column that `--as-published` adds.)"
 FORMATS: Mapping[str, Callable[[ReproducedRelease], str]] = {"md": as_markdown, "json": as_json}
 
 
@@ -60,8 +63,10 @@ def _table(shown: PublishedTable) -> Iterator[str]:
     heads += ["As published", "Difference"] if both else []
     yield f"## {shown.title}"
     yield ""
-    if shown.note:
-        yield from (shown.note, "")
+    told = [shown.note, *(each.note for each in shown.figures)]
+    hint = HOW_TO_SEE if not both and any(map(AS_PUBLISHED.search, told)) else ""
+    if shown.note or hint:
+        yield from (" ".join(filter(None, [shown.note, hint])), "")
     yield _row([*heads, "Note"])
     yield _row(["---", *["---:"] * (len(heads) - 1), "---"])
     for each in shown.figures:

@@ -5,6 +5,7 @@ other figures stand without a published one.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,8 @@ ABOVE_ROUGE = (
     "Section 5.3 says only that those of ROUGE, below .2, are lower; no text at hand has the number."
 )
 BY_LEVEL = "The paper draws each answer at its raters' mean; here it is at the level that is nearest to it."
-OF_FEWER = "Of the 432 answers in the release; a difference has no known cause."
+OF_FEWER = "Of the 432 answers in the release."
+UNEXPLAINED = "The difference has no known cause."
 NO_POOLING = "The paper pools all aspects and does not say how; no plain pooling of its ratings gives .74."
 BY_FILE_ORDER = (
     "As published: one split of single ratings in the order of the file, so that a query is on both sides of it; ours: "
@@ -297,21 +299,24 @@ def _judges(given: ReleaseInput) -> Iterator[PublishedFigure]:
     for label, printed in JUDGES.items():
         group = given.group(label)
         direct = given.record("judges/ratings_vs_people", OVERALL, group)
-        yield PublishedFigure(
-            f"{label}, acceptability asked directly, Pearson",
-            printed,
-            direct["pearson"]["value"],
-            note="" if label == "GPT-4" else OF_FEWER,
-        )
+        name = f"{label}, acceptability asked directly, Pearson"
+        yield _of_judge(label, PublishedFigure(name, printed, direct["pearson"]["value"]))
         yield PublishedFigure(f"{label}, weighted aspects, Pearson", "", _way(given, group, "fitted"))
     for label, errors in ERRORS.items():
         group = given.group(label)
         for aspect, printed in errors.items():
             error = given.record("judges/ratings_vs_people", aspect, group)["difference"]["value"]
             name = f"{label}, mean error of {ASPECTS[aspect].lower()}"
-            yield PublishedFigure(name, printed, error, note="" if label == "GPT-4" else OF_FEWER)
+            yield _of_judge(label, PublishedFigure(name, printed, error))
 
     yield PublishedFigure("Length in words, Pearson", "", _length_correlation(given), note=ABOVE_ROUGE)
+
+
+def _of_judge(label: str, figure: PublishedFigure) -> PublishedFigure:
+    """With the note on the judge that answered a part, and on a difference where there is one."""
+    if label == "GPT-4":
+        return figure
+    return replace(figure, note=f"{OF_FEWER} {UNEXPLAINED}" if figure.difference else OF_FEWER)
 
 
 def _length_correlation(given: ReleaseInput) -> float:

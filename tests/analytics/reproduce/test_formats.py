@@ -73,6 +73,10 @@ def test_without_the_release_s_own_reading_it_has_no_columns():
     [table] = FOUND.tables
     plain = replace(FOUND, tables=(replace(table, figures=table.figures[:1]),), missing=())
     assert "As published" not in as_markdown(plain)
+    assert "--as-published" not in as_markdown(plain)
+    [named] = [replace(each, note="As published: ties are losses.") for each in plain.tables]
+    assert "that `--as-published` adds" in as_markdown(replace(plain, tables=(named,)))
+    assert "--as-published" not in as_markdown(replace(FOUND, tables=(replace(table, note=named.note),)))
 
 
 def test_json():
