@@ -13,7 +13,7 @@ from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import SYSTEM_KINDS, ReportView, anchor_of, subject, tag_of
+from analytics.figures.report_view import SYSTEM_KINDS, ReportView, anchor_of, joined, subject, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
@@ -78,19 +78,29 @@ class BestPicksFigure(Figure):
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         """Systems picked more often than picking at random would, and less often."""
-        for each in sorted(group[self.key]["by_system"], key=lambda each: -each["share"]["value"]):
-            share, chance = each["share"], each["chance"]
-            if is_supported(each["test"]):
-                who, more = subject(group), share["value"] > chance
-                yield {
-                    "kind": "picked" if more else "picked_less",
-                    "system": each["system"],
-                    "about": view.system(each["system"]),
-                    "heading": f"Picked {'more' if more else 'less'} often than by chance",
-                    "text": f"{who[:1].upper()}{who[1:]} picked it in {with_interval(share)} of {share['n']:,} picks; "
-                    f"chance would give {in_percent(chance)} ({corrected(each['test'])}).",
-                    "anchor": "best-picks",
-                }
+        told = [each for each in group[self.key]["by_system"] if is_supported(each["test"])]
+        for kind, how, side in (("picked", "more", 1), ("picked_less", "less", -1)):
+            of_side = [each for each in told if side * (each["share"]["value"] - each["chance"]) > 0]
+            of_side.sort(key=lambda each: -side * each["share"]["value"])
+            if not of_side:
+                continue
+            names = [view.system(each["system"]) for each in of_side]
+            one, who = len(of_side) == 1, subject(group)
+            shown = [
+                f"{'it' if one else name} in {with_interval(each['share'])} of {each['share']['n']:,} picks, where "
+                f"chance would give {in_percent(each['chance'])}"
+                for name, each in zip(names, of_side, strict=True)
+            ]
+            weakest = max((each["test"] for each in of_side), key=lambda test: test["p_corrected"])
+            yield {
+                "kind": kind,
+                **({"system": of_side[0]["system"]} if one else {}),
+                "about": joined(names),
+                "heading": f"Picked {how} often than by chance",
+                "text": f"{who[:1].upper()}{who[1:]} picked {'; '.join(shown)} "
+                f"({'' if one else 'at most '}{corrected(weakest)}).",
+                "anchor": "best-picks",
+            }
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
         by_system = group[self.key]["by_system"]
