@@ -173,7 +173,9 @@ def test_a_model_that_changes_is_said_to_have_drifted_and_one_that_does_not_is_n
     assert last["self"]["value"] < 0.8
     assert last["self"]["low"] < last["self"]["value"] < last["self"]["high"]
     assert last["drift"]["difference"]["value"] == pytest.approx(last["self"]["value"] - 1)
-    assert last["drift"]["test"]["p_corrected"] == pytest.approx(2 * last["drift"]["test"]["p_value"])
+    # The pass before it has no other answer, so that its test could not have found anything.
+    assert last["drift"]["test"]["tests"] == 2
+    assert last["drift"]["test"]["p_corrected"] == last["drift"]["test"]["p_value"]
     assert last["drift"]["test"]["p_corrected"] < 0.05
     text = report_markdown(build_report(study, only=["judges/drift"]))
     assert "llm v1 had drifted by " in text
