@@ -25,6 +25,8 @@ from evaluation.services.leaderboards import is_published, refresh_leaderboard
 ABANDONED_AFTER = timedelta(minutes=10)
 # Of one study no more views, and comparisons with others, are kept: whoever asks for another has it computed.
 MOST_VIEWS = 6
+# A hundred systems that have all met are 4,950 pairs, which take some seconds.
+MOST_SYSTEMS_INLINE = 100
 # The count of ties by which leaderboards rank.
 LEADERBOARD_TIES: Ties = "half"
 
@@ -199,13 +201,20 @@ def current_report(
     kept = kept_report(study, ties=ties, filters=filters)
     if kept is not None and not kept.stale:
         return kept
-    limit = settings.ASSAY_REPORT_INLINE_JUDGMENTS
-    # Counted no further than the limit, however many there are.
-    if counting_judgments(study).filter(filters.judgments(study))[: limit + 1].count() <= limit:
+    if is_small(study, filters):
         return _compute(study, ties=ties, filters=filters)
     if claim_computation(study, ties=ties, filters=filters):
         transaction.on_commit(lambda: compute_later(study.pk), robust=True)
     return kept
+
+
+def is_small(study: Study, filters: Filters) -> bool:
+    """True where a report is computed while somebody waits: of few judgments, and of few systems, which make pairs."""
+    limit: int = settings.ASSAY_REPORT_INLINE_JUDGMENTS
+    if study.systems.count() > MOST_SYSTEMS_INLINE:
+        return False
+    # Counted no further than the limit, however many there are.
+    return counting_judgments(study).filter(filters.judgments(study))[: limit + 1].count() <= limit
 
 
 def claim_computation(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> bool:

@@ -141,6 +141,17 @@ def test_a_large_study_waits_for_the_worker_and_is_queued_once(
     assert "Win rates" in client.get(address("study-report", large)).content.decode()
 
 
+def test_a_study_of_many_systems_waits_too(
+    client, large, owner, queued, settings, monkeypatch, django_capture_on_commit_callbacks
+):
+    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 100_000
+    monkeypatch.setattr("analytics.reports.cache.MOST_SYSTEMS_INLINE", large.systems.count() - 1)
+    client.force_login(owner)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert "being computed" in client.get(address("study-report", large)).content.decode()
+    assert queued == [large.pk]
+
+
 def test_a_large_study_shows_the_figures_from_before_meanwhile(
     client, large, owner, queued, django_capture_on_commit_callbacks
 ):
