@@ -37,6 +37,7 @@ from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head, tag_of
 from analytics.statistics.agreement.leave_one_out import inner_agreement, inner_by_group
 from analytics.statistics.agreement.percentage import (
+    ByChance,
     agreement,
     agreement_by_group,
     agreement_difference,
@@ -74,11 +75,12 @@ class PercentageAgreementFigure(Figure):
         """ContextEval Tables 4 and 5, and HREF Algorithm 1 among people; differences are to the first arm."""
         assert isinstance(given, PairInput)
         items, counts = given.items, given.counts
-        resample = given.resample("agreement")
+        resample, chance = given.resample("agreement"), chance_agreement(counts)
         return {
             "overall": {
                 **plain(agreement(counts, items.query, resample=resample)),
-                "by_chance": chance_agreement(counts),
+                "by_chance": _with_ties(chance),
+                "by_chance_without_ties": chance.without_ties if chance else None,
             },
             "by_arm": _with_chance(
                 named(
@@ -93,7 +95,7 @@ class PercentageAgreementFigure(Figure):
                 {
                     **plain(cell),
                     **plain(agreement(counts[rows], items.query[rows], resample=resample)),
-                    "by_chance": chance_agreement(counts[rows]),
+                    "by_chance": _with_ties(chance_agreement(counts[rows])),
                 }
                 for cell, rows in given.cells(("arm", "pair"))
             ],
@@ -118,7 +120,10 @@ class PercentageAgreementFigure(Figure):
                 for other in range(1, len(items.arms))
                 for cell, rows in given.cells(("pair",))
             ],
-            "leave_one_out": _leave_one_out(given),
+            "leave_one_out": {
+                **_leave_one_out(given),
+                "by_chance": chance.leave_one_out if chance else None,
+            },
         }
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
@@ -210,10 +215,14 @@ class PercentageAgreementFigure(Figure):
         yield "Where several labels are equally common, leave-one-out agreement is the exact expectation over them."
 
 
+def _with_ties(chance: ByChance | None) -> float | None:
+    return chance.with_ties if chance else None
+
+
 def _with_chance(records: list[Record], counts: Ints, group: Ints) -> list[Record]:
     """The records of each code of `group` (n,), with the agreement that chance gives with these labels (n, k)."""
     return [
-        {**record, "by_chance": chance_agreement(counts[group == code])}
+        {**record, "by_chance": _with_ties(chance_agreement(counts[group == code]))}
         for code, record in enumerate(records)
     ]
 
@@ -282,11 +291,11 @@ def _summary(view: ReportView) -> Iterator[Block]:
 
 
 def _overall(view: PairView) -> Table:
-    labels = ["Raters", LABELS[0], CHANCE, *LABELS[1:], f"{ALPHA} nominal", f"{ALPHA} ordinal", "n"]
+    shares = [label for each in LABELS for label in (each, CHANCE)]
     build = Builder(
-        f"{IN_PERCENT}; by chance: with ties, had every rater drawn from the labels of all items; {ALPHA} of the "
+        f"{IN_PERCENT}; by chance: had every judgment been drawn from the labels of all items; {ALPHA} of the "
         "preference (ordinal: a tie lies between the two systems).",
-        columns(labels),
+        columns(["Raters", *shares, f"{ALPHA} nominal", f"{ALPHA} ordinal", "n"]),
     )
     for group in view.panels:
         found = group[KEY]
@@ -295,7 +304,15 @@ def _overall(view: PairView) -> Table:
             build.share(found["overall"]["with_ties"]),
             _chance(build, found["overall"]),
             build.share(found["overall"]["without_ties"]),
+            build.number(
+                found["overall"]["by_chance_without_ties"],
+                percent,
+                found["overall"]["without_ties"]["undefined"],
+            ),
             build.share(found["leave_one_out"]["inner"]),
+            build.number(
+                found["leave_one_out"]["by_chance"], percent, found["leave_one_out"]["inner"]["undefined"]
+            ),
             build.coefficient(level_in(group, "nominal")["alpha"]),
             build.coefficient(level_in(group, "ordinal")["alpha"]),
             build.n(found["overall"]["with_ties"]),

@@ -74,36 +74,60 @@ def agreement_of_two(counts: Ints) -> Floats:
     return divide((counts * (counts - 1)).sum(axis=1).astype(np.float64), (n * (n - 1)).astype(np.float64))
 
 
-def chance_agreement(counts: Ints) -> float | None:
-    """The share of an item's judgments that its most common label would have if each was drawn from the labels of all
-    items (n, k) together, whoever judges what; None without an item of two judgments."""
+@dataclass(frozen=True)
+class ByChance:
+    """The agreement that chance gives: with ties, without them (None where a tie is always the most common label), and
+    of one judgment with the others of its item."""
+
+    with_ties: float
+    without_ties: float | None
+    leave_one_out: float
+
+
+def chance_agreement(counts: Ints) -> ByChance | None:
+    """Agreement of counts (n, 3) of the labels, had every judgment been drawn from the labels of all items together.
+
+    Items keep the numbers of judgments that they have. Exact, over all that could be drawn; of more than `MOST_DRAWN`
+    judgments of an item, as of so many. None without an item of two judgments. Ours.
+    """
     judged = row_sums(counts)
     used = judged >= 2
     if not used.any():
         return None
     sizes, times = np.unique(np.minimum(judged[used], MOST_DRAWN), return_counts=True)
     total = counts[used].sum(axis=0)
-    shares = [expected_mode(total / total.sum(), int(size)) for size in sizes]
-    return float(np.average(shares, weights=times))
+    chances = total / total.sum()
+    found = np.array([_by_chance(chances, int(size)) for size in sizes])
+    share, untied, untied_share, predicted = np.average(found, axis=0, weights=times).tolist()
+    return ByChance(share, untied_share / untied if untied > 0 else None, predicted)
 
 
-def expected_mode(chances: Floats, n: int) -> float:
-    """The expected share of the most common of `n` labels that are drawn by their `chances` (k,).
-
-    It is the sum over m of the chance that some label occurs more often than m times. Numbers of labels that are drawn
-    as often as it happens (Poisson) do not depend on each other; given that they are n in all, they are drawn n times.
+def _by_chance(chances: Floats, n: int) -> tuple[float, float, float, float]:
+    """Of `n` labels drawn by their `chances` (3,): the expected share of the most common one; the chance that this is
+    not a tie alone, and the expected share times that; and how often the others' most common label is that of one.
     """
+    drawn, chance = _all_drawn(chances, n)
+    share = drawn.max(axis=1) / n
+    untied = ~mode_is(drawn, TIE)
+    others, chance_of_others = _all_drawn(chances, n - 1)
+    most = others == others.max(axis=1, keepdims=True)
+    predicted = (most @ chances) / most.sum(axis=1)
+    return (
+        float(chance @ share),
+        float(chance @ untied),
+        float(chance @ (share * untied)),
+        float(chance_of_others @ predicted),
+    )
+
+
+def _all_drawn(chances: Floats, n: int) -> tuple[Ints, Floats]:
+    """All counts (m, 3) of `n` labels, and the chance (m,) of each."""
     import scipy
 
-    occurs = scipy.stats.poisson.pmf(np.arange(n + 1), n * chances[:, None])
-    in_all = float(scipy.stats.poisson.pmf(n, n))
-    total = 0.0
-    for most in range(n):
-        together = np.ones(1)
-        for each in occurs:
-            together = np.convolve(together, each[: most + 1])[: n + 1]
-        total += 1 - (float(together[n]) / in_all if len(together) > n else 0.0)
-    return total / n
+    first, second = (each.ravel() for each in np.indices((n + 1, n + 1)))
+    drawn = np.stack([first, second, n - first - second], axis=1)[first + second <= n]
+    log = scipy.special.gammaln(n + 1) - scipy.special.gammaln(drawn + 1).sum(axis=1)
+    return drawn, np.exp(log + scipy.special.xlogy(drawn, chances).sum(axis=1))
 
 
 def mode_is(counts: Ints, label: int) -> Bools:

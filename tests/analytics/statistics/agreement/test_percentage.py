@@ -14,7 +14,6 @@ from analytics.statistics.agreement.percentage import (
     agreement_by_group,
     agreement_difference,
     chance_agreement,
-    expected_mode,
     item_agreement,
     majority,
 )
@@ -172,21 +171,30 @@ def test_queries_in_one_arm_only_are_left_out() -> None:
     assert [part.n for part in no_ties.difference.left_out] == [2]
 
 
+def drawn_by_chance(chances, n):
+    """Of every row of n labels: its chance, the share of its most common label, whether that is a tie alone, and how
+    far the others predict the first, ties shared."""
+    for row in product(range(3), repeat=n):
+        own, others = np.bincount(row, minlength=3), np.bincount(row[1:], minlength=3)
+        alone = own[2] > own[:2].max()
+        most = others == others.max()
+        yield np.prod(chances[list(row)]), own.max() / n, alone, most[row[0]] / most.sum()
+
+
 def test_what_chance_gives_against_all_that_can_be_drawn() -> None:
-    chances = np.array([0.5, 0.3, 0.2])
-    for n in (2, 3, 5):
-        wanted = sum(
-            np.prod(chances[list(drawn)]) * np.bincount(drawn).max() / n
-            for drawn in product(range(3), repeat=n)
-        )
-        assert expected_mode(chances, n) == pytest.approx(wanted)
-    # Two of three raters are alike on most items, of which one has two raters.
+    # Items of three raters, of two, and of one; labels of the items of several.
     counts = np.array([[3, 0, 0], [1, 2, 0], [1, 0, 1], [1, 0, 0]])
-    labels = counts[:3].sum(axis=0) / 8
-    assert chance_agreement(counts) == pytest.approx(
-        (2 * expected_mode(labels, 3) + expected_mode(labels, 2)) / 3
+    chances = counts[:3].sum(axis=0) / 8
+    rows = [each for n in (3, 3, 2) for each in drawn_by_chance(chances, n)]
+    found = chance_agreement(counts)
+    assert found.with_ties == pytest.approx(sum(chance * share for chance, share, *_ in rows) / 3)
+    untied = [(chance, share) for chance, share, alone, _ in rows if not alone]
+    assert found.without_ties == pytest.approx(
+        sum(chance * share for chance, share in untied) / sum(chance for chance, _ in untied)
     )
+    assert found.leave_one_out == pytest.approx(sum(chance * hit for chance, *_, hit in rows) / 3)
     assert chance_agreement(counts[3:]) is None
+    assert chance_agreement(np.array([[0, 0, 3]])).without_ties is None
 
 
 def test_the_number_of_raters_makes_no_difference() -> None:
