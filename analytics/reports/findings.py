@@ -58,7 +58,7 @@ def findings(view: ReportView, failures: Failures) -> list[Record]:
     if group["heuristic"]:
         return []
     found: list[Record] = []
-    tests: list[Record] = []
+    tests: list[FamilyTest] = []
     for question in view.questions:
         records = view.group_in(question, group)
         if records is None:
@@ -71,13 +71,16 @@ def findings(view: ReportView, failures: Failures) -> list[Record]:
                 ]
                 # Whether conclusions can be drawn is not for figures to say that wait in a large study's report.
                 if not figure.deferred_as:
-                    tests += [each.test for each in figure.tests(records[figure.key])]
+                    tests += figure.tests(records[figure.key])
     with failures.leaving_out(DIFFERENCES):
         found += list(judge_findings(view))
     if found or "only" in view.report["parameters"]:
         # A part of the figures can't say that none of them supports a conclusion.
         return found
-    return list(_too_few(tests, subject(group)))
+    return [
+        *_too_few([each.test for each in tests], subject(group)),
+        *_none_supported([each.test for each in tests if each.family == CLAIMS], subject(group)),
+    ]
 
 
 def _present(records: Record) -> list[Figure]:
@@ -104,5 +107,23 @@ def _too_few(tests: list[Record], who: str) -> Iterator[Record]:
         "heading": "Too few queries for conclusions",
         "text": f"{queries} judged by {who} in any comparison. With fewer than {LEAST_QUERIES} queries the report "
         "draws no conclusions; the figures and their intervals are shown below.",
+        "anchor": "methods",
+    }
+
+
+def _none_supported(claims: list[Record], who: str) -> Iterator[Record]:
+    """That there were conclusions to draw, and that chance could have made the figures all the same."""
+    told = [test for test in claims if test["p_corrected"] is not None]
+    if not told:
+        return
+    n = told[0]["tests"]
+    which = "The one conclusion" if n == 1 else f"None of {n:,} conclusions"
+    yield {
+        "kind": "none_supported",
+        "supported": False,
+        "about": "Findings",
+        "heading": "Nothing beyond chance",
+        "text": f"{which} that could be drawn is {'not ' if n == 1 else ''}supported by the judgments of {who}, all "
+        "tested together. That is no sign that nothing differs: the figures and their intervals are shown below.",
         "anchor": "methods",
     }

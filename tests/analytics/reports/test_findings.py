@@ -330,7 +330,11 @@ def test_equal_means_are_said_to_be_alike():
     fact = fact_of(report, "Highest mean")
     assert (fact.value, fact.detail.split(":")[0]) == ("1.00", "all 3 tied")
     assert "aspen" not in fact.detail
-    assert report["findings"] == []
+    (finding,) = report["findings"]
+    assert (finding["heading"], finding["supported"]) == ("Nothing beyond chance", False)
+    assert finding["text"].startswith(
+        "None of 3 conclusions that could be drawn is supported by the judgments of"
+    )
     two = fact_of(rated_by_two((2, 2, 1), slug="two"), "Highest mean")
     assert two.detail.startswith("aspen and birch tied: ")
 
