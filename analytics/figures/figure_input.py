@@ -25,7 +25,7 @@ from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import Range, ResampleSpec
-from analytics.statistics.core.tidy import MISSING, N_LABELS, Bools, Ints, ItemCell, Items
+from analytics.statistics.core.tidy import MISSING, N_LABELS, Bools, Ints, ItemCell, Items, Judgments
 from analytics.statistics.core.values import Values, n_distinct
 from analytics.statistics.entries.entry_sets import DRAFTED_ENTRIES
 from analytics.statistics.leaderboards.scores import SystemScores, system_scores
@@ -215,7 +215,7 @@ class PairInput(FigureInput):
     @property
     def n_claims(self) -> int:
         """Of winners by setting, changes between settings and of agreement, and the place on the screen."""
-        arms, pairs = len(self.items.arms), len(self.items.pairs)
+        arms, pairs = len(self.items.arms), min(len(self.items.pairs), MOST_PAIRS)
         return arms * len(self.items.systems) + pairs * (comb(arms, 2) + arms - 1) + 1
 
     @cached_property
@@ -224,6 +224,15 @@ class PairInput(FigureInput):
         of_pair = np.bincount(self.items.pair, minlength=len(self.items.pairs))
         most = np.argsort(-of_pair, kind="stable")[:MOST_PAIRS]
         return np.isin(self.items.pair, most)
+
+    @cached_property
+    def listed_alone(self) -> tuple[Items, Judgments]:
+        """The items of the pairs that are listed, and the group's judgments of them."""
+        items, judgments, listed = self.items, self.group.judgments, self.listed
+        if listed.all():
+            return items, judgments
+        kept = judgments.where(listed[judgments.item])
+        return items.where(listed), replace(kept, item=(np.cumsum(listed) - 1)[kept.item])
 
     def cells(self, by: Sequence[str]) -> Iterator[tuple[ItemCell, Ints]]:
         """The cells of the pairs that are listed, with the rows of their items."""

@@ -34,7 +34,8 @@ class FlipsFigure(Figure):
     def compute(self, given: FigureInput) -> Record:
         """Between every two arms."""
         assert isinstance(given, PairInput)
-        items, judgments, resample = given.items, given.group.judgments, given.resample("flips")
+        items, judgments = given.listed_alone
+        resample = given.resample("flips")
         arms = items.arms
         between = [(first, second) for at, first in enumerate(arms) for second in arms[at + 1 :]]
         tests = given.tests("flips", len(between) * len(items.pairs))

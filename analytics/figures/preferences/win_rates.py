@@ -31,7 +31,7 @@ from analytics.statistics.agreement.percentage import majority
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
-from analytics.statistics.core.tidy import FIRST, MISSING, Items, Judgments, connected
+from analytics.statistics.core.tidy import FIRST, MISSING, connected
 from analytics.statistics.preferences.win_rates import (
     expected_win_rates,
     item_scores,
@@ -73,7 +73,7 @@ class WinRatesFigure(Figure):
         """By majority vote (ContextEval Table 6) and expected (HREF 4.2)."""
         assert isinstance(given, PairInput)
         items, judgments, resample = given.items, given.group.judgments, given.resample("win rates")
-        listed, of_listed = _listed(given)
+        listed, of_listed = given.listed_alone
         ties, baseline = given.terms.ties, given.terms.baseline
         family = len(items.arms) * len(items.systems)
         found: Record = {
@@ -250,16 +250,6 @@ class WinRatesFigure(Figure):
 
 
 FIGURE = WinRatesFigure()
-
-
-def _listed(given: PairInput) -> tuple[Items, Judgments]:
-    """The items of the pairs that are listed, and their judgments."""
-    items, judgments, listed = given.items, given.group.judgments, given.listed
-    if listed.all():
-        return items, judgments
-    place = np.cumsum(listed) - 1
-    kept = judgments.where(listed[judgments.item])
-    return items.where(listed), replace(kept, item=place[kept.item])
 
 
 def has_groups(group: Record) -> bool:
