@@ -47,7 +47,7 @@ async function save() {
     document.dispatchEvent(new CustomEvent("assay:saved", { detail }));
   } catch {
     dirty = true;
-    saved.textContent = saved.dataset.failed;
+    if (!leaving) saved.textContent = saved.dataset.failed;
   }
 }
 
@@ -65,13 +65,9 @@ form.addEventListener("input", (event) => {
 });
 // A response that was opened need not be opened again after a reload.
 document.addEventListener("assay:opened", () => form.dataset.changesOnly === undefined && saveSoon());
-form.addEventListener("submit", () => {
-  leaving = true;
-  clearTimeout(timer);
-});
 document.addEventListener("submit", (event) => {
-  // An item that is skipped takes no draft any more.
-  if (!event.target.closest("dialog") || event.defaultPrevented) return;
+  // An item that is submitted or skipped takes no draft any more, nor one that is on its way.
+  if (event.defaultPrevented || (event.target !== form && !event.target.closest("dialog"))) return;
   leaving = true;
   clearTimeout(timer);
   underWay?.abort();

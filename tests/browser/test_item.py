@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from annotator.models import Assignment, Participant, Slot
 from annotator.services.admission.entry import enter
@@ -226,6 +226,28 @@ def test_drafts_survive_a_reload(visitor: Visitor) -> None:
     leave_by(page.get_by_role("button", name="Submit and continue"))
     assert Judgment.objects.get().visible_ms > 500
     visitor.assert_calm()
+
+
+def test_a_draft_on_its_way_is_given_up_when_its_item_is_submitted(visitor: Visitor) -> None:
+    open_item(visitor)
+    page = visitor.page
+    fill_by_mouse(page)
+    given_up: list[str] = []
+    when_submitted: list[int] = []
+
+    def submit_item(route: Route) -> None:
+        when_submitted.append(len(given_up))
+        route.continue_()
+
+    page.on("requestfailed", lambda request: given_up.append(request.url))
+    # A draft that arrives behind its item is refused, which a slow draft would learn with the page still open.
+    page.route("**/draft/", lambda route: None)
+    page.route("**/submit/", submit_item)
+    with page.expect_request("**/draft/"):
+        page.get_by_label("Why?").press_sequentially(".")
+    leave_by(page.get_by_role("button", name="Submit and continue"))
+    assert when_submitted == [1]
+    assert Judgment.objects.count() == 1
 
 
 def test_warning_before_the_lease_ends_moves_nothing(visitor: Visitor) -> None:
