@@ -9,10 +9,12 @@ from django.conf import settings
 from django.db import transaction
 
 from evaluation import hooks
-from evaluation.dumps import Source, export_to, import_dump
+from evaluation.dumps.exports.study_export import export_to
 from evaluation.dumps.imports.draft_items import import_items
+from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.imports.queries import add_queries, read_queries
 from evaluation.dumps.imports.scores import import_scores
+from evaluation.dumps.lines import Source
 from evaluation.dumps.tables.source import arms_of, open_source
 from evaluation.dumps.tables.table_map import read_map
 from evaluation.models import Job

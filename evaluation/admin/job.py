@@ -21,7 +21,7 @@ from evaluation.admin.base import StudyFilter, StudyScopedAdmin
 from evaluation.admin.job_rights import job_for, may_begin, my_jobs
 from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.tables import mapping
-from evaluation.dumps import FORMATS
+from evaluation.dumps.formats import FORMATS
 from evaluation.models import Job
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action

@@ -7,7 +7,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
-from evaluation.dumps import Source, import_dump
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import Source
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.models import Study
 from evaluation.refusals import Refused

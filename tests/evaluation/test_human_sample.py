@@ -13,7 +13,9 @@ from annotator.services.slots.verification import check_slots
 from evaluation import design
 from evaluation.admin.design.frozen import describe_spec
 from evaluation.admin.study.launch_design import study_design
-from evaluation.dumps import FileSource, add_items, import_dump
+from evaluation.dumps.imports.added_items import add_items
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Query
 from evaluation.refusals import Refused
 from evaluation.selectors import count_items_of_people, queries_of_people

@@ -20,7 +20,8 @@ from analytics.reports.common import REPLICATES, TIES, NothingToReport, Watch, n
 from analytics.reports.files import report_json
 from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
-from evaluation.dumps import FileSource, import_dump
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import FileSource
 from evaluation.hooks import Coding
 from evaluation.models import Study
 from evaluation.refusals import Refused

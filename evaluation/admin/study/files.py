@@ -15,7 +15,8 @@ from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.forms import ItemsForm, ScoresForm, StudyFromFileForm
 from evaluation.admin.tables.map_form import slug_problem
 from evaluation.admin.tables.staging import stage
-from evaluation.dumps import FORMATS, formats_of
+from evaluation.dumps.exports.study_export import formats_of
+from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.tables.source import arms_of
 from evaluation.dumps.tables.template import SUFFIXES, template_rows, write_template
 from evaluation.hooks import StudyFile, study_files

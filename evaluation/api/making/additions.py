@@ -13,9 +13,9 @@ from evaluation.api.base import StudyView
 from evaluation.api.parsing import ItemsJSONParser
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import BodyTextField, StrictSerializer
-from evaluation.dumps import NewSystemSource, Source, add_items, preview_items
-from evaluation.dumps.imports.new_system import AGAINST
-from evaluation.dumps.lines import SourceLine, parse_line
+from evaluation.dumps.imports.added_items import add_items, preview_items
+from evaluation.dumps.imports.new_system import AGAINST, NewSystemSource
+from evaluation.dumps.lines import Source, SourceLine, parse_line
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.dumps import FileSource, NewSystemSource, add_items, preview_items
-from evaluation.dumps.imports.new_system import AGAINST
+from evaluation.dumps.imports.added_items import add_items, preview_items
+from evaluation.dumps.imports.new_system import AGAINST, NewSystemSource
+from evaluation.dumps.lines import FileSource
 from evaluation.dumps.tables.addition import open_addition
 from evaluation.dumps.tables.source import Opened
 from evaluation.management.studies import add_by_argument, member_named, study_to_write

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.dumps import FORMATS, export_to
+from evaluation.dumps.exports.study_export import export_to
+from evaluation.dumps.formats import FORMATS
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused

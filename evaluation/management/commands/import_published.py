@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.dumps import RELEASES, read_release
+from evaluation.dumps.published import RELEASES, read_release
 from evaluation.dumps.release import BESIDE
 from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
 from evaluation.refusals import Refused

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.dumps import read_revision
+from evaluation.dumps.imports.revision_file import read_revision
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import Change, RevisionPlan, plan_revision, revise_study

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.dumps import FileSource
 from evaluation.dumps.exports.study_export import atomic_file
+from evaluation.dumps.lines import FileSource
 from evaluation.dumps.problems import LineInvalid, Problems
 from evaluation.dumps.sampling import BaselineSampler, Record
 from evaluation.dumps.schemas import schema_problems

@@ -9,8 +9,9 @@ from scipy import stats
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from analytics.reports.paper.archive import plots_of
-from evaluation.dumps import import_dump, read_release
+from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.imports.scores import import_scores
+from evaluation.dumps.published import read_release
 from evaluation.models import Item
 from evaluation.protocols.answers.measures import GREATEST
 from tests.analytics.reports.answering import judged_by_everyone

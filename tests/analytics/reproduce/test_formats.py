@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from analytics.reproduce.formats import as_json, as_markdown
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, ReproducedRelease
 from analytics.reproduce.registry import REPRODUCTIONS
-from evaluation.dumps import RELEASES
+from evaluation.dumps.published import RELEASES
 
 FOUND = ReproducedRelease(
     "release",

@@ -10,7 +10,7 @@ from django.core.management import get_commands
 
 from analytics.figures.registry import FIGURES
 from analytics.reproduce.registry import REPRODUCTIONS
-from evaluation.dumps import RELEASES
+from evaluation.dumps.published import RELEASES
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 DOC = (DOCS / "papers.md").read_text("utf-8")

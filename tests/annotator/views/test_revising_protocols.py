@@ -8,7 +8,8 @@ from annotator.models import Assignment
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.demo.studies import STUDIES
-from evaluation.dumps import FileSource, import_dump
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Judgment
 from evaluation.services import launch_study, load_answers, verify_study
 from tests import factories

@@ -14,8 +14,8 @@ from annotator.visit import Visit
 from evaluation import design
 from evaluation.demo.simulation import PER_ITEM
 from evaluation.demo.studies import STUDIES
-from evaluation.dumps import FileSource
 from evaluation.dumps.imports.checker import DumpChecker
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Answer, Judgment, Rater, Role, Study
 from evaluation.protocols import PROTOCOLS, Kind, Over
 from evaluation.protocols.answers.gold import NOTE

@@ -6,7 +6,9 @@ from typing import Any
 
 import orjson
 
-from evaluation.dumps import FileSource, export_study, import_dump
+from evaluation.dumps.exports.study_export import export_study
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Exclusion, Import, Item, Judgment, Rater, Study
 
 ARM = {"key": "plain", "label": "Plain", "context_at_generation": False, "context_at_judging": False}

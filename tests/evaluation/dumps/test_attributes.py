@@ -7,8 +7,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from evaluation.dumps import FileSource
 from evaluation.dumps.imports.draft_items import import_items
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Response
 from evaluation.protocols.attributes import ATTRIBUTES
 from evaluation.refusals import Refused

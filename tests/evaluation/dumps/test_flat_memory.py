@@ -6,9 +6,11 @@ import tracemalloc
 
 import pytest
 
-from evaluation.dumps import FileSource, export_study, import_dump
 from evaluation.dumps.exports import answer_table
+from evaluation.dumps.exports.study_export import export_study
 from evaluation.dumps.imports.checker import DumpChecker
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import FileSource
 from tests.evaluation.dumps.build import header, item, judgment, write
 
 pytestmark = pytest.mark.django_db

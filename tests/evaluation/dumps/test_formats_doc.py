@@ -7,9 +7,10 @@ import orjson
 import pytest
 from django.core.management import load_command_class
 
-from evaluation.dumps import FORMATS, RELEASES
 from evaluation.dumps.exports.answer_table import COLUMNS
+from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.imports.header import QUESTION_DEFAULTS
+from evaluation.dumps.published import RELEASES
 from evaluation.dumps.schemas import load_schema, schema_problems
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.requirements.questions import find_question_problems

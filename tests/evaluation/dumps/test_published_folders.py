@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import Avg, Count
 
 from annotator.models import Slot
-from evaluation.dumps import read_release
+from evaluation.dumps.published import read_release
 from evaluation.models import Answer, Item, Judgment, Query, Rater, Study
 from evaluation.protocols.entries.sets import read_set
 from evaluation.refusals import Refused

@@ -4,7 +4,7 @@ import orjson
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.dumps import read_release
+from evaluation.dumps.published import read_release
 from evaluation.models import Answer, Item, Judgment, Query, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.services import verify_study

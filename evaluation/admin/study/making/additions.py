@@ -14,7 +14,9 @@ from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import UploadForm
 from evaluation.admin.tables.map_file import MapField
-from evaluation.dumps import FileSource, NewSystemSource, add_items, preview_items
+from evaluation.dumps.imports.added_items import add_items, preview_items
+from evaluation.dumps.imports.new_system import NewSystemSource
+from evaluation.dumps.lines import FileSource
 from evaluation.dumps.tables.addition import open_addition
 from evaluation.dumps.tables.source import Opened
 from evaluation.dumps.tables.table_map import map_of_json

@@ -14,10 +14,11 @@ from annotator.models import Assignment, Participant
 from annotator.panels.services.panel_settings import set_panel
 from annotator.panels.services.personal_links import make_links
 from evaluation.demo.studies import STUDIES
-from evaluation.dumps import FileSource, add_items, export_to
 from evaluation.dumps.derive import derive_study
-from evaluation.dumps.exports.study_export import export_study
+from evaluation.dumps.exports.study_export import export_study, export_to
+from evaluation.dumps.imports.added_items import add_items
 from evaluation.dumps.imports.scores import import_scores
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Judgment, Rater, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services import PAPER_ARMS, launch_problems, launch_study

@@ -19,7 +19,9 @@ from annotator.services.work.leave import withdraw
 from annotator.services.work.submit import NotYours, submit
 from annotator.visit import Visit
 from evaluation import hooks
-from evaluation.dumps import FileSource, export_to, import_dump
+from evaluation.dumps.exports.study_export import export_to
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import FileSource
 from evaluation.forms import read_fields
 from evaluation.models import Judgment, Study
 from evaluation.protocols.entries.sets import decisions, read_entry

@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.dumps import export_to
 from evaluation.dumps.exports import answer_table
 from evaluation.dumps.exports.answer_table import COLUMNS, arrow_schema
+from evaluation.dumps.exports.study_export import export_to
 from evaluation.dumps.formats import FORMATS
 from evaluation.refusals import Refused
 from tests.evaluation.dumps.build import context_item, export_bytes, header, item, judgment, read_in, write

@@ -3,9 +3,8 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.dumps import FileSource, import_dump
-from evaluation.dumps.imports.dump_import import ImportWriter
-from evaluation.dumps.lines import MAX_LINE
+from evaluation.dumps.imports.dump_import import ImportWriter, import_dump
+from evaluation.dumps.lines import MAX_LINE, FileSource
 from evaluation.models import Import, Item, Query, Response, Study
 from evaluation.refusals import Refused
 from evaluation.services import launch_study, verify_study

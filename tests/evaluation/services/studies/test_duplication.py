@@ -10,9 +10,10 @@ from django.test import Client
 from django.urls import reverse
 
 from annotator.models import EntryRule, Panel
-from evaluation.dumps import FileSource, import_dump
 from evaluation.dumps.exports.jsonl import jsonl_lines
 from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Judgment, Rater, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services import duplicate_study, launch_study, verify_study, withdraw_item

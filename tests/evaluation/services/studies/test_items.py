@@ -14,7 +14,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotator.models import Slot, SlotState
-from evaluation.dumps import FileSource, add_items, preview_items
+from evaluation.dumps.imports.added_items import add_items, preview_items
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Item, Judgment, Query, Response, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import PAPER_ARMS, close_study, launch_study, verify_study, withdraw_item

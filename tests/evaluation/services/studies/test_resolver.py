@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.dumps import export_to, formats_of
 from evaluation.dumps.exports.settled_sets import settled_sets
+from evaluation.dumps.exports.study_export import export_to, formats_of
 from evaluation.models import Item, Job, Rater, Status, Study, StudyMember, System
 from evaluation.protocols.entries.sets import read_set
 from evaluation.refusals import Refused

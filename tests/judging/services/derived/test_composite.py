@@ -9,7 +9,8 @@ from django.urls import reverse
 
 from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import build_report
-from evaluation.dumps import FileSource, import_dump
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Rater
 from evaluation.refusals import FieldsRefused, Refused
 from judging.models import JudgeRun

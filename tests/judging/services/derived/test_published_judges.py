@@ -7,8 +7,9 @@ from django.core.management import call_command
 
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
-from evaluation.dumps import import_dump, read_release
+from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.imports.scores import import_scores
+from evaluation.dumps.published import read_release
 from evaluation.models import Answer, Study
 from judging.services import create_judge, heuristic_judge
 from tests.judging.build import judged
