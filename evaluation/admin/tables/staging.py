@@ -9,7 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from evaluation.admin.job_rights import job_for, may_begin
-from evaluation.dumps.tables.reading import is_assay, read_table
+from evaluation.dumps.tables.box import is_own_format
+from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.sample import ROWS
 from evaluation.models import Job, Study
 from evaluation.services.table_maps import MAPPABLE, stage_table
@@ -31,7 +32,7 @@ def stage(
 ) -> HttpResponse | None:
     """Redirect to the table's map; None for Assay's own file, which needs none. Refused for what is neither."""
     path = Path(settings.ASSAY_JOB_FILES) / kept
-    if is_assay(path):
+    if is_own_format(path):
         return None
     read_table(path, name=name, limit=ROWS)
     job = stage_table(by=request.user, file=kept, file_name=name, parameters=parameters, study=study)

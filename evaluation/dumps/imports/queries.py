@@ -13,9 +13,10 @@ from evaluation.dumps.imports.items import query_row
 from evaluation.dumps.lines import SourceLine, parse_line
 from evaluation.dumps.problems import Problems
 from evaluation.dumps.schemas import schema_problems
+from evaluation.dumps.tables.box import is_own_format
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_map
-from evaluation.dumps.tables.reading import is_assay, read_table
+from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
 from evaluation.dumps.tables.source import PLAIN
 from evaluation.dumps.tables.table_map import TableMap
@@ -39,7 +40,7 @@ def read_queries(
 ) -> tuple[list[Record], list[str]]:
     """A table's queries, each once, as a dump has them, and lines that say how its columns were read; Refused names
     what is wrong with its rows."""
-    if path.exists() and is_assay(path):
+    if path.exists() and is_own_format(path):
         raise Refused("This is a study in Assay's own format; import it as a study.")
     # A list of prompts is a table of queries.
     header = table_map.header if table_map else None

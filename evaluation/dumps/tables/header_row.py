@@ -57,6 +57,7 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
         has_header=has_header,
         sheets=tuple(raw.sheets),
         sheet=raw.sheet,
+        is_cut=raw.is_cut,
         has_images=raw.has_images,
         notices=tuple(notices),
     )

@@ -4,13 +4,13 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 import orjson
 
 from evaluation.dumps.lines import BOM, MAX_LINE
+from evaluation.dumps.tables.box import read_apart
 from evaluation.dumps.tables.header_row import name_columns
 from evaluation.dumps.tables.illustrated import holds_images, read_illustrated
 from evaluation.dumps.tables.readers.arrow_rows import read_archive, read_arrow, read_folder, read_parquet
@@ -55,24 +55,24 @@ def read_table(
     """
     name = name or path.name
     try:
-        if path.is_dir():
-            raw = read_folder(path, sheet, limit)
-        else:
-            if path.stat().st_size > MAX_BYTES:
-                raise Refused(
-                    f"The table is larger than {MAX_BYTES // 1_000_000} MB. Divide it, or bring it as Assay's JSONL."
-                )
-            raw = read_bytes(path.read_bytes(), sheet, limit)
-        is_cut = limit is not None and len(raw.rows) >= limit
-        sheet_read = name_columns(
-            replace(raw, rows=raw.rows[:limit]), name, header, least_columns=least_columns
-        )
-        return replace(sheet_read, is_cut=is_cut)
-    except OSError as error:
-        raise Refused(f"{name} can't be read: {error.strerror}.") from None
+        return name_columns(read_apart(path, sheet, limit), name, header, least_columns=least_columns)
     except Refused as refused:
         sentences = [_named(name, each) for each in refused.problems]
         raise Refused(*sentences, total=refused.total) from None
+
+
+def read_raw(path: Path, sheet: str = "", limit: int | None = None) -> RawRows:
+    """The rows as they stand in the file or folder, which is read here and now: for `child` alone."""
+    try:
+        if path.is_dir():
+            return read_folder(path, sheet, limit)
+        if path.stat().st_size > MAX_BYTES:
+            raise Refused(
+                f"The table is larger than {MAX_BYTES // 1_000_000} MB. Divide it, or bring it as Assay's JSONL."
+            )
+        return read_bytes(path.read_bytes(), sheet, limit)
+    except OSError as error:
+        raise Refused(f"It can't be read: {error.strerror}.") from None
 
 
 def _named(name: str, sentence: str) -> str:
@@ -157,15 +157,18 @@ def first_objects(lines: list[bytes]) -> list[dict[str, object] | None]:
     for line in lines:
         if line.strip():
             try:
-                value = orjson.loads(line)
+                value = orjson.loads(line) if len(line) <= MAX_LINE else None
             except orjson.JSONDecodeError:
                 value = None
             found.append(value if isinstance(value, dict) else None)
     return found
 
 
-def is_assay(path: Path) -> bool:
-    """True for Assay's own JSONL: one of its first lines is a study's or an item's, whatever is wrong with others."""
+def is_own_format(path: Path) -> bool:
+    """True for Assay's own JSONL: one of its first lines is a study's or an item's, whatever is wrong with others.
+
+    Read here and now: for `child` alone.
+    """
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation.dumps.lines import MAX_LINE
 from evaluation.refusals import Refused
 
 MAX_COLUMNS = 500
@@ -14,6 +15,9 @@ MAX_COLUMNS = 500
 MAX_BYTES = 100_000_000
 MAX_CHARACTERS = 200_000_000
 MAX_CELL = 5_000_000
+MAX_CELLS = 10_000_000
+# As a line of Assay's JSONL: what a row makes has to fit there.
+MAX_ROW = MAX_LINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class RawRows:
     notices: Sequence[str] = ()
     # Whether images that came with the table stand in its cells as data.
     has_images: bool = False
+    # Whether the file has, or may have, more rows.
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,15 +77,21 @@ class Sheet:
 
 
 class SizeGuard:
-    """The count of characters read so far, which stops before memory fills."""
+    """The count of characters and cells read so far, which stops before memory fills."""
 
     def __init__(self) -> None:
-        self._read = 0
+        self._read = self._cells = 0
 
     def add(self, cells: Sequence[Any]) -> None:
         if len(cells) > MAX_COLUMNS:
             raise Refused(f"The table has more than {MAX_COLUMNS} columns.")
-        self._read += sum(measure(each) for each in cells)
+        self._cells += max(1, len(cells))
+        if self._cells > MAX_CELLS:
+            raise Refused(f"The table has more than {MAX_CELLS // 1_000_000} million cells. Divide it.")
+        size = sum(measure(each) for each in cells)
+        if size > MAX_ROW:
+            raise Refused(f"A row of the table holds more than {MAX_ROW // 1_000_000} million characters.")
+        self._read += size
         if self._read > MAX_CHARACTERS:
             raise Refused(
                 f"The table holds more than {MAX_CHARACTERS // 1_000_000} million characters. Divide it, or bring it "
@@ -89,7 +101,7 @@ class SizeGuard:
 
 def measure(value: Any) -> int:
     """About how many characters the value has."""
-    if isinstance(value, str):
+    if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, Mapping):
         return sum(measure(key) + measure(each) for key, each in value.items())

@@ -7,9 +7,10 @@ from typing import Any
 
 from evaluation.dumps.lines import FileSource, Source, SourceLine
 from evaluation.dumps.release import PLAIN_ARM, study_record
+from evaluation.dumps.tables.box import is_own_format
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_map
-from evaluation.dumps.tables.reading import is_assay, read_table
+from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.table_map import TableMap, complete_map, map_problems
@@ -117,7 +118,7 @@ def open_source(
 
     `protocol` goes before the map's; what neither says is guessed.
     """
-    if not path.exists() or (table_map is None and is_assay(path)):
+    if not path.exists() or (table_map is None and is_own_format(path)):
         source = FileSource(path)
         source.name = name or path.name
         return Opened(source)

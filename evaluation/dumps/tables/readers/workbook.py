@@ -2,7 +2,8 @@
 
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 from xml.etree.ElementTree import iterparse
@@ -31,19 +32,19 @@ def read_workbook(raw: bytes, sheet: str = "", limit: int | None = None) -> RawR
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             check_unpacked(archive)
             paths = _sheet_paths(archive)
-            merged = {name: _merged(archive, path) for name, path in paths.items()}
         book = load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
-    except Refused:
+    except (Refused, MemoryError):
         raise
     except Exception as error:  # whatever a library finds in a file that is not one
         raise Refused(f"The file is no workbook that can be read ({type(error).__name__}).") from None
-    with closing(book):
+    with closing(book), zipfile.ZipFile(io.BytesIO(raw)) as archive:
         names = [each.title for each in book.worksheets if each.sheet_state == "visible"]
         if sheet and sheet not in names:
             raise Refused(f"There is no sheet {sheet!r}. The sheets are {', '.join(names)}.")
         for name in [sheet] if sheet else names:
-            rows = _rows(book[name], merged.get(name, ()), limit)
+            rows = _rows(book[name], limit)
             if sheet or len(rows) > 1:
+                _repeat_merged(rows, _merged(archive, paths[name]))
                 return RawRows(rows, "row", sheets=names, sheet=name)
     raise Refused("The workbook has no sheet with a table.")
 
@@ -56,7 +57,7 @@ def _sheet_paths(archive: zipfile.ZipFile) -> Mapping[str, str]:
     return {sheet.name: relation.target for sheet, relation in parser.find_sheets()}
 
 
-def _merged(archive: zipfile.ZipFile, path: str) -> Sequence[tuple[int, int, int, int]]:
+def _merged(archive: zipfile.ZipFile, path: str) -> list[tuple[int, int, int, int]]:
     """First column, first row, last column and last row of each merged range, which openpyxl's quick reading skips."""
     from openpyxl.utils.cell import range_boundaries
 
@@ -73,26 +74,33 @@ def _merged(archive: zipfile.ZipFile, path: str) -> Sequence[tuple[int, int, int
     return [bounds for bounds in found if None not in bounds]
 
 
-def _rows(
-    sheet: Any, merged: Sequence[tuple[int, int, int, int]], limit: int | None
-) -> list[tuple[int, list[Any]]]:
+def _rows(sheet: Any, limit: int | None) -> list[tuple[int, list[Any]]]:
     # What the file says of its own size may be wrong by a million rows.
     sheet.reset_dimensions()
     guard = SizeGuard()
     rows: list[tuple[int, list[Any]]] = []
     for number, cells in enumerate(sheet.iter_rows(values_only=True, max_col=MAX_COLUMNS + 1), 1):
-        # They are filled up to the last column that was asked for.
-        filled = max((at for at, cell in enumerate(cells, 1) if cell is not None), default=0)
-        if filled:
+        # They are filled up to the last column that was asked for; a million empty rows may come before the next one.
+        if cells.count(None) < len(cells):
+            filled = max(at for at, cell in enumerate(cells, 1) if cell is not None)
             guard.add(cells[:filled])
             rows.append((number, list(cells[:filled])))
         if limit is not None and len(rows) >= limit:
             break
-    by_number = dict(rows)
-    for first_column, first_row, _, last_row in merged:
-        # A header that spans columns stays in the first of them; a cell that spans rows is each row's.
-        value = by_number.get(first_row, [])[first_column - 1 : first_column]
-        for number in range(first_row + 1, last_row + 1):
-            if value and number in by_number and len(by_number[number]) >= first_column:
-                by_number[number][first_column - 1] = value[0]
     return rows
+
+
+def _repeat_merged(rows: list[tuple[int, list[Any]]], merged: list[tuple[int, int, int, int]]) -> None:
+    """A cell that spans rows is each row's; a header that spans columns stays in the first of them."""
+    numbers = [number for number, _ in rows]
+    # Excel merges no cell twice, and a file that does has nothing more to say of it.
+    done: dict[int, int] = {}
+    for column, first, _, last in sorted(merged):
+        if first <= done.get(column, 0):
+            continue
+        done[column] = last
+        within = rows[bisect_left(numbers, first) : bisect_right(numbers, last)]
+        if within and within[0][0] == first and (value := within[0][1][column - 1 : column]):
+            for _, cells in within[1:]:
+                if len(cells) >= column:
+                    cells[column - 1] = value[0]

@@ -180,12 +180,6 @@ def test_missing_cells_are_one_fault_with_its_lines(tmp_path: Any) -> None:
     ]
 
 
-def test_a_workbook_that_unpacks_to_more_than_fits_is_refused(tmp_path: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("evaluation.dumps.tables.readers.workbook.MAX_UNPACKED", 1_000)
-    with pytest.raises(Refused, match="unpacks to more than"):
-        read(write(tmp_path / "bomb.xlsx", workbook([HEADER, *ROWS])))
-
-
 def test_a_folder_of_a_data_set_has_splits(tmp_path: Any) -> None:
     for split, n in (("test", 3), ("train", 5)):
         columns = {name: values[:n] for name, values in COLUMNS.items()}

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.dumps.tables import illustrated
+from evaluation.dumps.tables.reading import read_raw
 from evaluation.models import Response, Study
 from evaluation.refusals import Refused
 from evaluation.services import launch_study
@@ -99,7 +100,7 @@ def test_a_zip_in_a_zip_a_damaged_one_and_too_much_are_refused(tmp_path, monkeyp
     monkeypatch.setattr(illustrated, "MAX_CHARACTERS", 500)
     many = [row(n, "![](leek.png)", "![](leek.png)") for n in range(9)]
     with pytest.raises(Refused, match="The images make the table larger than"):
-        read(packed(tmp_path / "many.zip", table(*many), leek_png=PNG))
+        read_raw(packed(tmp_path / "many.zip", table(*many), leek_png=PNG))
 
 
 @pytest.mark.django_db
