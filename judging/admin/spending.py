@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from evaluation.admin.pages import page, tabs
 from evaluation.admin.rights import FORM, study_page
+from evaluation.admin.rows import LimitedRows
 from evaluation.models import Study
 from evaluation.services.history import log_action
 from judging.models import ModelPrice
@@ -59,7 +60,9 @@ class ModelPriceInline(admin.StackedInline):
     """Prices per million tokens, for judges that have none of their own."""
 
     model = ModelPrice
+    formset = LimitedRows
     extra = 1
+    max_num = 100
     verbose_name_plural = "prices of models, per million tokens"
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from evaluation.admin.rights import has_right
+from evaluation.admin.rows import LimitedRows
 from evaluation.admin.study.forms import AttributeForm, QuestionForm, TextForm
 from evaluation.models import Arm, Attribute, Question, Text
 
@@ -15,6 +16,7 @@ from evaluation.models import Arm, Attribute, Question, Text
 class DraftInline(InlineModelAdmin):
     """Rows of a draft, which its writers edit; everybody else reads the design in words."""
 
+    formset = LimitedRows
     extra = 0
     can_add = True
 
@@ -45,12 +47,14 @@ class OrderedInline(DraftInline, admin.StackedInline):
 
 class ArmInline(OrderedInline):
     model = Arm
+    max_num = 20
     fields = (("key", "label"), ("context_at_generation", "context_at_judging"), "position")
     verbose_name_plural = "Arms"
 
 
 class QuestionInline(OrderedInline):
     model = Question
+    max_num = 100
     form = QuestionForm
     fields = ("prompt", "help", ("kind", "shown", "required"), "options", ("key", "position"))
     verbose_name_plural = "Questions"
@@ -58,6 +62,7 @@ class QuestionInline(OrderedInline):
 
 class AttributeInline(OrderedInline):
     model = Attribute
+    max_num = 100
     form = AttributeForm
     fields = ("question", "values", ("key", "position"))
     verbose_name_plural = "Attributes"
