@@ -207,14 +207,16 @@ def test_bodies_are_refused_by_their_heads(site):
     assert answer_to_head(site, "/admin/login/", form, 3_000_000) == 413
 
 
+def uploads():
+    yield reverse("admin:evaluation_study_from_file")
+    generation = (f"generation_{name}" for name in ("queries", "import", "corpora"))
+    for name in ("upload", "scores", "add_items", *generation):
+        yield reverse(f"admin:evaluation_study_{name}", args=[12])
+
+
 def test_files_are_taken_where_they_are_uploaded(site):
     files = "multipart/form-data; boundary=x"
-    for path in (
-        reverse("admin:evaluation_study_from_file"),
-        reverse("admin:evaluation_study_upload", args=[12]),
-        reverse("admin:evaluation_study_scores", args=[12]),
-        reverse("admin:evaluation_study_add_items", args=[12]),
-    ):
+    for path in uploads():
         assert answer_to_head(site, path, files, 500_000_000) is None
         assert answer_to_head(site, path, files, 502_000_000) == 413
 
@@ -223,5 +225,6 @@ def test_the_proxy_takes_files_where_they_are_uploaded_alone(proxied):
     before, _ = proxied
     files = "multipart/form-data; boundary=x"
     assert answer_to_head(before, before.page, files, 3_000_000) == 413
-    assert answer_to_head(before, "/admin/evaluation/study/12/upload/", files, 500_000_000) is None
-    assert answer_to_head(before, "/admin/evaluation/study/12/upload/", files, 600_000_000) == 413
+    for path in uploads():
+        assert answer_to_head(before, path, files, 500_000_000) is None
+        assert answer_to_head(before, path, files, 600_000_000) == 413
