@@ -423,9 +423,11 @@ if ASSAY_TLS:
     SECURE_SSL_REDIRECT = True
     SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000)
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
-    SECURE_HSTS_PRELOAD = True
+    SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", default=False)
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+# Django would have everybody ask for preloading, which can hardly be taken back.
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
 
 # --- logs: tokens, keys and passwords never reach one --------------------------------------------------------------
 ASSAY_LOG_FORMAT = env.str("ASSAY_LOG_FORMAT", default="line")

@@ -221,6 +221,38 @@ def test_files_are_taken_where_they_are_uploaded(site):
         assert answer_to_head(site, path, files, 502_000_000) == 413
 
 
+ASK_BY_TLS = """
+import django
+django.setup()
+from django.test import Client
+answer = Client().get("/nowhere/", headers={"X-Forwarded-Proto": "https"})
+print(answer.headers["Strict-Transport-Security"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "max-age=31536000; includeSubDomains"),
+        ({"SECURE_HSTS_SECONDS": "3600"}, "max-age=3600; includeSubDomains"),
+        ({"SECURE_HSTS_PRELOAD": "1"}, "max-age=31536000; includeSubDomains; preload"),
+    ],
+)
+def test_browsers_are_told_to_stay_with_tls(tmp_path, given, told):
+    """And are to build the name in only where that is asked for."""
+    given = {"ASSAY_TLS": "1", "ALLOWED_HOSTS": "testserver", "LOG_LEVEL": "ERROR"} | given
+    asked = [sys.executable, "-c", ASK_BY_TLS]
+    done = subprocess.run(
+        asked,
+        cwd=sites.ROOT,
+        env=sites.environment(tmp_path, **given),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == told
+
+
 def test_the_proxy_takes_files_where_they_are_uploaded_alone(proxied):
     before, _ = proxied
     files = "multipart/form-data; boundary=x"
