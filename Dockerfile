@@ -21,6 +21,11 @@ WORKDIR /app
 COPY requirements/base.txt requirements/base.txt
 RUN pip install --no-cache-dir --require-hashes -r requirements/base.txt
 
+# What is installed besides, by the names of further locks: --build-arg EXTRAS=embeddings.
+COPY requirements/embeddings.txt requirements/embeddings.txt
+ARG EXTRAS=""
+RUN for extra in $EXTRAS; do pip install --no-cache-dir --require-hashes -r requirements/$extra.txt || exit 1; done
+
 # What .dockerignore lets through.
 COPY . .
 

@@ -12,7 +12,7 @@ PACKAGES = ("config", "evaluation", "analytics", "annotator", "judging")
 NO_LITERAL = object()
 # Read by Celery itself, or only by the compose file.
 COMPOSE_ONLY = {
-    *("POSTGRES_PASSWORD", "WEB_PORT", "WORKER_CONCURRENCY"),
+    *("POSTGRES_PASSWORD", "WEB_PORT", "WORKER_CONCURRENCY", "EXTRAS"),
     *("WEB_MEMORY", "WORKER_MEMORY", "POSTGRES_MEMORY"),
 }
 

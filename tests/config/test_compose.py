@@ -112,10 +112,14 @@ def test_only_web_is_reachable_and_only_from_this_machine(services):
     assert not any("network_mode" in service or service.get("privileged") for service in services.values())
 
 
+def mounts(service, given):
+    """{volume or folder of the machine: where the container finds it}"""
+    volumes = (interpolated(each, given).removesuffix(":ro") for each in service["volumes"])
+    return dict(each.split(":") for each in volumes)
+
+
 def test_volumes_are_declared_and_shared_where_they_must(services):
-    mounted = {
-        name: dict(each.split(":") for each in service["volumes"]) for name, service in services.items()
-    }
+    mounted = {name: mounts(service, {}) for name, service in services.items()}
     declared = set(compose()["volumes"])
     assert {volume for each in mounted.values() for volume in each} == declared
     var = services["web"]["environment"]["ASSAY_VAR_DIR"]
@@ -129,6 +133,38 @@ def test_volumes_are_declared_and_shared_where_they_must(services):
     assert {var, mounted["beat"]["beat"]} <= set(made[0].split())
 
 
+def test_folders_that_a_setting_names_are_in_the_containers(services):
+    page = (ROOT / "docs/settings.md").read_text()
+    names = re.findall(r"^\| `(\w+)` \|.*\| The folder that holds ", page, re.MULTILINE)
+    assert set(names) >= {"ASSAY_CORPORA", "ASSAY_STATIC_MODELS"}
+    given = {name: f"/srv/{name.lower()}" for name in names}
+    for name in ("web", "worker"):
+        found = mounts(services[name], given)
+        assert [found.get(folder) for folder in given.values()] == list(given.values()), name
+    # Workers write uploads there, if the operator gives the folder to the image's account.
+    assert not any(interpolated(each, given).endswith("corpora:ro") for each in services["worker"]["volumes"])
+    account = re.search(r"useradd --uid (\d+)", DOCKERFILE)[1]
+    assert f"install -d -o {account} " in (ROOT / "docs/operating.md").read_text()
+
+
+def test_every_setting_reaches_every_process(filled):
+    """But for those that follow from what the containers are."""
+    follow = {"DATABASE_URL", "REDIS_URL", "ASSAY_VAR_DIR", "ASSAY_HASHED_STATIC"}
+    given = dict.fromkeys(set(variables()) - follow, "given")
+    for name in OURS:
+        found = environment_of(name, filled | given)
+        assert [each for each in given if found.get(each) != "given"] == [], name
+
+
+def test_compose_s_version_is_named_where_it_is_needed():
+    named = [
+        re.search(r"Docker Compose\s(\d+\.\d+) or newer", (ROOT / file).read_text())
+        for file in ("docker-compose.yml", "docs/operating.md")
+    ]
+    # The first with `required` in env_file, which the worker's has.
+    assert [each[1] for each in named] == ["2.24", "2.24"]
+
+
 def test_every_variable_is_one_that_the_code_reads(services):
     known = set(variables())
     for name in OURS:
@@ -136,7 +172,8 @@ def test_every_variable_is_one_that_the_code_reads(services):
         assert not unknown, f"{name} sets what nothing reads: {unknown}"
     assert set(example()) <= known | COMPOSE_ONLY
     asked = set(re.findall(r"(?<!\$)\$\{(\w+)", (ROOT / "docker-compose.yml").read_text()))
-    assert asked <= set(example()), "the compose file asks for what .env.example does not name"
+    named = set(re.findall(r"^(?:# )?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+    assert asked <= named, "the compose file asks for what .env.example does not name"
     assert asked >= COMPOSE_ONLY
     image = set(re.findall(r"(ASSAY_\w+|STATIC_ROOT)=", DOCKERFILE))
     assert image <= known
@@ -330,8 +367,9 @@ def ignored(path):
 @pytest.mark.parametrize(
     "path",
     [
-        "manage.py", "requirements/base.txt", "config/settings.py", "evaluation/models/__init__.py",
-        "annotator/urls.py", "judging/apps.py", "templates/base.html", "static/css/base.css", "evaluation/demo/x.jsonl",
+        "manage.py", "requirements/base.txt", "requirements/embeddings.txt", "config/settings.py",
+        "evaluation/models/__init__.py", "annotator/urls.py", "judging/apps.py", "templates/base.html",
+        "static/css/base.css", "evaluation/demo/x.jsonl",
     ],
 )  # fmt: skip
 def test_the_image_has_what_runs(path):
@@ -360,6 +398,24 @@ def test_the_image_holds_no_secret_and_does_not_run_as_root():
     assert "--require-hashes -r requirements/base.txt" in DOCKERFILE
     assert "ca-certificates" in DOCKERFILE
     assert all((ROOT / folder).is_dir() for folder in re.search(r"compileall -q (.+)", DOCKERFILE)[1].split())
+
+
+@pytest.mark.parametrize(
+    ("extras", "fails", "installed", "code"),
+    [("", 0, [], 0), ("embeddings", 0, ["embeddings"], 0), ("embeddings more", 1, ["embeddings"], 1)],
+)
+def test_the_image_has_the_extras_that_are_asked_for(services, tmp_path, extras, fails, installed, code):
+    """The line of the Dockerfile, with a pip that writes down what it is asked for."""
+    asked = {interpolated(services[name]["build"]["args"]["EXTRAS"], {"EXTRAS": extras}) for name in OURS}
+    assert asked == {extras}
+    [line] = re.findall(r'^ARG EXTRAS=""\nRUN (.+)$', DOCKERFILE, re.MULTILINE)
+    (tmp_path / "pip").write_text(f'#!/bin/sh\necho "$@"\nexit {fails}\n')
+    (tmp_path / "pip").chmod(0o700)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "EXTRAS": extras}
+    done = subprocess.run(["sh", "-c", line], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert re.findall(r"--require-hashes -r requirements/(\w+)\.txt", done.stdout) == installed
+    assert all((ROOT / f"requirements/{name}.txt").is_file() for name in installed)
 
 
 def test_static_files_are_collected_without_any_secret(tmp_path):
