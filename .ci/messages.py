@@ -34,6 +34,8 @@ MODULES = (
 TEMPLATES = (
     "base.html",
     "404.html",
+    "500.html",
+    "503.html",
     "507.html",
     "annotator/*.html",
     "evaluation/_*.html",

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.core.signals import request_finished
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.utils.functional import SimpleLazyObject
+from django.utils.functional import SimpleLazyObject, empty
 
 from evaluation.operations import logcontext
 
@@ -77,6 +77,9 @@ def _user_id(request: HttpRequest) -> int | None:
     user = vars(request).get("user")
     if isinstance(user, SimpleLazyObject):
         user = vars(request).get("known_user")
+        # Who could not be looked up, as without a database, is not looked up for the log.
+        if isinstance(user, SimpleLazyObject) and vars(user)["_wrapped"] is empty:
+            return None
     found: int | None = getattr(user, "pk", None)
     return found
 

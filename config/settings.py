@@ -435,4 +435,4 @@ ASSAY_LOG_FORMAT = env.str("ASSAY_LOG_FORMAT", default="line")
 ASSAY_ACCESS_LOG = env.bool("ASSAY_ACCESS_LOG", default=True)
 LOGGING = logs.configuration(ASSAY_LOG_FORMAT, env.str("LOG_LEVEL", default="INFO").upper())
 # Error pages with DEBUG, and mails about errors, pass the same mask as the logs.
-DEFAULT_EXCEPTION_REPORTER = "config.errors.MaskedReporter"
+DEFAULT_EXCEPTION_REPORTER = "config.errors.reporter.MaskedReporter"

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-handler500 = "config.errors.error_page"
+handler500 = "config.errors.pages.error_page"
 urlpatterns = [
     # First what is asked for most: participants' pages.
     path("", include("annotator.urls")),

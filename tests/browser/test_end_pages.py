@@ -3,11 +3,15 @@
 In a study that recruits on Prolific, in one that is a plain link, and in one on Prolific that has no codes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
+from sqlite3 import SQLITE_BUSY
 
 import pytest
-from playwright.sync_api import Page
+from django.db import OperationalError
+from playwright.sync_api import Page, expect
 
 from annotator.models import EntryRule, ParticipantOutcome, Slot
 from annotator.panels.services.panel_settings import set_panel
@@ -16,11 +20,12 @@ from annotator.services.admission.entry import enter
 from annotator.services.work.leave import withdraw
 from annotator.services.work.progress import finish
 from annotator.visit import Visit
+from config.errors import pages
 from evaluation.models import Study
 from evaluation.services import close_study, pause_study
 from tests.browser import material
 from tests.browser.axe import run_axe
-from tests.browser.conftest import PHONE, Visitor
+from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.looking import shoot
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
 from tests.browser.walking import leave_by, resize
@@ -250,3 +255,72 @@ def test_the_end_says_what_becomes_of_the_pay_and_what_to_do(visitor: Visitor, e
     shoot(page, f"end-{end}-{kind}-390")
     assert [each["id"] for each in run_axe(page).response["violations"]] == []
     visitor.assert_calm()
+
+
+@contextmanager
+def broken(error: Exception) -> Iterator[None]:
+    """Whoever comes to the door or to their page meets this error."""
+
+    def fails(*args: object) -> None:
+        raise error
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module("annotator.views.entry"), "study_for_entry", fails)
+        patch.setattr(import_module("annotator.views.page"), "present_of", fails)
+        yield
+
+
+def locked() -> Exception:
+    error = OperationalError("database is locked")
+    error.sqlite_errorcode = SQLITE_BUSY  # type: ignore[attr-defined]
+    return error
+
+
+@pytest.mark.parametrize(("locale", "title"), [("en-GB", "Not available"), ("ar", "غير متاح")])
+def test_without_a_database_a_form_is_sent_by_hand_and_the_page_comes_back_by_itself(
+    new_visitor: Callable[..., Visitor], locale: str, title: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = new_visitor(locale=locale, extra_http_headers={"Accept-Language": locale})
+    page, kind = visitor.page, KINDS["prolific"]
+    kind.make()
+    visitor.go(f"/s/ends/{kind.query}")
+    with broken(locked()):
+        leave_by(page.get_by_role("button", name="I agree"))
+        expect(page.get_by_role("heading")).to_contain_text(title)
+        look_at_error(page, f"unavailable-sent-{locale}")
+    leave_by(page.locator("main button"))
+    expect(page.locator("#judge")).to_be_attached()
+    with broken(locked()):
+        # Not while it is looked at.
+        monkeypatch.setattr(pages, "RETRY_SECONDS", 600)
+        page.reload()
+        expect(page.get_by_role("heading")).to_contain_text(title)
+        look_at_error(page, f"unavailable-{locale}")
+        monkeypatch.setattr(pages, "RETRY_SECONDS", 1)
+        page.reload()
+    expect(page.locator("#judge")).to_be_attached()
+    visitor.complaints = [each for each in visitor.complaints if "503" not in each]
+    visitor.assert_calm()
+
+
+def test_an_error_leads_back_to_the_page(visitor: Visitor) -> None:
+    page, participant = visitor.page, enter(KINDS["link"].make(), KINDS["link"].visit)
+    with broken(ValueError("a mistake")):
+        visitor.go(f"/p/{participant.token}/")
+        expect(page.get_by_role("heading")).to_have_text("Something went wrong on our side")
+        look_at_error(page, "error")
+    leave_by(page.get_by_role("link", name="Back to the study"))
+    expect(page.locator("#judge")).to_be_attached()
+
+
+def look_at_error(page: Page, name: str) -> None:
+    for window in (WIDE, PHONE):
+        resize(page, window)
+        assert page.evaluate("document.documentElement.scrollWidth") <= window["width"]
+        shoot(page, f"{name}-{window['width']}")
+        assert [each["id"] for each in run_axe(page).response["violations"]] == []
+
+
+def test_the_proxys_page_can_be_read(visitor: Visitor) -> None:
+    visitor.go("/static/unavailable.html")
+    look_at_error(visitor.page, "unavailable-proxy")

@@ -36,6 +36,7 @@ CERTIFICATES = {
     "/etc/letsencrypt/live/assay.example.org/fullchain.pem": "{folder}/certificate.pem",
     "/etc/letsencrypt/live/assay.example.org/privkey.pem": "{folder}/key.pem",
 }
+CODE = {"/srv/assay": str(ROOT)}
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def nginx(folder: Path, behind: Site) -> Iterator[Site]:
     make_certificate(folder)
     configuration = documented("nginx")
     passed_on = {"http://127.0.0.1:8000": f"http://127.0.0.1:{behind.port}"}
-    for line, here in (LISTENS | CERTIFICATES | passed_on).items():
+    for line, here in (LISTENS | CERTIFICATES | CODE | passed_on).items():
         assert line in configuration, f"docs/operating.md does not print {line}"
         configuration = configuration.replace(line, here.format(**places))
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")

@@ -1,0 +1,1 @@
+"""Unexpected errors: what is answered, and what is reported."""
