@@ -416,6 +416,11 @@ def _delete_in_batches(rows: models.QuerySet[Any]) -> None:
             rows.model._default_manager.filter(pk__in=pks).delete()
 
 
+def give_up_import(study: Study) -> None:
+    """Note that an import has ended though it is not complete: the next one of its slug deletes what it wrote."""
+    Import.objects.filter(created_study=study).update(finished_at=timezone.now())
+
+
 def unfinished_import(slug: str) -> Study | None:
-    """The study of that slug whose import is running, or was killed."""
+    """The study of that slug whose import is running, was killed or was given up."""
     return Study.objects.filter(slug=slug, created_by_import__state=Import.State.RUNNING).first()

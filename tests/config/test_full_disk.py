@@ -3,24 +3,30 @@
 A limit on the size of files stands for it: the same calls fail, at the same places, as on a disk without room.
 """
 
+import csv
 import resource
 import shutil
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import DatabaseError
+from django.core.management import CommandError, call_command, get_commands, load_command_class
+from django.db import DatabaseError, OperationalError, connection
 from django.test import Client
 
 from evaluation import tasks
-from evaluation.models import Job
+from evaluation.management.base import AssayCommand
+from evaluation.models import Import, Job, Study
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
+from evaluation.services import verify_study
 from evaluation.services.jobs import NO_ROOM, begin_job, new_file_name, store_upload
 from tests.config import site as sites
 
 MB = 1_000_000
+OUR_APPS = ("evaluation", "analytics", "annotator", "judging")
 UPLOAD = "/admin/evaluation/study/from-file/"
 FORM = {"slug": "large", "title": "Large", "protocol": "pairwise"}
 SMALL = b'{"assay": 1}\n'
@@ -30,11 +36,14 @@ SMALL = b'{"assay": 1}\n'
 def room(size, pid=0):
     """No file of this process may become larger."""
     soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    # A module that is compiled meanwhile would be kept cut off.
+    writes_none, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
     try:
         yield
     finally:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = writes_none
 
 
 @pytest.fixture
@@ -96,6 +105,107 @@ def test_an_export_without_room_says_so_and_leaves_nothing(owner, study, folder,
     job.refresh_from_db()
     assert (job.state, job.message) == ("failed", NO_ROOM)
     assert not list(folder.iterdir())
+
+
+@contextmanager
+def room_in_database(pages):
+    """SQLite's file may become no larger than by so many pages."""
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM")
+        size = cursor.execute("PRAGMA page_count").fetchone()[0]
+        largest = cursor.execute("PRAGMA max_page_count").fetchone()[0]
+        cursor.execute(f"PRAGMA max_page_count = {size + pages}")
+        try:
+            yield
+        finally:
+            cursor.execute(f"PRAGMA max_page_count = {largest}")
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table of items that fills some hundred pages, and lets no batch be large."""
+    path = tmp_path / "pairs.csv"
+    with path.open("w") as file:
+        rows = csv.writer(file)
+        rows.writerow(["query", "system_a", "response_a", "system_b", "response_b"])
+        for n in range(60):
+            rows.writerow([f"Question {n}?", "aspen", f"{n} " * 2_000, "birch", f"{n}. " * 2_000])
+    return path
+
+
+def import_table(table):
+    call_command("import_study", str(table), slug="pairs", protocol="pairwise")
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("pages", [20, 80])
+def test_an_import_without_room_says_so_and_leaves_nothing(settings, table, pages):
+    settings.ASSAY_BATCH_SIZE = 5
+    with room_in_database(pages), pytest.raises(CommandError, match=r"^The disk is full\. Make room"):
+        import_table(table)
+    assert not Study.objects.exists()
+    assert not Import.objects.exists()
+    import_table(table)
+    assert Study.objects.visible().get().items.count() == 60
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+def test_an_import_that_has_no_room_to_tidy_up_is_hidden_and_replaced_by_the_next(
+    settings, table, monkeypatch
+):
+    def no_room(study):
+        raise OperationalError("database or disk is full")
+
+    settings.ASSAY_BATCH_SIZE = 5
+    with monkeypatch.context() as patch, room_in_database(80):
+        patch.setattr("evaluation.dumps.imports.dump_import.discard_import", no_room)
+        with pytest.raises(CommandError, match="disk is full"):
+            import_table(table)
+    assert not Study.objects.visible().exists()
+    import_table(table)
+    assert Study.objects.get().items.count() == 60
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+def test_a_launch_without_room_leaves_the_draft_as_it_was(settings, table):
+    settings.ASSAY_BATCH_SIZE = 5
+    import_table(table)
+    with room_in_database(80), pytest.raises(CommandError, match=r"^The disk is full\. Make room"):
+        call_command("launch", "pairs", confirm=True)
+    study = Study.objects.get()
+    assert not study.is_frozen
+    assert not study.revisions.exists()
+    assert not study.items.exclude(stimulus=None).exists()
+    call_command("launch", "pairs", confirm=True)
+    assert not list(verify_study(Study.objects.get()))
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+def test_a_launch_that_has_no_room_to_tidy_up_says_so_and_is_finished_by_the_next(
+    settings, table, monkeypatch
+):
+    def no_room(study):
+        raise OperationalError("database or disk is full")
+
+    settings.ASSAY_BATCH_SIZE = 5
+    import_table(table)
+    with monkeypatch.context() as patch, room_in_database(80):
+        patch.setattr("evaluation.services.studies.launch._thaw", no_room)
+        with pytest.raises(CommandError, match="The launch is unfinished"):
+            call_command("launch", "pairs", confirm=True)
+    call_command("launch", "pairs", confirm=True)
+    assert not list(verify_study(Study.objects.get()))
+
+
+def test_every_command_says_it():
+    ours = [name for name, app in get_commands().items() if app in OUR_APPS]
+    assert len(ours) > 40
+    for name in ours:
+        assert isinstance(load_command_class(get_commands()[name], name), AssayCommand), name
 
 
 @pytest.mark.embedded

@@ -3,16 +3,17 @@
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from analytics.display.numbers import decimal, percent
 from analytics.reports.common import NothingToReport
 from analytics.reports.compared_rankings import ComparedRankings, compare_rankings
 from analytics.statistics.core.estimates import Estimate, plain
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -3,16 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from analytics.reports.bundle.writing import export_bundle
 from analytics.reports.common import TIES
+from evaluation.management.base import AssayCommand
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import study_to_write
 from evaluation.refusals import Refused
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Writes a study with its figures as one archive that `replicate` reads (docs/replication.md)."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from analytics.reports.bundle.comparison import Sameness
 from analytics.reports.bundle.outcome import WORDS, counts, differing, sentences
 from analytics.reports.bundle.replication import Replication, replicate
+from evaluation.management.base import AssayCommand
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import member_named
 from evaluation.refusals import Refused
@@ -17,7 +18,7 @@ from evaluation.refusals import Refused
 SAID = WORDS | {Sameness.DIFFERENT: "DIFFERENT"}
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = (
         "Computes every figure of a replication bundle again and says which are the same (docs/replication.md). The "
         "exit code is 1 if any differs."

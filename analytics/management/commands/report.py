@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from analytics.frames.filters import SAVED, SEVERAL, TOGETHER, Filters
 from analytics.reports.build import build_report
@@ -17,6 +17,7 @@ from analytics.reports.files import FORMATS
 from analytics.reports.paper.archive import TABLES, table_list, tables_of, write_archive
 from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.table_csv import table_csv
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
@@ -26,7 +27,7 @@ CSV, ZIP = "csv", "zip"
 NEEDS = {CSV: "a folder", ZIP: "a file"}
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -7,17 +7,18 @@ study.
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from analytics.reports.common import NothingToReport
 from analytics.reproduce.formats import FORMATS
 from analytics.reproduce.registry import REPRODUCTIONS
 from analytics.reproduce.release_input import release_input
+from evaluation.management.base import AssayCommand
 from evaluation.management.import_command import refusal
 from evaluation.refusals import Refused
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

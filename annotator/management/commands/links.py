@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from annotator.models import PersonalLink
@@ -14,13 +14,14 @@ from annotator.panels.services.personal_links import (
     restore_link,
     revoke_link,
 )
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotator.models import Panel
 from annotator.panels.prolific import statuses
@@ -17,6 +17,7 @@ from annotator.panels.services.panel_settings import panel_of
 from annotator.panels.services.prolific_preflight import draft_problems, draft_warnings
 from annotator.panels.services.readings import read_visit, sync
 from annotator.panels.services.recruitment_filters import filters_of, set_filters, use_preset
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
@@ -24,7 +25,7 @@ from evaluation.refusals import Refused
 ACTS = ("preset", "whom", "check", "draft", "publish", "pause", "start", "places", "sync", "replay")
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

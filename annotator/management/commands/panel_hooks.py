@@ -3,15 +3,16 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotator.panels.prolific.errors import PanelError
 from annotator.panels.services import connection
 from annotator.panels.services.connection import NotSetUp
+from evaluation.management.base import AssayCommand
 from evaluation.refusals import Refused
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

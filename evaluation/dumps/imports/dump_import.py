@@ -21,6 +21,7 @@ from evaluation.services.imports import (
     begin_import,
     discard_import,
     finish_import,
+    give_up_import,
     unfinished_import,
 )
 
@@ -42,7 +43,8 @@ def import_dump(
     """Create the study of that slug from the source; Refused, with nothing written, if anything is wrong.
 
     Whatever interrupts the writing, what was written is deleted again. Only a process that is killed outright
-    leaves an unfinished, invisible study behind; `replace_broken` deletes it first.
+    leaves an unfinished, invisible study behind; `replace_broken` deletes it first. One that had no room even to
+    delete leaves one that the next import deletes without being told.
     """
     _make_room(slug, replace_broken)
     with RenderBox(settings.ASSAY_RENDER_SECONDS) as box:
@@ -65,9 +67,9 @@ def import_dump(
 def _make_room(slug: str, replace_broken: bool) -> None:
     unfinished = unfinished_import(slug)
     if unfinished is not None:
-        if not replace_broken:
-            dump = unfinished.created_by_import
-            assert dump is not None
+        dump = unfinished.created_by_import
+        assert dump is not None
+        if dump.finished_at is None and not replace_broken:
             raise Refused(
                 f"An import of {slug!r} that was started at {dump.started_at:%Y-%m-%d %H:%M} UTC has not finished. "
                 "If it isn't running any more, import again with --replace-broken."
@@ -142,4 +144,8 @@ def _discard(study: Study, interrupted: BaseException) -> None:
     try:
         discard_import(study)
     except DatabaseError:
-        interrupted.add_note("What was written could not be deleted; import again with --replace-broken.")
+        try:
+            # So little that it fits where the rest did not.
+            give_up_import(study)
+        except DatabaseError:
+            interrupted.add_note("What was written could not be deleted; import again with --replace-broken.")

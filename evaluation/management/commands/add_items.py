@@ -5,13 +5,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.dumps.imports.added_items import add_items, preview_items
 from evaluation.dumps.imports.new_system import AGAINST, NewSystemSource
 from evaluation.dumps.lines import FileSource
 from evaluation.dumps.tables.addition import open_addition
 from evaluation.dumps.tables.source import Opened
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.management.table_arguments import described, map_from
 from evaluation.models import Study
@@ -19,7 +20,7 @@ from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -3,14 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.studies.rehearsals import delete_rehearsal, rehearsal_of
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = (
         "Deletes a rehearsal, named by its slug or by its draft's, with everything that was simulated in it."
     )

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from evaluation.demo.studies import STUDIES
+from evaluation.management.base import AssayCommand
 
 LOOPBACK = ("127.0.0.1", "localhost")
 # By Ctrl-C, by a polite kill, by closing the terminal.
@@ -32,7 +33,7 @@ class Child(NamedTuple):
     log: Path
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

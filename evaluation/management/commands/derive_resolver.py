@@ -3,14 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.studies.resolver import derive_resolver
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = (
         "Makes a draft out of the sets that two calibrators or more gave for the same query; whoever judges it "
         "resolves them (docs/protocols/condition_calibration.md)."

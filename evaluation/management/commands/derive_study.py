@@ -3,15 +3,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.dumps.derive import derivations_of, derive_study, plan_derivation
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.models import Study
 from evaluation.refusals import Refused
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.services import AlreadyExcluded, exclude, restore
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

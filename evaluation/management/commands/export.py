@@ -3,16 +3,17 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.dumps.exports.study_export import export_to
 from evaluation.dumps.formats import FORMATS
+from evaluation.management.base import AssayCommand
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Writes a study as Assay's JSONL, or its answers as a table (docs/formats.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

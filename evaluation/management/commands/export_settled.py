@@ -4,15 +4,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.dumps.exports.settled_sets import settled_lines, settled_sets
 from evaluation.dumps.exports.study_export import atomic_file
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = (
         "Writes query, fragments and condition-answer-citation entries of every query that one set settles, "
         "and says how many are not settled (docs/formats.md)."

@@ -4,15 +4,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from evaluation.dumps.published import RELEASES, read_release
 from evaluation.dumps.release import BESIDE
+from evaluation.management.base import AssayCommand
 from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
 from evaluation.refusals import Refused
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Reads a published release of judgments in, and says what was coerced and counted."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from evaluation.dumps.imports.queries import add_queries, read_queries
+from evaluation.management.base import AssayCommand
 from evaluation.management.import_command import refusal
 from evaluation.management.table_arguments import map_from
 from evaluation.models import Arm, Study
@@ -19,7 +20,7 @@ from evaluation.services import PAPER_ARMS
 from evaluation.services.studies.creation import create_study
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -5,16 +5,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.dumps.imports.scores import COLUMNS, import_scores
+from evaluation.management.base import AssayCommand
 from evaluation.management.import_command import refusal
 from evaluation.management.studies import study_named
 from evaluation.protocols.base import DIRECTIONS
 from evaluation.refusals import Refused
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = (
         "Takes a file of scores (CSV, TSV, JSONL or Parquet) as a judge's measures: a row per score, with the columns "
         f"{', '.join(COLUMNS)}. Anything wrong, and nothing is imported."

@@ -5,10 +5,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.dumps.tables.source import open_source
 from evaluation.hooks import study_files
+from evaluation.management.base import AssayCommand
 from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
 from evaluation.management.table_arguments import described, map_from
 from evaluation.protocols import PROTOCOLS
@@ -16,7 +17,7 @@ from evaluation.refusals import Refused
 from evaluation.services.table_maps import keep_table_map
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = (
         "Reads a study from Assay's JSONL, or its items from CSV, TSV, XLSX, JSON, JSONL, Parquet or the folder of a "
         "data set, whose columns it guesses (docs/formats.md). Anything wrong, and nothing is imported."

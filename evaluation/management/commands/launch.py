@@ -3,10 +3,11 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 from tqdm import tqdm
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused, WrongState
@@ -15,7 +16,7 @@ from evaluation.services.jobs import begin_job
 from evaluation.tasks import send_job
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -5,16 +5,16 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
 
 from evaluation import hooks
 from evaluation.demo.simulation import simulate
 from evaluation.demo.studies import STUDIES
+from evaluation.management.base import AssayCommand
 from evaluation.models import Study
 from evaluation.services import launch_study
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def handle(self, *args: Any, **options: Any) -> None:

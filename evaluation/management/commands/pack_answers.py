@@ -3,13 +3,12 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.services.packing import repack_answers
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Packs a study's answers anew, where verify says that reports read others than are stored."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -3,15 +3,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.studies.rehearsing import rehearse
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Rehearses a draft: a copy is launched and filled by simulated participants (docs/admin.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.dumps.imports.revision_file import read_revision
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import Change, RevisionPlan, plan_revision, revise_study
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:

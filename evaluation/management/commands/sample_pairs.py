@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.dumps.exports.study_export import atomic_file
 from evaluation.dumps.lines import FileSource
 from evaluation.dumps.problems import LineInvalid, Problems
 from evaluation.dumps.sampling import BaselineSampler, Record
 from evaluation.dumps.schemas import schema_problems
+from evaluation.management.base import AssayCommand
 from evaluation.refusals import Refused
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = (
         "Reads an Assay dump whose items hold the responses of many systems, and writes pairwise items of each with "
         "the baseline: per query half of the systems with longer responses, half with shorter ones."

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import WrongState
 from evaluation.services import close_study, pause_study, resume_study
@@ -11,7 +12,7 @@ from evaluation.services import close_study, pause_study, resume_study
 MOVES = {"pause": pause_study, "resume": resume_study, "close": close_study}
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

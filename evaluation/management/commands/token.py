@@ -3,13 +3,14 @@
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evaluation.management.base import AssayCommand
 from evaluation.refusals import Refused
 from evaluation.services.tokens import DEFAULT_DAYS, make_token
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

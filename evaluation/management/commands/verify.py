@@ -3,14 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Judgment
 from evaluation.services import verify_study
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Recomputes a study's hashes and checks its invariants; fails if anything does not hold."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

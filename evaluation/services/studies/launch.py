@@ -1,10 +1,11 @@
 """Launch and the life cycle: draft -> live <-> paused -> closed."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Count, Min
 from django.utils import timezone
 
@@ -144,8 +145,8 @@ def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done:
         assign_orders(study)
         for hook in hooks.launch:
             hook(study)
-    except Exception:
-        _thaw(study)
+    except Exception as error:
+        _undo(study, error)
         raise
     with transaction.atomic():
         study.study_hash = compute_study_hash(study)
@@ -181,6 +182,17 @@ def _thaw(study: Study) -> None:
         study.revisions.all().delete()
         study.launching_since = None
         study.save(update_fields=["launching_since"])
+
+
+def _undo(study: Study, error: Exception) -> None:
+    """Return to a draft; where even that finds no room, say so and let the next launch resume at once."""
+    try:
+        _thaw(study)
+    except DatabaseError:
+        error.add_note("The launch is unfinished and could not be undone: launch again, and it is finished.")
+        with contextlib.suppress(DatabaseError):
+            since = timezone.now() - ABANDONED_AFTER
+            Study.objects.filter(pk=study.pk).update(launching_since=since)
 
 
 def pause_study(study: Study) -> None:

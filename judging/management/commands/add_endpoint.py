@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.db import transaction
 
+from evaluation.management.base import AssayCommand
 from evaluation.refusals import FieldsRefused
 from judging.management.studies import add_price_argument, given, given_prices, refusal
 from judging.services import create_endpoint
 from judging.services.endpoints.prices import set_price
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from judging.management.studies import endpoint_of
 from judging.services.presets import PRESETS, ModelChoice, make_judges
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Adds the judges of a paper to a study (docs/judges.md, Presets). Each can be edited until it has run."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 from judging.management.studies import amount, refusal
@@ -12,7 +13,7 @@ from judging.services.anchors import set_anchors, start_due_anchors, stop_anchor
 from judging.tasks import enqueue_run
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

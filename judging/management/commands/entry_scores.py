@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from analytics.display.blocks import Block, Section
 from analytics.display.tables import Table
 from analytics.reports.markdown import section_markdown
 from analytics.reports.paper.latex_table import latex_table
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from judging.management.entry_tables import item_tables, rows_csv, rows_of, system_labels
@@ -17,7 +18,7 @@ from judging.services.scored_entries import ScoredEntries, scored_entries
 FORMATS = ("csv", "json", "latex", "md")
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.progress import add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.models import Study
@@ -49,7 +50,7 @@ from judging.services.groups.run_groups import UNFINISHED
 from judging.tasks import enqueue_run
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -3,14 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.studies.reference_pairs import add_reference_pairs
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = (
         "Adds to a draft a system that stands for people, whose responses are the queries' human-written references, "
         "and a pair of it with each response (docs/judges.md, Reference)."

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evaluation.management.base import AssayCommand
 from evaluation.refusals import WrongState
 from judging.management.studies import unread_lines
 from judging.models import Run
@@ -14,7 +15,7 @@ from judging.tasks import enqueue_batch_end, enqueue_run
 ACTS = {"pause": pause_run, "resume": resume_run, "cancel": cancel_run}
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

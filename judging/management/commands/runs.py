@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from judging.selectors import runs_of
 from judging.services import runs_progress
@@ -12,7 +13,7 @@ from judging.services.calls.ledger import exact_sum
 from judging.services.groups.run_groups import groups_of
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 from judging.management.studies import amount, refusal
@@ -12,7 +13,7 @@ from judging.services.calls.costs import format_amount
 from judging.services.calls.ledger import spending_of, study_spent
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -4,8 +4,9 @@ rate limits."""
 from argparse import ArgumentTypeError, BooleanOptionalAction
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 from judging.management.studies import (
@@ -22,7 +23,7 @@ from judging.services.endpoints.prices import set_price
 from judging.services.endpoints.rate_gate import rate_limit_of
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

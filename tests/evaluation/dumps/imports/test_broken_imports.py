@@ -89,6 +89,7 @@ def test_cleaning_up_that_fails_is_said(dump, monkeypatch):
 
     break_third_batch(monkeypatch, ValueError("broken"))
     monkeypatch.setattr(dump_import, "discard_import", failing)
+    monkeypatch.setattr(dump_import, "give_up_import", failing)
     with pytest.raises(ValueError, match="broken") as raised:
         read_in(dump)
     assert "--replace-broken" in raised.value.__notes__[0]
