@@ -32,8 +32,10 @@ from evaluation.services.jobs import (
     finish_job,
     mark_sent,
     remove_old_files,
+    resume_launches,
     waiting_jobs,
 )
+from evaluation.services.studies.launch import ABANDONED_AFTER
 from evaluation.services.studies.rehearsing import rehearse
 from evaluation.services.table_maps import keep_table_map
 
@@ -86,7 +88,9 @@ def send_job(job_id: int) -> bool:
 
 @shared_task
 def send_waiting_jobs() -> None:
-    """Send the jobs that were begun while the broker could not be reached."""
+    """Send the jobs that were begun while the broker could not be reached, and those of launches that were cut
+    short."""
+    resume_launches()
     for job_id in waiting_jobs():
         if not send_job(job_id):
             return
@@ -94,8 +98,11 @@ def send_waiting_jobs() -> None:
 
 @signals.worker_ready.connect
 def look_for_jobs(**kwargs: Any) -> None:
-    """Look for waiting jobs when a worker starts, so that they begin even without beat."""
+    """Look for waiting jobs when a worker starts, so that they begin even without beat; and again once a launch that
+    was cut short a moment ago, as with the worker before, counts as such."""
     send_message(send_waiting_jobs)
+    silent = max(settings.ASSAY_JOB_LOST_SECONDS, ABANDONED_AFTER.total_seconds())
+    send_message(send_waiting_jobs, countdown=silent + 1)
 
 
 def _failed(job: Job, message: str, problems: Any = (), total: int = 0) -> None:

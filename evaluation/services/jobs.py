@@ -1,5 +1,6 @@
 """The life of a job: queued, claimed by one worker, watched, finished; lost if its worker fell silent."""
 
+import contextlib
 import secrets
 import uuid
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,7 @@ from django.utils import timezone
 from evaluation.models import Job, Study
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
+from evaluation.services.studies.launch import abandoned_launches
 from evaluation.services.table_maps import discard_old_tables
 
 MAX_PROBLEMS = 1_000
@@ -94,6 +96,18 @@ def claim_job(pk: int) -> Job | None:
         state=Job.State.RUNNING, lease=uuid.uuid4(), started_at=now, heartbeat_at=now, done=0, total=0
     )
     return Job.objects.select_related("study", "by").get(pk=pk) if taken else None
+
+
+def resume_launches() -> None:
+    """Queue what is left to do of launches that were cut short, whether a worker, a command or a page was at them."""
+    for study in abandoned_launches():
+        job = Job.objects.filter(study=study, kind=Job.Kind.LAUNCH).first()
+        # Refused: a worker has it, or another has queued it at this moment.
+        with contextlib.suppress(Refused):
+            if job is None or job.state == Job.State.DONE:
+                begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=None)
+            else:
+                restart_job(job)
 
 
 def waiting_jobs() -> list[int]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -43,6 +44,10 @@ def status(env):
 def launch_in_background(env):
     manage(env, "launch", "large", "--background", "--confirm")
     assert status(env) == "draft"
+    start_worker_until_live(env)
+
+
+def start_worker_until_live(env):
     worker = subprocess.Popen(
         [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo", "--loglevel", "warning"],
         cwd=ROOT,
@@ -56,6 +61,42 @@ def launch_in_background(env):
     finally:
         worker.terminate()
         worker.wait(20)
+
+
+# Killed as it freezes its tenth item.
+KILLED = """
+import os, signal
+import django
+django.setup()
+from django.core.management import call_command
+from evaluation.services.studies import freeze
+original, frozen = freeze.freeze_item, []
+def freeze_item(*args):
+    frozen.append(args)
+    if len(frozen) == 10:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return original(*args)
+freeze.freeze_item = freeze_item
+call_command("launch", "large", confirm=True)
+"""
+
+
+@pytest.mark.embedded
+def test_a_launch_whose_process_was_killed_is_finished_by_a_worker_that_starts(installation):
+    env = {**installation, "DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_BATCH_SIZE": "4"}
+    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, env=env, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    verify = [sys.executable, "manage.py", "verify", "large"]
+    said = subprocess.run(verify, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert said.returncode == 1
+    assert said.stdout.startswith("The launch is unfinished")
+    assert said.stdout.count("\n") == 1
+    # Long ago, so that nobody waits for it.
+    with sqlite3.connect(Path(env["ASSAY_VAR_DIR"]) / "assay.sqlite3") as database:
+        database.execute("update evaluation_study set launching_since = '2026-01-01 00:00:00'")
+    database.close()
+    start_worker_until_live(env)
+    assert "all is well" in manage(env, "verify", "large")
 
 
 @pytest.mark.embedded

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import DatabaseError, transaction
-from django.db.models import Count, Min
+from django.db.models import Count, Min, QuerySet
 from django.utils import timezone
 
 from evaluation import hooks
@@ -122,15 +122,33 @@ def _sample_problems(study: Study) -> list[str]:
     ]
 
 
+class LaunchTaken(WrongState):
+    """Another process has taken this launch over, because it had shown no sign of life; this one must stop."""
+
+
 def heartbeat(study: Study) -> None:
-    """Note that a launch is still running; long hooks do so too, or another launch takes over."""
-    Study.objects.filter(pk=study.pk, launching_since__isnull=False).update(launching_since=timezone.now())
+    """Note that a launch is still running; long hooks do so too, or another launch takes over. LaunchTaken if one
+    has."""
+    if study.launching_since is None:
+        return
+    now = timezone.now()
+    mine = Study.objects.filter(pk=study.pk, launching_since=study.launching_since)
+    if not mine.update(launching_since=now):
+        raise LaunchTaken(f"Another process has taken over the launch of {study.slug}.")
+    study.launching_since = now
+
+
+def abandoned_launches() -> QuerySet[Study]:
+    """Drafts whose launch was cut short, as by a kill, and nobody has resumed."""
+    silent = timezone.now() - ABANDONED_AFTER
+    return Study.objects.filter(status=Status.DRAFT, rehearsal_of=None, launching_since__lte=silent)
 
 
 def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done: None) -> None:
     """Compile, freeze, hash and deal; Refused leaves an editable draft behind.
 
-    Works in short transactions. A launch that was cut short is resumed by launching again.
+    Works in short transactions. A launch that was cut short is resumed by launching again, which workers do by
+    themselves (`evaluation.services.jobs.resume_launches`).
     """
     revision = _begin(study)
 
@@ -143,12 +161,14 @@ def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done:
         if problems:
             raise Refused(*[f"Item {key}: {problem}" for key, problem in problems[:MAX_PROBLEMS]])
         assign_orders(study)
+        heartbeat(study)
         for hook in hooks.launch:
             hook(study)
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         _undo(study, error)
         raise
     with transaction.atomic():
+        heartbeat(study)
         study.study_hash = compute_study_hash(study)
         study.status, study.launching_since = Status.LIVE, None
         study.save(update_fields=["study_hash", "status", "launching_since"])
@@ -184,9 +204,11 @@ def _thaw(study: Study) -> None:
         study.save(update_fields=["launching_since"])
 
 
-def _undo(study: Study, error: Exception) -> None:
-    """Return to a draft; where even that finds no room, say so and let the next launch resume at once."""
+def _undo(study: Study, error: BaseException) -> None:
+    """Return to a draft; where even that finds no room, say so and let the next launch resume at once. LaunchTaken if
+    another process has taken over, whose work it would be that is undone."""
     try:
+        heartbeat(study)
         _thaw(study)
     except DatabaseError:
         error.add_note("The launch is unfinished and could not be undone: launch again, and it is finished.")

@@ -18,6 +18,12 @@ def verify_study(study: Study) -> Iterator[str]:
     """A sentence for each check that fails."""
     if not study.is_frozen:
         return
+    if study.launching_since is not None:
+        yield (
+            "The launch is unfinished: it is still under way, or was cut short and is resumed by the worker or by "
+            f"`manage.py launch {study.slug}`."
+        )
+        return
     yield from _check_hashes(study)
     yield from _check_judgments(study)
     yield from _check_measures(study)

@@ -3,13 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotator.models import Slot
 from annotator.services.slots import deal as slot_service
-from evaluation import hooks
+from evaluation import hooks, tasks
 from evaluation.canonical import canonical_hash
-from evaluation.models import Item, Query, Response, Status, Study
+from evaluation.models import Item, Job, Query, Response, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import (
     PAPER_ARMS,
@@ -19,6 +20,7 @@ from evaluation.services import (
     resume_study,
     verify_study,
 )
+from evaluation.services.jobs import begin_job, claim_job
 from evaluation.services.studies import freeze
 from evaluation.services.studies.launch import ABANDONED_AFTER
 from tests.factories import make_item, make_study
@@ -182,9 +184,84 @@ def test_a_launch_that_was_cut_short_is_resumed(draft, monkeypatch, settings, mo
 
 def without_break(study):
     """Launches once more, after the time in which the first launch could still be at it."""
+    silent(study)
+    launch_study(stored(study))
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """Starts a worker, which does at once what it is sent."""
+    monkeypatch.setattr(tasks.send_waiting_jobs, "delay", tasks.send_waiting_jobs)
+    monkeypatch.setattr(tasks.send_waiting_jobs, "apply_async", lambda arguments, countdown: None)
+    monkeypatch.setattr(tasks.work_on_job, "delay", tasks.work_on_job)
+    return tasks.look_for_jobs
+
+
+def silent(study):
+    """The time has passed in which whoever launched could still be at it."""
     waited = timezone.now() - ABANDONED_AFTER - timedelta(seconds=1)
     Study.objects.filter(pk=study.pk).update(launching_since=waited)
-    launch_study(stored(study))
+    Job.objects.update(heartbeat_at=waited)
+
+
+@pytest.mark.parametrize("by_worker", [True, False])
+def test_a_launch_that_was_killed_is_said_to_be_unfinished_and_a_worker_s_start_finishes_it(
+    draft, owner, monkeypatch, settings, worker, capsys, by_worker
+):
+    settings.ASSAY_BATCH_SIZE = 5
+    if by_worker:
+        claim_job(begin_job(kind="launch", slug=draft.slug, study=draft, by=owner).pk)
+    cut_short(draft, monkeypatch, freeze, "freeze_item", 11)
+    with pytest.raises(CommandError, match=r"^1 check failed\.$"):
+        call_command("verify", draft.slug)
+    assert capsys.readouterr().out.startswith("The launch is unfinished")
+
+    worker()
+    assert stored(draft).status == Status.DRAFT  # it may be at it still
+    silent(draft)
+    worker()
+    assert stored(draft).status == Status.LIVE
+    assert frozen_parts(draft) == (1, 18, 36)
+    call_command("verify", draft.slug)
+    assert Job.objects.get().state == Job.State.DONE
+
+
+def test_a_rehearsal_that_was_killed_is_not_launched(draft, monkeypatch, worker):
+    cut_short(draft, monkeypatch, freeze, "freeze_item", 11)
+    Study.objects.filter(pk=draft.pk).update(rehearsal_of=make_study("original"), simulated=True)
+    silent(draft)
+    worker()
+    assert stored(draft).status == Status.DRAFT
+
+
+@pytest.mark.parametrize("module_and_name", [(freeze, "freeze_item"), (slot_service, "_append_in_arm")])
+def test_a_launch_that_was_taken_over_stops_and_undoes_nothing(draft, monkeypatch, module_and_name):
+    module, name = module_and_name
+    original = getattr(module, name)
+
+    def slow(*args, **kwargs):
+        """So slow that another process launches the study meanwhile."""
+        monkeypatch.setattr(module, name, original)
+        without_break(draft)
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, slow)
+    with pytest.raises(WrongState, match="taken over"):
+        launch_study(draft)
+    assert stored(draft).status == Status.LIVE
+    assert stored(draft).revisions.count() == 1
+    assert not stored(draft).items.filter(stimulus=None).exists()
+
+
+def test_a_launch_that_is_interrupted_by_hand_leaves_a_draft(draft, monkeypatch):
+    def interrupted(study):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("evaluation.services.studies.launch.assign_orders", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        launch_study(draft)
+    assert frozen_parts(draft) == (0, 0, 0)
+    assert not stored(draft).is_frozen
 
 
 def test_a_resumed_launch_that_is_refused_leaves_a_draft(draft, monkeypatch):
