@@ -10,14 +10,17 @@ from django.db import transaction
 
 from evaluation import hooks
 from evaluation.dumps.exports.study_export import export_to
+from evaluation.dumps.imports.added_items import add_items, preview_items
 from evaluation.dumps.imports.draft_items import import_items
 from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.imports.new_system import NewSystemSource
 from evaluation.dumps.imports.queries import add_queries, read_queries
 from evaluation.dumps.imports.scores import import_scores
-from evaluation.dumps.lines import Source
-from evaluation.dumps.tables.source import arms_of, open_source
-from evaluation.dumps.tables.table_map import read_map
-from evaluation.models import Job
+from evaluation.dumps.lines import FileSource, Source
+from evaluation.dumps.tables.addition import open_addition
+from evaluation.dumps.tables.source import Opened, arms_of, open_source
+from evaluation.dumps.tables.table_map import map_of_json, read_map
+from evaluation.models import Job, Study
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.operations.message_queue import send_message
 from evaluation.refusals import Refused, WrongState
@@ -27,6 +30,7 @@ from evaluation.services.jobs import (
     NO_ROOM,
     JobProgress,
     JobTaken,
+    ask_to_confirm,
     claim_job,
     fail_job,
     finish_job,
@@ -43,7 +47,12 @@ logger = logging.getLogger(__name__)
 
 
 # Of what is no import, the word for what a job does that was refused.
-NOTHING_WAS = {Job.Kind.LAUNCH: "launched", Job.Kind.REHEARSAL: "rehearsed", Job.Kind.MAKING: "made"}
+NOTHING_WAS = {
+    Job.Kind.LAUNCH: "launched",
+    Job.Kind.REHEARSAL: "rehearsed",
+    Job.Kind.MAKING: "made",
+    Job.Kind.ADDITION: "added",
+}
 # Kinds that only write a file: what keeps them from it is told as it is.
 WRITING = (Job.Kind.EXPORT, Job.Kind.BUNDLE)
 
@@ -210,6 +219,31 @@ def _queries(job: Job) -> None:
         log_action(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {message}")
 
 
+def _add(job: Job) -> None:
+    """Count what the file would add, and once that was confirmed, add it."""
+    study = job.study
+    assert study is not None  # only an import has none
+    opened, progress = _opened(job, study), JobProgress(job)
+    if not job.parameters.get("confirmed"):
+        preview = preview_items(opened.source, study, watch=progress).preview()
+        ask_to_confirm(job, {**preview, "columns": list(opened.map.described()) if opened.map else []})
+        return
+
+    def added(said: str) -> None:
+        finish_job(job, message=said)
+        log_action(study=study, by=job.by, message=said)
+
+    add_items(opened.source, study, watch=progress, and_then=added)
+
+
+def _opened(job: Job, study: Study) -> Opened:
+    if names := job.parameters.get("new_system"):
+        return Opened(NewSystemSource(FileSource(job.path), study, **names))
+    return open_addition(
+        job.path, study, name=job.file_name, table_map=map_of_json(job.parameters.get("map"))
+    )
+
+
 WORK: dict[str, Callable[[Job], None]] = {
     Job.Kind.IMPORT: _import,
     Job.Kind.EXPORT: _export,
@@ -217,6 +251,7 @@ WORK: dict[str, Callable[[Job], None]] = {
     Job.Kind.SCORES: _scores,
     Job.Kind.REHEARSAL: _rehearse,
     Job.Kind.QUERIES: _queries,
+    Job.Kind.ADDITION: _add,
 }
 
 

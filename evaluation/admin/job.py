@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import (
     FileResponse,
@@ -16,6 +17,7 @@ from django.http import (
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
+from django_htmx.http import HttpResponseClientRefresh
 
 from evaluation.admin.base import StudyFilter, StudyScopedAdmin
 from evaluation.admin.job_rights import job_for, may_begin, my_jobs
@@ -25,7 +27,7 @@ from evaluation.dumps.formats import FORMATS
 from evaluation.models import Job
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
-from evaluation.services.jobs import UPLOADED, restart_job
+from evaluation.services.jobs import UPLOADED, confirm_job, restart_job
 from evaluation.tasks import enqueue_job
 
 # Begun on a study's Generation pages.
@@ -40,7 +42,7 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseNotAllowed(["GET", "HEAD"])
     job = job_for(request, pk)
     if job.state == Job.State.STAGED:
-        return HttpResponseRedirect(reverse("admin:evaluation_job_map", args=[job.pk]))
+        return _to_be_confirmed(request, job)
     context: dict[str, Any] = {
         "title": TITLES[job.kind],
         "job": job,
@@ -66,6 +68,25 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
+def _to_be_confirmed(request: HttpRequest, job: Job) -> HttpResponse:
+    """The page of an addition's counts, or the way to that of a table's map."""
+    if request.headers.get("HX-Request"):
+        return HttpResponseClientRefresh()
+    if job.kind != Job.Kind.ADDITION:
+        return HttpResponseRedirect(reverse("admin:evaluation_job_map", args=[job.pk]))
+    context = {
+        "title": "Add these items?",
+        "job": job,
+        "preview": job.parameters["preview"],
+        "confirms": may_begin(request, job),
+    }
+    response = page(
+        request, "admin/evaluation/job/addition.html", context, study=job.study, tab=TABS[job.kind]
+    )
+    add_never_cache_headers(response)
+    return response
+
+
 def _may_fare_better(job: Job) -> bool:
     """False for a file or products with faults, which would fail again."""
     reads = job.kind in UPLOADED or job.kind == Job.Kind.MAKING
@@ -82,6 +103,7 @@ TITLES: dict[str, str] = {
     Job.Kind.PRODUCTS: "Importing products",
     Job.Kind.MAKING: "Making a study",
     Job.Kind.CORPUS: "Uploading a corpus",
+    Job.Kind.ADDITION: "Adding items",
     Job.Kind.REPORT: "Making a report's files",
     Job.Kind.SECTION: "Computing a section of the report",
     Job.Kind.BUNDLE: "Writing a replication bundle",
@@ -91,6 +113,7 @@ TABS: dict[str, str] = {
     Job.Kind.EXPORT: "exports",
     Job.Kind.LAUNCH: "workbench",
     Job.Kind.SCORES: "workbench",
+    Job.Kind.ADDITION: "workbench",
     Job.Kind.REHEARSAL: "workbench",
     Job.Kind.REPORT: "report",
     Job.Kind.SECTION: "report",
@@ -104,6 +127,7 @@ UPLOAD_FORMS: dict[str, str] = {
     Job.Kind.QUERIES: "generation_queries",
     Job.Kind.PRODUCTS: "generation_import",
     Job.Kind.CORPUS: "generation_corpora",
+    Job.Kind.ADDITION: "add_items",
 }
 
 
@@ -142,6 +166,24 @@ def restart(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         if job.study is not None:
             log_action(study=job.study, by=request.user, message=f"Started the {job.kind} again.")
+        enqueue_job(job)
+    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
+
+
+def confirm(request: HttpRequest, pk: int) -> HttpResponse:
+    """Have a worker do what its preview showed."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    job = job_for(request, pk)
+    if job.kind != Job.Kind.ADDITION:
+        raise Http404
+    if not may_begin(request, job):
+        raise PermissionDenied("Viewers of this study can't add items.")
+    try:
+        confirm_job(job)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
         enqueue_job(job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
@@ -202,6 +244,7 @@ class JobAdmin(StudyScopedAdmin):
         return (
             ("<int:pk>/watch/", "watch", watch),
             ("<int:pk>/restart/", "restart", restart),
+            ("<int:pk>/confirm/", "confirm", confirm),
             ("<int:pk>/download/", "download", download),
             ("<int:pk>/map/", "map", mapping.map_table),
             ("<int:pk>/map/<int:number>/", "mapped_item", mapping.mapped_item),

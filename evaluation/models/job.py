@@ -23,13 +23,14 @@ class Job(models.Model):
         PRODUCTS = "products", "import of products"
         MAKING = "making", "study of products"
         CORPUS = "corpus", "upload of a corpus"
+        ADDITION = "addition", "addition of items"
         REPORT = "report", "report's files"
         SECTION = "section", "section of a report"
         BUNDLE = "bundle", "replication bundle"
 
     class State(models.TextChoices):
-        # A table whose map nobody has confirmed yet; no worker looks at it.
-        STAGED = "staged", "to be mapped"
+        # A table whose map, or an addition whose counts, nobody has confirmed yet; no worker looks at it.
+        STAGED = "staged", "to be confirmed"
         QUEUED = "queued", "queued"
         RUNNING = "running", "running"
         DONE = "done", "done"
@@ -41,7 +42,8 @@ class Job(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
     # Of an import: title, protocol, of a table its map, of a study's file its key in `hooks.study_files` (`opens`), the
     # study that was made of it (`opened`) and how that compares (`outcome`); of an export: format; of scores: what
-    # `import_scores` takes; of a study of products: the run, the title and the options; of a corpus: its name;
+    # `import_scores` takes; of a study of products: the run, the title and the options; of a corpus: its name; of an
+    # addition: the map or the new system, what it would come to (`preview`), and whether that was `confirmed`;
     # of a report's files: how ties count, and the fingerprint of the report; of its section: that, and the heading;
     # of a bundle: how ties count, and the fingerprint.
     parameters = models.JSONField(default=dict, blank=True)
@@ -89,6 +91,7 @@ class Job(models.Model):
                         "products",
                         "making",
                         "corpus",
+                        "addition",
                         "report",
                         "section",
                         "bundle",

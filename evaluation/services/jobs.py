@@ -23,7 +23,14 @@ from evaluation.services.table_maps import discard_old_tables
 MAX_PROBLEMS = 1_000
 NO_ROOM = "The server's disk is full, and nothing was saved. Try again once whoever runs it has made room."
 # Kinds of jobs that read an uploaded file.
-UPLOADED = (Job.Kind.IMPORT, Job.Kind.SCORES, Job.Kind.QUERIES, Job.Kind.PRODUCTS, Job.Kind.CORPUS)
+UPLOADED = (
+    Job.Kind.IMPORT,
+    Job.Kind.SCORES,
+    Job.Kind.QUERIES,
+    Job.Kind.PRODUCTS,
+    Job.Kind.CORPUS,
+    Job.Kind.ADDITION,
+)
 # Progress is written no more often than this, however fast the work goes.
 BEAT_SECONDS = 1.0
 
@@ -140,6 +147,27 @@ class JobProgress:
 def finish_job(job: Job, *, message: str, study: Study | None = None) -> None:
     """Mark the job as done; JobTaken if it no longer belongs to this worker."""
     _end(job, Job.State.DONE, message=message, study=study or job.study, problems=(), total=0)
+
+
+def ask_to_confirm(job: Job, preview: dict[str, Any]) -> None:
+    """Leave the job until somebody has seen what it would come to; JobTaken if it no longer belongs to this worker."""
+    Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters={**job.parameters, "preview": preview})
+    _end(job, Job.State.STAGED, message="", study=job.study, problems=(), total=0)
+
+
+def confirm_job(job: Job) -> None:
+    """Queue a job whose preview was seen; Refused if it was confirmed before."""
+    try:
+        with transaction.atomic():
+            changed = Job.objects.filter(pk=job.pk, state=Job.State.STAGED).update(
+                state=Job.State.QUEUED, parameters={**job.parameters, "confirmed": True}, phase="", done=0,
+                total=0, finished_at=None, heartbeat_at=timezone.now(), sent_at=None,
+            )  # fmt: skip
+    except IntegrityError:
+        raise Refused(f"Another {job.get_kind_display()} of {job.slug} is running.") from None
+    if not changed:
+        raise Refused("This was confirmed already.")
+    job.refresh_from_db()
 
 
 def fail_job(job: Job, *, message: str, problems: Sequence[str] = (), total: int = 0) -> None:

@@ -81,6 +81,7 @@ def test_items_are_added_from_a_file(new_visitor: Any, judged: Study, tmp_path: 
     sign_in(visitor)
     visitor.go(f"/admin/evaluation/study/{judged.pk}/add-items/")
     look(visitor, "making-add-items")
+    app.conf.task_always_eager = False  # the worker is a moment behind
     arm = judged.arms.get().key
     systems = list(judged.systems.values_list("key", flat=True))
     responses = [{"system": key, "text": f"Of {key}"} for key in systems]
@@ -89,11 +90,17 @@ def test_items_are_added_from_a_file(new_visitor: Any, judged: Study, tmp_path: 
         ("good", {"arm": arm, "responses": responses}, "Add these items?"),
     ):
         file = build.write(tmp_path / f"{name}.jsonl", build.item(9, **given))
+        visitor.go(f"/admin/evaluation/study/{judged.pk}/add-items/")
         page.get_by_label("File", exact=True).set_input_files(file)
         press(page, "Upload and check")
+        page.get_by_text("Waiting for the worker.").wait_for()
+        work_on_job(Job.objects.first().pk)
+        # The page asks again by itself, and leads on once there is something to confirm.
         page.get_by_text(said).first.wait_for()
         look(visitor, f"making-add-items-{name}")
     press(page, "Add the items")
+    page.get_by_text("Waiting for the worker.").wait_for()
+    work_on_job(Job.objects.first().pk)
     page.get_by_text("Added 1 item as revision 2.").wait_for()
     assert Item.objects.filter(study=judged).count() == 4
 

@@ -1,11 +1,12 @@
 """Items for a study that is under way: read aside, frozen there as a launch would, compared, and then moved in."""
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from evaluation.dumps.exports.jsonl import study_record
@@ -48,12 +49,22 @@ def preview_items(
 
 
 def add_items(
-    source: Source, study: Study, *, watch: Watch = lambda phase, done, total: None
+    source: Source,
+    study: Study,
+    *,
+    watch: Watch = lambda phase, done, total: None,
+    and_then: Callable[[str], None] = lambda said: None,
 ) -> tuple[Addition, Revision]:
-    """Add the source's items to a running study, as a revision of their own; all of them, or Refused and none."""
+    """Add the source's items to a running study, as a revision of their own; all of them, or Refused and none.
+
+    `and_then` gets the sentence for the history, within the same transaction.
+    """
     with _aside(source, study, watch) as incoming:
         addition = count_addition(study, incoming, source.notes().get("sentences", ()))
-        return addition, move_items(study, incoming)
+        with transaction.atomic():
+            revision = move_items(study, incoming)
+            and_then(addition.done(revision.number))
+        return addition, revision
 
 
 @contextmanager

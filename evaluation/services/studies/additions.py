@@ -16,6 +16,9 @@ from evaluation.services.studies.compilation import query_content
 from evaluation.services.studies.drafts import merge_rows
 from evaluation.services.studies.items import lock_running, open_items
 
+# Of a text in a preview.
+SHOWN = 300
+
 
 @dataclass(frozen=True, kw_only=True)
 class Addition:
@@ -46,6 +49,15 @@ class Addition:
         if self.pay is not None:
             found.append(f"Pay for that work: {self.pay:,.2f} {self.currency}.")
         return [*found, *self.notes]
+
+    def preview(self) -> dict[str, Any]:
+        """The counts in sentences, and the beginning of the first item, as JSON that a page can show."""
+        query, responses = self.first.get("query", {}), self.first.get("responses", [])
+        return {
+            "sentences": self.sentences(),
+            "query": query.get("text", "")[:SHOWN],
+            "responses": [[each["system"], each["text"][:SHOWN]] for each in responses],
+        }
 
     def done(self, revision: int) -> str:
         """A sentence for the history, once it is done."""

@@ -10,8 +10,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from evaluation.models import Study
+from evaluation.models import Study, StudyMember
 from evaluation.services import launch_study
+from evaluation.tasks import work_on_job
 from tests.evaluation.admin.conftest import make_user, signed_in
 from tests.evaluation.dumps.tables.files import HEADER, ROWS, delimited, write
 
@@ -105,11 +106,25 @@ def test_the_page_says_what_each_column_is_and_takes_a_map(
         refused = send(map=as_file(wrong))
         assert refused.status_code == 422
         assert reason in refused.content.decode()
-    shown = send(map=as_file({"map": 1, "columns": columns}))
+    sent = send(map=as_file({"map": 1, "columns": columns}))
+    job = study.jobs.get()
+    work_on_job(job.pk)
+    shown = client.get(sent["Location"])
     for words in ("response of A: &#x27;weh&#x27;", "New systems: none.", "Which stew is quick?"):
         assert words in shown.content.decode()
-    done = client.post(address, {"confirmed": shown.context["confirmed"]}, follow=True)
+    assert study.items.count() == 3
+    confirm = reverse("admin:evaluation_job_confirm", args=[job.pk])
+    looking = make_user("looking")
+    StudyMember.objects.create(study=study, user=looking, role="viewer")
+    assert "Add the items" not in signed_in(looking).get(sent["Location"]).content.decode()
+    assert signed_in(looking).post(confirm).status_code == 403
+    client.post(confirm)
+    work_on_job(job.pk)
+    done = client.get(sent["Location"])
     assert "Added 1 item as revision 2." in done.content.decode()
+    again = client.post(confirm, follow=True)
+    assert "This was confirmed already." in again.content.decode()
+    assert study.items.count() == 4
 
 
 def test_a_study_s_map_that_does_not_fit_gives_way_to_a_guess(study: Study, tmp_path: Path) -> None:
