@@ -17,7 +17,7 @@ from evaluation.models import Item, Study
 from evaluation.protocols import AnswersInvalid, Problem
 from evaluation.protocols.answers.trace import Trace
 from evaluation.protocols.base import Spec, Stimulus, sees_context
-from evaluation.rendering import render_markdown
+from evaluation.rendering import PAGE_SECONDS, RenderBox, render_markdown
 from evaluation.services import freeze_item
 from evaluation.services.studies.compilation import ResponseRenderer, compile_spec
 from evaluation.services.studies.freeze import select_parts
@@ -51,7 +51,8 @@ def _compiled(item: Item, spec: dict[str, Any], study: Study) -> list[Problem]:
     """Compile a draft's item without storing anything."""
     if item.stimulus is not None:
         return []
-    return freeze_item(item, spec, study, ResponseRenderer(spec, render_markdown))
+    with RenderBox(total=PAGE_SECONDS) as box:
+        return freeze_item(item, spec, study, ResponseRenderer(spec, box.render))
 
 
 def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]) -> HttpResponse:

@@ -1,6 +1,6 @@
 """Responses as HTML that can't do anything."""
 
-from evaluation.rendering.box import RenderBox
+from evaluation.rendering.box import PAGE_SECONDS, RenderBox
 from evaluation.rendering.images import describe_images
 from evaluation.rendering.markdown import render_markdown, render_plain
 from evaluation.rendering.rules import DEFAULT_RULES, EARLIER, RENDERER, RenderRules
@@ -8,6 +8,7 @@ from evaluation.rendering.rules import DEFAULT_RULES, EARLIER, RENDERER, RenderR
 __all__ = [
     "DEFAULT_RULES",
     "EARLIER",
+    "PAGE_SECONDS",
     "RENDERER",
     "RenderBox",
     "RenderRules",

@@ -274,6 +274,9 @@ def test_no_link_leads_to_data_where_images_may_be(to):
 def test_those_who_read_no_images_read_what_they_show():
     assert describe_images(f"See ![A cat]({PIXEL}), ![]({PIXEL}).") == "See [image: A cat], [image]."
     assert describe_images("![A cat](cat.png)") == "![A cat](cat.png)"
+    # Marks that open and never close: what comes after them is still found.
+    marks = "![" * 200_000
+    assert describe_images(f"{marks}A cat]({PIXEL})") == f"{marks[:-2]}[image: A cat]"
 
 
 SAMPLE = r"""\(x\) $$y$$ $z$ ![a](b.png) ![c](data:image/png;base64,AAAA)

@@ -352,6 +352,13 @@ def test_a_hundred_thousand_brackets_fall_back_to_plain_text():
         assert renderer.fallbacks == 2
 
 
+def test_texts_beyond_the_time_of_all_are_plain():
+    with RenderBox(total=1e-9) as renderer:
+        assert renderer.render("*one*") == '<p dir="auto"><em>one</em></p>'
+        assert renderer.render("*two*") == '<p dir="auto">*two*</p>'
+    assert renderer.fallbacks == 1
+
+
 # What a child does after it said that it is ready, and with the one text that it gets.
 CHILDREN = {
     "never answers": "sys.stdin.read()",

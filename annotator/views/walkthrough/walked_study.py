@@ -12,7 +12,7 @@ from evaluation import design
 from evaluation.demo.items import demo_items
 from evaluation.models import ArmPer, Item, OncePer, Role, Study
 from evaluation.protocols import Protocol
-from evaluation.rendering import render_markdown
+from evaluation.rendering import PAGE_SECONDS, RenderBox, render_markdown
 from evaluation.services import freeze_item
 from evaluation.services.studies.compilation import ResponseRenderer, compile_spec
 from evaluation.services.studies.freeze import select_parts
@@ -129,8 +129,9 @@ class WalkedStudy:
         """The item as it is frozen, or would be now. Raises CannotShow."""
         item = found if isinstance(found, Item) else select_parts(Item.objects.filter(pk=found)).get()
         if item.stimulus is None:
-            render = ResponseRenderer(self.spec, render_markdown)
-            if problems := freeze_item(item, self.spec, self.study, render):
+            with RenderBox(total=PAGE_SECONDS) as box:
+                problems = freeze_item(item, self.spec, self.study, ResponseRenderer(self.spec, box.render))
+            if problems:
                 raise CannotShow("; ".join(map(str, problems)))
         return WalkedItem(item.pk, item.key, item.role, item.stimulus or {}, item.gold or {})
 

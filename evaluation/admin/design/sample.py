@@ -7,7 +7,7 @@ from typing import Any
 from evaluation.demo.sample_items import sample_item
 from evaluation.models import Arm, Item, Role, Study
 from evaluation.protocols.base import Spec
-from evaluation.rendering import render_markdown
+from evaluation.rendering import PAGE_SECONDS, RenderBox
 from evaluation.services import freeze_item
 from evaluation.services.studies.compilation import ResponseRenderer
 from evaluation.services.studies.freeze import select_parts
@@ -46,7 +46,8 @@ def take_sample(study: Study, arms: Sequence[Arm], spec: Spec, choice: str) -> S
     if arm is None:
         raise NothingToShow(f"Item {item.key} would have no arm.")
     item.arm = arm
-    problems = freeze_item(item, spec, study, ResponseRenderer(spec, render_markdown))
+    with RenderBox(total=PAGE_SECONDS) as box:
+        problems = freeze_item(item, spec, study, ResponseRenderer(spec, box.render))
     if item.stimulus is None:
         raise NothingToShow(f"Item {item.key}: {'; '.join(map(str, problems))}.")
     return Sample(item.stimulus, item.pk)

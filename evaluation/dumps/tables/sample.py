@@ -15,7 +15,8 @@ from evaluation.dumps.tables.source import TableSource
 from evaluation.models import Study
 from evaluation.protocols.base import Spec
 from evaluation.refusals import Refused
-from evaluation.rendering import render_markdown
+from evaluation.rendering import PAGE_SECONDS, RenderBox
+from evaluation.services.studies.compilation import Markdown
 
 # How many rows are read where somebody waits for the page.
 ROWS = 500
@@ -57,8 +58,8 @@ def first_items(source: TableSource, study: Study | None) -> MapSample:
     """The first items that stand, unchecked beside others."""
     found = MapSample()
     # What is wrong with all of it stands among the problems of a sample.
-    with suppress(Refused, LineInvalid):
-        _prepare(_whole(source, study), _names(source, study), found)
+    with suppress(Refused, LineInvalid), RenderBox(total=PAGE_SECONDS) as box:
+        _prepare(_whole(source, study), _names(source, study), found, box.render)
     return found
 
 
@@ -74,11 +75,11 @@ def _names(source: TableSource, study: Study | None) -> dict[str, str]:
     }
 
 
-def _prepare(source: Source, names: dict[str, str], found: MapSample) -> None:
+def _prepare(source: Source, names: dict[str, str], found: MapSample, render: Markdown) -> None:
     lines = source.lines()
     header = read_header(next(lines).value, **names)
     found.spec = spec = header.study.spec
-    preparer = ItemPreparer([spec], render_markdown)
+    preparer = ItemPreparer([spec], render)
     for line in lines:
         if line.problems or schema_problems("item", line.value):
             continue
