@@ -399,7 +399,8 @@ class ScoresForm(UploadForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = (
-            f"CSV, TSV, JSONL or Parquet with the columns {', '.join(COLUMNS)}; a row per score (see docs/formats.md). "
+            f"A table (CSV, TSV, XLSX, JSON, JSONL or Parquet) with the columns {', '.join(COLUMNS)}; a row per "
+            "score (see docs/formats.md). "
             "Every row is checked first; if there are errors, nothing is imported and all errors are listed."
         )
 

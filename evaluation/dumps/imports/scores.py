@@ -1,7 +1,5 @@
 """Scores from outside: a file of numbers that a script has computed, which a study takes as an imported judge's."""
 
-import csv
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +8,8 @@ from typing import Any
 from django.conf import settings
 
 from evaluation.dumps.problems import Problems
+from evaluation.dumps.tables.reading import read_table
+from evaluation.dumps.tables.sheet import as_text, is_empty
 from evaluation.models import Item, Rater, Study
 from evaluation.protocols import AnswersInvalid, AnswerValue
 from evaluation.protocols.answers.measures import Measure, Subject, clean_measures, read_measures
@@ -125,94 +125,36 @@ def take_scores(
 
 
 def _records(path: Path, file_name: str, problems: Problems) -> Records:
-    readers = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}
-    reader = readers.get(Path(file_name).suffix.lower())
-    if reader is None:
-        raise Refused(f"{file_name}: a file of scores ends in {', '.join(readers)}.")
-    try:
-        yield from reader(path, file_name, problems)
-    except OSError as error:
-        raise Refused(f"{file_name} can't be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise Refused(f"{file_name} is not text in UTF-8.") from None
-
-
-def _csv(path: Path, file_name: str, problems: Problems, delimiter: str = ",") -> Records:
-    with path.open(encoding="utf-8-sig", newline="") as handle:
-        reader = csv.DictReader(handle, delimiter=delimiter, strict=True)
-        try:
-            _require_columns(file_name, reader.fieldnames or ())
-            for record in reader:
-                if None in record or None in record.values():
-                    problems.add(f"line {reader.line_num}", ["has not as many cells as the first line"])
-                else:
-                    yield f"line {reader.line_num}", record
-        except csv.Error as error:
-            raise Refused(f"{file_name}, line {reader.line_num}: {error}.") from None
-
-
-def _tsv(path: Path, file_name: str, problems: Problems) -> Records:
-    return _csv(path, file_name, problems, "\t")
-
-
-def _jsonl(path: Path, file_name: str, problems: Problems) -> Records:
-    with path.open(encoding="utf-8-sig") as handle:
-        for number, line in enumerate(handle, 1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                problems.add(f"line {number}", [f"no JSON: {error}"])
-                continue
-            if not isinstance(record, dict):
-                problems.add(f"line {number}", ["no JSON object"])
-            elif unknown := sorted(set(record) - set(COLUMNS)):
-                problems.add(f"line {number}", [f"has {each!r}, which no score has" for each in unknown])
-            else:
-                yield f"line {number}", record
-
-
-def _parquet(path: Path, file_name: str, problems: Problems) -> Records:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid:
-        raise Refused(f"{file_name} is no Parquet file.") from None
-    _require_columns(file_name, file.schema_arrow.names)
-    number = 0
-    for batch in file.iter_batches():
-        for record in batch.to_pylist():
-            number += 1
-            yield f"row {number}", {key: "" if value is None else value for key, value in record.items()}
-
-
-def _require_columns(file_name: str, names: Sequence[str]) -> None:
-    missing = [each for each in (ITEM, SCORE) if each not in names]
-    unknown = [each for each in names if each not in COLUMNS]
+    table = read_table(path, name=file_name, header=True)
+    missing = [each for each in (ITEM, SCORE) if each not in table.columns]
+    unknown = [each for each in table.columns if each not in COLUMNS]
     if missing or unknown:
         there = f"it has no {' and no '.join(missing)}" if missing else f"it has {unknown[0]!r}"
         if missing and unknown:
             there += f", but {unknown[0]!r}"
         raise Refused(f"{file_name}: the columns are {', '.join(COLUMNS)}, and {there}.")
+    for row in table.rows:
+        where = f"{table.unit} {row.number}"
+        if row.problems:
+            problems.add(where, row.problems)
+        else:
+            yield where, dict(zip(table.columns, row.cells, strict=True))
 
 
 def _row(where: str, record: Mapping[str, Any], name: str, problems: Problems) -> ScoreRow | None:
-    texts = {key: str(record.get(key) or "").strip() for key in COLUMNS if key != SCORE}
+    texts = {key: as_text(record.get(key)) for key in COLUMNS if key != SCORE}
     wrong = [f"{key} is missing" for key in (ITEM,) if not texts[key]]
     if texts[SYSTEM] and texts[RESPONSE]:
         wrong.append(f"names {SYSTEM} and {RESPONSE}; one is enough")
     if not (texts[NAME] or name):
         wrong.append("name is missing")
-    given = record.get(SCORE)
+    given: Any = record.get(SCORE)
     try:
         if isinstance(given, bool):
             raise ValueError
-        score = float(given if given is not None else "")
+        score = float(given)
     except (TypeError, ValueError):
-        wrong.append(f"score: {given!r} is not a number")
+        wrong.append("score is missing" if is_empty(given) else f"score: {given!r} is not a number")
         score = 0.0
     problems.add(where, wrong)
     if wrong:

@@ -11,10 +11,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event, Timer
+from threading import BoundedSemaphore, Event, Timer
 from typing import Any
 
 from evaluation.dumps.tables.sheet import RawRows
@@ -47,6 +47,10 @@ class Limits:
 # Of the first rows, for which a page waits, and of a whole table, which a worker or a command reads.
 LOOK = Limits(30)
 WHOLE = Limits(300)
+# So many tables are looked at by one process at once, or they would have all of the web's threads. The pages of one
+# map ask for four within a second, which wait for each other.
+_looks = BoundedSemaphore(2)
+PATIENCE = 1.5
 
 
 def read_apart(
@@ -70,6 +74,17 @@ def is_own_format(path: Path) -> bool:
 
 @contextmanager
 def _answers(asked: dict[str, Any], limits: Limits) -> Iterator[Iterator[Any]]:
+    with ExitStack() as held:
+        if limits is LOOK:
+            if not _looks.acquire(timeout=PATIENCE):
+                raise Refused("Other tables are being read at this moment. Try again in a few seconds.")
+            held.callback(_looks.release)
+        with _child(asked, limits) as answers:
+            yield answers
+
+
+@contextmanager
+def _child(asked: dict[str, Any], limits: Limits) -> Iterator[Iterator[Any]]:
     asked = {**asked, "seconds": limits.seconds, "memory": limits.memory}
     environment = {name: os.environ[name] for name in NEEDED if name in os.environ}
     child = subprocess.Popen(  # noqa: S603  # our own module under our own interpreter

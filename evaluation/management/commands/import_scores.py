@@ -17,8 +17,8 @@ from evaluation.refusals import Refused
 
 class Command(AssayCommand):
     help = (
-        "Takes a file of scores (CSV, TSV, JSONL or Parquet) as a judge's measures: a row per score, with the columns "
-        f"{', '.join(COLUMNS)}. Anything wrong, and nothing is imported."
+        "Takes a table of scores (CSV, TSV, XLSX, JSON, JSONL or Parquet) as a judge's measures: a row per score, "
+        f"with the columns {', '.join(COLUMNS)}. Anything wrong, and nothing is imported."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

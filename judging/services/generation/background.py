@@ -1,11 +1,13 @@
 """The work on jobs that are begun on the pages of pipelines."""
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from django.contrib.admin.models import ADDITION
 from django.db import transaction
 
+from evaluation.dumps.lines import MAX_LINE
 from evaluation.models import Job
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
@@ -30,7 +32,12 @@ def import_products_of(job: Job) -> None:
 def _lines(job: Job) -> Iterator[bytes]:
     progress, size, done = JobProgress(job), job.path.stat().st_size, 0
     with job.path.open("rb") as file:
-        for line in file:
+        for number in count(1):
+            line = file.readline(MAX_LINE + 1)
+            if not line:
+                return
+            if len(line) > MAX_LINE:
+                raise Refused(f"line {number}: it is longer than {MAX_LINE // 1_000_000} MB.")
             progress("reading", done, size)
             done += len(line)
             yield line

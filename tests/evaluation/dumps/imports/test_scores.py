@@ -107,10 +107,10 @@ def test_items_follow_ups_and_pairs_have_scores_too(study, file):
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [
-        ("item,score,points\n", ["it has 'points'"]),
-        ("system,score\n", ["it has no item"]),
-        ("item;system;score\nx;y;1\n", ["it has no item and no score, but 'item;system;score'"]),
-        (HEAD, ["scores.csv has no scores."]),
+        ("item,score,points\ni1,1,2\n", ["it has 'points'"]),
+        ("system,score\naspen,1\n", ["it has no item"]),
+        ("item!system!score\nx!y!1\n", ["it has one column only"]),
+        (HEAD, ["scores.csv: The file has the names of columns, and no rows."]),
         (
             HEAD + "i9,aspen,m,1\ni1,cedar,m,1\n",
             ["line 3: item 'i1' has no response", "line 2: the study has no item"],
@@ -124,7 +124,7 @@ def test_items_follow_ups_and_pairs_have_scores_too(study, file):
             HEAD + "i1,aspen,m,1\ni2,,m,2\n",
             ["line 3: the measure 'm' is of each response, and the line names none"],
         ),
-        (HEAD + "i1,aspen,m\n", ["line 2: has not as many cells"]),
+        (HEAD + "i1,aspen,m\n", ["line 2: score is missing"]),
         (
             "item,system,response,name,score\ni1,aspen,a1,m,1\n",
             ["line 2: names system and response; one is enough"],

@@ -135,3 +135,14 @@ def test_the_process_that_reads_gets_no_secrets(tmp_path: Path, monkeypatch: Any
     monkeypatch.setattr(box.subprocess, "Popen", start)
     assert not is_own_format(write(tmp_path / "pairs.csv", delimited(ROWS)))
     assert "not for readers" not in given[0].values()
+
+
+def test_tables_do_not_take_all_threads(tmp_path: Path, monkeypatch: Any) -> None:
+    path = write(tmp_path / "pairs.csv", delimited(ROWS))
+    monkeypatch.setattr(box, "PATIENCE", 0.01)
+    with box._looks, box._looks:
+        with pytest.raises(Refused, match="Other tables are being read at this moment"):
+            read_table(path, limit=500)
+        # A worker's readings are its own.
+        assert len(read_table(path).rows) == 30
+    assert len(read_table(path, limit=500).rows) == 30
