@@ -143,6 +143,10 @@ class Builder:
     def share(self, estimate: dict[str, Any], tag: str = "") -> TableCell:
         return self.figure(estimate, percent, tag)
 
+    def beside_chance(self, estimate: dict[str, Any], chance: float | None) -> tuple[TableCell, TableCell]:
+        """A share, and what chance gives."""
+        return self.share(estimate), self.number(chance, percent, estimate["undefined"])
+
     def coefficient(self, estimate: dict[str, Any]) -> TableCell:
         return self.figure(estimate, decimal)
 

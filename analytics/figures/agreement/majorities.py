@@ -39,8 +39,9 @@ class MajoritiesFigure(Figure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(
             "The label of more than half of the raters compared with that of more than half of the people: share of "
-            f"equal labels in percent, and {COHENS_KAPPA}.",
-            columns(["Question", "Raters", "Equal", COHENS_KAPPA, "n"], names=2),
+            "equal labels in percent (by chance: had each majority been drawn from its raters' majorities on all "
+            f"items), and {COHENS_KAPPA}.",
+            columns(["Question", "Raters", "Equal", "By chance", COHENS_KAPPA, "n"], names=2),
         )
         for question in view.judged:
             for group in (each for each in question["groups"] if self.key in each):
@@ -48,7 +49,7 @@ class MajoritiesFigure(Figure):
                 build.add(
                     head(question["prompt"]),
                     words(group["label"], tag_of(group)),
-                    build.share(found["agreement"]),
+                    *build.beside_chance(found["agreement"], found["by_chance"]),
                     build.coefficient(found["kappa"]),
                     build.n(found["agreement"]),
                 )

@@ -301,18 +301,11 @@ def _overall(view: PairView) -> Table:
         found = group[KEY]
         build.add(
             group_head(group),
-            build.share(found["overall"]["with_ties"]),
-            _chance(build, found["overall"]),
-            build.share(found["overall"]["without_ties"]),
-            build.number(
-                found["overall"]["by_chance_without_ties"],
-                percent,
-                found["overall"]["without_ties"]["undefined"],
+            *build.beside_chance(found["overall"]["with_ties"], found["overall"]["by_chance"]),
+            *build.beside_chance(
+                found["overall"]["without_ties"], found["overall"]["by_chance_without_ties"]
             ),
-            build.share(found["leave_one_out"]["inner"]),
-            build.number(
-                found["leave_one_out"]["by_chance"], percent, found["leave_one_out"]["inner"]["undefined"]
-            ),
+            *build.beside_chance(found["leave_one_out"]["inner"], found["leave_one_out"]["by_chance"]),
             build.coefficient(level_in(group, "nominal")["alpha"]),
             build.coefficient(level_in(group, "ordinal")["alpha"]),
             build.n(found["overall"]["with_ties"]),
@@ -349,8 +342,7 @@ def _by_arm(view: PairView) -> Iterator[Block]:
     for arm in view.arms:
         build.add(
             head(view.arm(arm)),
-            build.share(found[(arm,)]["with_ties"]),
-            _chance(build, found[(arm,)]),
+            *build.beside_chance(found[(arm,)]["with_ties"], found[(arm,)]["by_chance"]),
             build.share(found[(arm,)]["without_ties"]),
             build.share(loo[(arm,)]["inner"]),
             build.coefficient(alphas[(arm,)]["alpha"]),
@@ -409,16 +401,11 @@ def _cells(view: PairView, group: Record) -> Table:
 
 def _with_and_without(build: Builder, found: Record) -> list[TableCell]:
     return [
-        build.share(found["with_ties"]),
-        _chance(build, found),
+        *build.beside_chance(found["with_ties"], found["by_chance"]),
         build.n(found["with_ties"]),
         build.share(found["without_ties"]),
         build.n(found["without_ties"]),
     ]
-
-
-def _chance(build: Builder, found: Record) -> TableCell:
-    return build.number(found["by_chance"], percent, found["with_ties"]["undefined"])
 
 
 def _differences(view: PairView, group: Record) -> Table:

@@ -11,6 +11,8 @@ from analytics.statistics.agreement.rating_rates import rating_rates
 from analytics.statistics.core.estimates import plain
 from evaluation.protocols import Kind, QuestionSpec
 
+RATES = {"all_same": "All", "majority": "More than half", "two_raters": "Two raters"}
+
 
 class RatingRatesFigure(Figure):
     heading = "agreement"
@@ -39,20 +41,20 @@ class RatingRatesFigure(Figure):
         return dict(plain(found))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
+        shown = [label for each in RATES.values() for label in (each, "By chance")]
         build = Builder(
             "Share of what was rated that all raters, or more than half of them, rate alike, and the "
-            "chance that two of its raters do, in percent.",
-            columns(["Raters", "Question", "All", "More than half", "Two raters", "n"], names=2),
+            "chance that two of its raters do, in percent; by chance: had every rating been drawn from all ratings.",
+            columns(["Raters", "Question", *shown, "n"], names=2),
         )
         for group in view.panels:
             for question, records in view.answered(view.asked(self.key), group):
                 found = records[self.key]
+                chance = found["by_chance"] or dict.fromkeys(RATES)
                 build.add(
                     head(group["label"], tag=tag_of(group)),
                     words(question["prompt"]),
-                    build.share(found["all_same"]),
-                    build.share(found["majority"]),
-                    build.share(found["two_raters"]),
+                    *(cell for rate in RATES for cell in build.beside_chance(found[rate], chance[rate])),
                     build.n(found["all_same"]),
                 )
         if build.rows:

@@ -44,8 +44,12 @@ class TwoVotesFigure(Figure):
 
     def _of_pair(self, view: PairView) -> Iterator[Block]:
         build = Builder(
-            "The chance that two votes on the same item agree, in percent: all votes, and those that are no tie.",
-            columns(["A vote of", "and one of", "With ties", "n", "Without ties", "n"], names=2),
+            "The chance that two votes on the same item agree, in percent: all votes, and those that are no tie; by "
+            "chance: had each vote been drawn from its raters' votes on all items.",
+            columns(
+                ["A vote of", "and one of", "With ties", "By chance", "n", "Without ties", "By chance", "n"],
+                names=2,
+            ),
         )
         shown = {group["key"]: group for group in view.groups}
         rows = 0
@@ -60,9 +64,9 @@ class TwoVotesFigure(Figure):
                 build.add(
                     group_head(group),
                     words(label),
-                    build.share(votes["with_ties"]),
+                    *build.beside_chance(votes["with_ties"], votes["by_chance"]),
                     build.n(votes["with_ties"]),
-                    build.share(votes["without_ties"]),
+                    *build.beside_chance(votes["without_ties"], votes["by_chance_without_ties"]),
                     build.n(votes["without_ties"]),
                 )
         if rows:

@@ -40,6 +40,7 @@ from analytics.statistics.agreement.leave_one_out import (
     inner_agreement,
     item_outer,
     outer_agreement,
+    outer_by_chance,
     outer_by_group,
 )
 from analytics.statistics.core.counts import count_matrix, unique_mode
@@ -60,6 +61,10 @@ from evaluation.protocols import Kind, QuestionSpec
 KEY = "judges/labels_vs_people"
 PERCENTAGE = "agreement/percentage"
 TITLE = "Judges vs people"
+IN_PERCENT = (
+    "Leave-one-out agreement with people (by chance: had each label been drawn from its rater's labels of all items) "
+    "and, on the same items, of people with each other, in percent"
+)
 # More of them are opened by who wants them.
 SHOWN_CONFUSIONS = 3
 
@@ -118,6 +123,7 @@ class LabelsVsPeopleFigure(Figure):
             return
         limits = interval(found, percent)
         detail = f"95{NBSP}% interval {limits}" if limits else found["undefined"]
+        detail += f"; {in_percent(group[self.key]['outer_by_chance'])} by chance"
         yield Fact("Agreement with people", in_percent(found["value"]), f"{about}{detail}", tag=tag_of(group))
 
     def title(self, view: ReportView) -> str:
@@ -163,6 +169,7 @@ def _compared(given: FigureInput, theirs: Ints, label: Ints, query: Ints) -> Rec
         "inner": plain(inner),
         "judge_less_people": plain(less),
         "outer": plain(outer_agreement(theirs, label, query, resample=given.resample("outer"))),
+        "outer_by_chance": outer_by_chance(theirs, label),
         "kappa": plain(kappa),
         "expected": None,
         "confusion": None,
@@ -229,14 +236,14 @@ def label_tables(people: AnswerInput, judge: AnswerInput) -> tuple[Ints, Ints, I
 
 def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
     build = Builder(
-        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; the "
-        f"difference in points, with a sign-flip test over queries; and {COHENS_KAPPA} with the label that more "
-        "than half of the people gave.",
+        f"{IN_PERCENT}; the difference in points, with a sign-flip test over queries; and {COHENS_KAPPA} with the "
+        "label that more than half of the people gave.",
         columns(
             [
                 "Question",
                 "Raters",
                 "With people",
+                "By chance",
                 "Human-human",
                 "Difference",
                 *P_COLUMNS,
@@ -255,7 +262,7 @@ def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
             build.add(
                 head(question["prompt"]),
                 words(group["label"], tag_of(group)),
-                build.share(found["outer"]),
+                *build.beside_chance(found["outer"], found["outer_by_chance"]),
                 _without_interval(build.share(found["inner"])),
                 *_less_people(build, found),
                 build.n(found["outer"]),
@@ -295,6 +302,7 @@ def _outer(people: Record, compared: list[Record]) -> Table:
     labels = [
         "Raters",
         "With people",
+        "By chance",
         "Human-human",
         "Difference",
         *P_COLUMNS,
@@ -302,14 +310,14 @@ def _outer(people: Record, compared: list[Record]) -> Table:
         "n",
     ]
     build = Builder(
-        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; the "
-        "difference in points, with a sign-flip test over queries.",
+        f"{IN_PERCENT}; the difference in points, with a sign-flip test over queries.",
         columns(labels),
         foot="Expected: the agreement of labels drawn from the judge's probabilities." if continuous else "",
     )
     inner, blank = people[PERCENTAGE]["leave_one_out"]["inner"], words("")
     build.add(
         group_head(people),
+        blank,
         blank,
         build.share(inner),
         blank,
@@ -322,7 +330,7 @@ def _outer(people: Record, compared: list[Record]) -> Table:
         found = group[KEY]
         build.add(
             group_head(group),
-            build.share(found["outer"]),
+            *build.beside_chance(found["outer"], found["outer_by_chance"]),
             _without_interval(build.share(found["inner"])),
             *_less_people(build, found),
             *([build.share(found["expected"]) if found["expected"] else blank] if continuous else []),

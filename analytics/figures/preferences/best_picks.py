@@ -45,7 +45,7 @@ class BestPicksFigure(Figure):
             offered=items.offered,
             tests=given.tests("picks", len(items.systems)),
         )
-        same = same_pick(found, resample=given.resample("same pick"))
+        same = same_pick(found, resample=given.resample("same pick"), offered=items.offered)
         groups = offered_together(items.offered[np.unique(found.item)])
         return {
             "by_system": [
@@ -238,16 +238,16 @@ def _agreement(view: ReportView, question: Record, key: str) -> DotPlot | None:
 def _same(question: Record, key: str) -> Table:
     build = Builder(
         "Share of items on which all raters, or at least two of them, pick the same response, in percent, with "
-        "the number of those items.",
-        columns(["Raters", "All", "Items", "At least two", "Items", "n"]),
+        "the number of those items; by chance: had each pick been drawn by the systems' shares of picks.",
+        columns(["Raters", "All", "By chance", "Items", "At least two", "By chance", "Items", "n"]),
     )
     for group in question["groups"]:
         same = group[key]["same"]
         build.add(
             head(group["label"], tag=tag_of(group)),
-            build.share(same["all_same"]),
+            *build.beside_chance(same["all_same"], same["all_same_by_chance"]),
             count(same["n_all_same"]),
-            build.share(same["two_same"]),
+            *build.beside_chance(same["two_same"], same["two_same_by_chance"]),
             count(same["n_two_same"]),
             build.n(same["all_same"]),
         )

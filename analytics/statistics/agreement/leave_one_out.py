@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analytics.statistics.agreement.percentage import FEW_JUDGMENTS
+from analytics.statistics.agreement.percentage import FEW_JUDGMENTS, two_by_chance
 from analytics.statistics.core.counts import collapse
 from analytics.statistics.core.estimates import Estimate, TidyDataError, present
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
@@ -60,6 +60,16 @@ def outer_agreement(counts: Ints, judge: Ints, query: Ints, *, resample: Resampl
     counts (n, k) are the group's, judge (n,) holds one label per item, negative where there is none.
     """
     return _mean_over_items(item_outer(counts, judge), query, counts, resample)
+
+
+def outer_by_chance(counts: Ints, judge: Ints) -> float | None:
+    """`outer_agreement` had the judge's labels been drawn from all that it gave; None without an item of two judgments.
+
+    counts (n, k) are the group's, which stay as they are, judge (n,) holds one label per item, negative where there is
+    none. Ours.
+    """
+    used = np.isfinite(item_outer(counts, judge))
+    return two_by_chance(outer_by_label(counts[used]), np.eye(counts.shape[1])[judge[used]])
 
 
 def inner_by_group(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.statistics.agreement.kappa import kappas_of_cells
-from analytics.statistics.agreement.percentage import majority
+from analytics.statistics.agreement.percentage import majority, two_by_chance
 from analytics.statistics.core.estimates import Estimate, TidyDataError, present
 from analytics.statistics.core.interval_notes import noted
 from analytics.statistics.core.resampling import ResampleSpec, divide, query_estimates
@@ -26,10 +26,14 @@ ONE_LABEL = "Both majorities are the same label throughout, so they would agree 
 
 @dataclass(frozen=True)
 class MajorityAgreement:
-    """Share of units on which two majorities are the same label, and Cohen's kappa of the two."""
+    """Share of units on which two majorities are the same label, and Cohen's kappa of the two.
+
+    `by_chance` is that share had each majority been drawn from its group's majorities on all units; None without any.
+    """
 
     agreement: Estimate
     kappa: Estimate
+    by_chance: float | None
 
 
 def majority_agreement(
@@ -69,4 +73,6 @@ def majority_agreement(
         scales=["share", "coefficient"],
     )
     totals = np.bincount(first[used], minlength=k) + np.bincount(second[used], minlength=k)
-    return MajorityAgreement(agreement, noted(kappa, totals, n_distinct(query[used])))
+    kappa = noted(kappa, totals, n_distinct(query[used]))
+    labels = np.eye(k)
+    return MajorityAgreement(agreement, kappa, two_by_chance(labels[first[used]], labels[second[used]]))

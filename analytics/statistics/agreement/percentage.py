@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, present, undefined
-from analytics.statistics.core.narrow import row_sums
+from analytics.statistics.core.narrow import column_sums, row_sums
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate
 from analytics.statistics.core.tidy import MISSING, TIE, Bools, Floats, Ints, split
@@ -87,19 +88,39 @@ class ByChance:
 def chance_agreement(counts: Ints) -> ByChance | None:
     """Agreement of counts (n, 3) of the labels, had every judgment been drawn from the labels of all items together.
 
-    Items keep the numbers of judgments that they have. Exact, over all that could be drawn; of more than `MOST_DRAWN`
-    judgments of an item, as of so many. None without an item of two judgments. Ours.
+    Exact, over all that could be drawn. None without an item of two judgments. Ours.
+    """
+    found = mean_by_chance(counts, _by_chance)
+    if found is None:
+        return None
+    share, untied, untied_share, predicted = found
+    return ByChance(share, untied_share / untied if untied > 0 else None, predicted)
+
+
+def mean_by_chance(counts: Ints, expected: Callable[[Floats, int], Sequence[float]]) -> list[float] | None:
+    """The mean over items (n, k) of what is `expected` of as many labels as an item has, by the chances (k,) of each.
+
+    These are the shares of the labels of all items together. Items with fewer than two judgments are left out; of more
+    than `MOST_DRAWN` it is as of so many. None without an item of two judgments. Ours.
     """
     judged = row_sums(counts)
     used = judged >= 2
     if not used.any():
         return None
     sizes, times = np.unique(np.minimum(judged[used], MOST_DRAWN), return_counts=True)
-    total = counts[used].sum(axis=0)
-    chances = total / total.sum()
-    found = np.array([_by_chance(chances, int(size)) for size in sizes])
-    share, untied, untied_share, predicted = np.average(found, axis=0, weights=times).tolist()
-    return ByChance(share, untied_share / untied if untied > 0 else None, predicted)
+    total = column_sums(counts[used])
+    found = [expected(total / total.sum(), int(size)) for size in sizes]
+    return [float(each) for each in np.average(found, axis=0, weights=times)]
+
+
+def two_by_chance(one: Ints | Floats, other: Ints | Floats) -> float | None:
+    """The chance that labels drawn from all of `one` (n, k) and all of `other` (m, k) are the same, whatever the item.
+
+    None where either is empty. The agreement by chance of Cohen (1960).
+    """
+    first, second = column_sums(one).astype(np.float64), column_sums(other).astype(np.float64)
+    pairs = first.sum() * second.sum()
+    return float(first @ second / pairs) if pairs else None
 
 
 def _by_chance(chances: Floats, n: int) -> tuple[float, float, float, float]:

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analytics.statistics.agreement.percentage import mean_by_chance
 from analytics.statistics.core.estimates import Estimate, present
 from analytics.statistics.core.narrow import row_sums
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate, wilson_interval
+from analytics.statistics.core.tidy import Floats
 from analytics.statistics.core.values import Values, value_counts
 
 FEW_RATINGS = "{unit} with fewer than two ratings"
@@ -27,12 +29,25 @@ WILSON = (
 
 
 @dataclass(frozen=True)
+class RatesByChance:
+    """The same rates, had every rating been drawn from all ratings together."""
+
+    all_same: float
+    majority: float
+    two_raters: float
+
+
+@dataclass(frozen=True)
 class RatingRates:
-    """Shares of what was rated: by all alike, by more than half alike; and the chance that two of its raters agree."""
+    """Shares of what was rated: by all alike, by more than half alike; and the chance that two of its raters agree.
+
+    `by_chance` is None where nothing has two ratings.
+    """
 
     all_same: Estimate
     majority: Estimate
     two_raters: Estimate
+    by_chance: RatesByChance | None
 
 
 def rating_rates(
@@ -68,7 +83,16 @@ def rating_rates(
     )
     if two_raters.low is not None and n.max() <= COARSE and not np.any(most == n):
         two_raters = _by_wilson(two_raters, len(np.unique(table.query[used])), unit)
-    return RatingRates(all_same, majority, two_raters)
+    chance = mean_by_chance(counts, _rates_by_chance)
+    return RatingRates(all_same, majority, two_raters, RatesByChance(*chance) if chance else None)
+
+
+def _rates_by_chance(chances: Floats, n: int) -> tuple[float, float, float]:
+    """Of `n` ratings drawn by the points' `chances` (k,): the chance that all, more than half, and two are alike."""
+    import scipy
+
+    majority = scipy.stats.binom.sf(n // 2, n, chances)
+    return float((chances**n).sum()), float(majority.sum()), float((chances**2).sum())
 
 
 def _by_wilson(share: Estimate, queries: int, unit: str) -> Estimate:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analytics.statistics.agreement.percentage import agreement_of_two
+from analytics.statistics.agreement.percentage import agreement_of_two, two_by_chance
 from analytics.statistics.core.estimates import Estimate, TidyDataError, present, undefined
 from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate
 from analytics.statistics.core.tidy import TIE, Floats, Ints
@@ -23,10 +23,13 @@ NO_TIES = "The labels of this question have no tie."
 
 @dataclass(frozen=True)
 class TwoVotes:
-    """The chance that two votes agree: of all votes, and of those that are no tie."""
+    """The chance that two votes agree: of all votes, and of those that are no tie; and the same by chance, had each
+    vote been drawn from its group's votes on all items, None where it is undefined."""
 
     with_ties: Estimate
     without_ties: Estimate
+    by_chance: float | None
+    by_chance_without_ties: float | None
 
 
 def two_votes_within(counts: Ints, query: Ints, *, resample: ResampleSpec, tie: int | None = TIE) -> TwoVotes:
@@ -67,17 +70,22 @@ def _both_ways(
     reasons: tuple[str, str],
 ) -> TwoVotes:
     tables = tuple(table.astype(np.int64) for table in tables)
-    with_ties = _mean(shares(*tables), query, resample, reasons[0])
+    with_ties, by_chance = _mean(shares, tables, query, resample, reasons[0])
     if tie is None:
-        return TwoVotes(with_ties, undefined(NO_TIES, level=resample.level))
+        return TwoVotes(with_ties, undefined(NO_TIES, level=resample.level), by_chance, None)
     chosen = tuple(np.delete(table, tie, axis=1) for table in tables)
-    return TwoVotes(with_ties, _mean(shares(*chosen), query, resample, reasons[1]))
+    without_ties, untied_by_chance = _mean(shares, chosen, query, resample, reasons[1])
+    return TwoVotes(with_ties, without_ties, by_chance, untied_by_chance)
 
 
-def _mean(shares: Floats, query: Ints, resample: ResampleSpec, reason: str) -> Estimate:
-    known = np.isfinite(shares)
-    return mean_estimate(
-        shares[known],
+def _mean(
+    shares: Callable[..., Floats], tables: tuple[Ints, ...], query: Ints, resample: ResampleSpec, reason: str
+) -> tuple[Estimate, float | None]:
+    """The mean over items, and what chance gives with the votes on them."""
+    found = shares(*tables)
+    known = np.isfinite(found)
+    estimate = mean_estimate(
+        found[known],
         query[known],
         unit="items",
         resample=resample,
@@ -85,3 +93,4 @@ def _mean(shares: Floats, query: Ints, resample: ResampleSpec, reason: str) -> E
         empty=f"There are only {reason}.",
         share=True,
     )
+    return estimate, two_by_chance(tables[0][known], tables[-1][known])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import factorial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from analytics.statistics.core.estimates import (
 )
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
-from analytics.statistics.core.tidy import Bools, Ints, _coerce, _Rows, connected
+from analytics.statistics.core.tidy import Bools, Floats, Ints, _coerce, _Rows, connected
 from analytics.statistics.core.values import NO_SYSTEM, Values, has_duplicates, n_distinct
 
 NO_PICK = -1
@@ -92,7 +93,8 @@ class SamePick:
     """Share of items whose raters pick the same: all of them, and at least two of them, as shares of items.
 
     `by_most` counts items by the greatest number of raters who share a pick: entry k is for k raters. `agreed` says
-    which systems more than half of an item's raters agree on, for those with an item.
+    which systems more than half of an item's raters agree on, for those with an item. By chance is had each pick been
+    drawn by the systems' shares of picks; None where it was not said which systems each item offers.
     """
 
     all_same: Estimate
@@ -101,6 +103,8 @@ class SamePick:
     n_two_same: int
     by_most: tuple[int, ...]
     agreed: tuple[AgreedSystem, ...]
+    all_same_by_chance: float | None
+    two_same_by_chance: float | None
 
 
 def pick_shares(
@@ -143,11 +147,13 @@ def offered_together(offered: Ints) -> Ints:
     return connected(system, n_systems + item, n_systems + n_items)[:n_systems]
 
 
-def same_pick(picks: Picks, *, resample: ResampleSpec, raters: int = 2) -> SamePick:
+def same_pick(
+    picks: Picks, *, resample: ResampleSpec, raters: int = 2, offered: Ints | None = None
+) -> SamePick:
     """Shares of items of which all raters pick the same response, and at least two of them (a tie is a pick too).
 
-    Items with fewer than `raters` picks are left out; with two picks the two figures say the same of an item. Raises
-    ParameterError for fewer than two `raters`.
+    Items with fewer than `raters` picks are left out; with two picks the two figures say the same of an item. `offered`
+    is as in `pick_shares`. Raises ParameterError for fewer than two `raters`.
     """
     if raters < 2:
         raise ParameterError("Comparing raters' picks takes at least two raters.")
@@ -177,7 +183,11 @@ def same_pick(picks: Picks, *, resample: ResampleSpec, raters: int = 2) -> SameP
     system[item, picks.response + 1] = picks.system
     chosen = np.take_along_axis(system, counts.argmax(axis=1)[:, None], axis=1)[used, 0]
     agreed = _agreed(chosen, all_same, (2 * most > judged)[used])
-    return SamePick(shares[0], shares[1], int(all_same.sum()), int(two_same.sum()), by_most, agreed)
+    n_all, n_two = int(all_same.sum()), int(two_same.sum())
+    by_chance: tuple[float | None, float | None] = (None, None)
+    if offered is not None and used.any():
+        by_chance = _same_by_chance(picks.where(used[item]), offered)
+    return SamePick(shares[0], shares[1], n_all, n_two, by_most, agreed, *by_chance)
 
 
 def picks_as_values(picks: Picks) -> Values:
@@ -192,6 +202,36 @@ def picks_as_values(picks: Picks) -> Values:
         rater=picks.rater,
         value=picks.system.astype(np.float64),
     )
+
+
+def _same_by_chance(picks: Picks, offered: Ints) -> tuple[float, float]:
+    """Shares of items of which all, and at least two, would pick the same.
+
+    A system is drawn by its share of the picks on items that offer it, among those that the item offers, and then one
+    of its responses there; a tie by its share of all picks.
+    """
+    tie = float(np.mean(picks.system < 0))
+    picked = np.bincount(picks.system[picks.system >= 0], minlength=offered.shape[1])
+    share = picked / np.maximum((offered[picks.item] > 0).sum(axis=0), 1)
+    items, judged = np.unique(picks.item, return_counts=True)
+    rows, times = np.unique(np.column_stack([judged, offered[items]]), axis=0, return_counts=True)
+    found = []
+    for n, *responses in rows.tolist():
+        of_response = np.repeat(share / np.maximum(responses, 1), responses)
+        chances = np.array([tie, *of_response]) / (tie + of_response.sum())
+        found.append(_alike_by_chance(chances, n))
+    all_same, two_same = np.average(found, axis=0, weights=times).tolist()
+    return all_same, two_same
+
+
+def _alike_by_chance(chances: Floats, n: int) -> tuple[float, float]:
+    """The chance that `n` draws by `chances` (k,) are all the same, and that at least two of them are."""
+    # Of each number of draws: the chance, whatever their order, that they are so many different ones.
+    apart = np.ones(1)
+    for chance in chances:
+        apart = np.convolve(apart, [1.0, chance])[: n + 1]
+    different = factorial(n) * float(apart[n]) if len(apart) > n else 0.0
+    return float((chances**n).sum()), max(0.0, 1 - different)
 
 
 def _agreed(chosen: Ints, all_same: Bools, majority: Bools) -> tuple[AgreedSystem, ...]:

@@ -14,6 +14,7 @@ from analytics.statistics.agreement.leave_one_out import (
     item_inner,
     item_outer,
     outer_agreement,
+    outer_by_chance,
     outer_by_group,
 )
 from analytics.statistics.core.estimates import LeftOut, TidyDataError
@@ -112,6 +113,19 @@ def test_bounds_and_what_the_judges_add_up_to(counts) -> None:
     assert np.allclose(outer.sum(axis=0)[judged], 1)
     assert np.isnan(outer[:, ~judged]).all()
     assert ((item_inner(counts)[judged] >= 0) & (item_inner(counts)[judged] <= 1 + 1e-12)).all()
+
+
+def test_by_chance_a_judge_gives_its_labels_to_any_items() -> None:
+    labels = [each for each in random_labels(np.random.default_rng(7), 40) if len(each) > 1]
+    counts, judge = counts_of([*labels, [0], [1, 1]]), np.arange(len(labels) + 2) ** 2 % 3
+    judge[-1] = -1
+    drawn = [slow_loo(each, label) for each in labels for label in judge[:-2]]
+    assert outer_by_chance(counts, judge) == pytest.approx(float(sum(drawn) / len(drawn)))
+    # Who always says the same is right as often as by chance.
+    same = np.ones(len(counts), dtype=int)
+    alike = outer_agreement(counts, same, np.arange(len(counts)), resample=spec())
+    assert outer_by_chance(counts, same) == pytest.approx(alike.value)
+    assert outer_by_chance(counts_of([[0], [1]]), np.array([0, 1])) is None
 
 
 def test_unanimity_is_full_agreement_and_by_category() -> None:

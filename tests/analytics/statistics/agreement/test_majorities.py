@@ -28,6 +28,7 @@ def test_two_of_three_decide_and_a_tie_can():
     assert found.agreement.value == pytest.approx(2 / 3)
     assert found.agreement.left_out == (LeftOut(NO_FIRST.format(unit="items"), 1),)
     # Chance: first 1/3 * 2/3, second 1/3 * 0, tie 1/3 * 1/3.
+    assert found.by_chance == pytest.approx(1 / 3)
     assert found.kappa.value == pytest.approx((2 / 3 - 1 / 3) / (1 - 1 / 3))
 
 
@@ -53,9 +54,10 @@ def test_against_a_loop_over_items(seed):
 
 def test_undefined_says_why():
     nothing = compared([[1, 1]], [[2, 0]])
+    assert nothing.by_chance is None
     assert nothing.agreement.undefined == nothing.kappa.undefined == NOTHING.format(unit="items")
     assert compared([[2, 0]], [[1, 1]]).kappa.left_out == (LeftOut(NO_SECOND.format(unit="items"), 1),)
     same = compared([[2, 0]] * 3, [[3, 0]] * 3)
-    assert (same.agreement.value, same.kappa.undefined) == (1, ONE_LABEL)
+    assert (same.agreement.value, same.by_chance, same.kappa.undefined) == (1, 1, ONE_LABEL)
     with pytest.raises(TidyDataError, match="same labels"):
         compared([[1, 1]], [[1, 1, 1]])

@@ -16,6 +16,7 @@ from analytics.statistics.agreement.percentage import (
     chance_agreement,
     item_agreement,
     majority,
+    two_by_chance,
 )
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import LeftOut, ParameterError
@@ -195,6 +196,16 @@ def test_what_chance_gives_against_all_that_can_be_drawn() -> None:
     assert found.leave_one_out == pytest.approx(sum(chance * hit for chance, *_, hit in rows) / 3)
     assert chance_agreement(counts[3:]) is None
     assert chance_agreement(np.array([[0, 0, 3]])).without_ties is None
+
+
+def test_two_labels_by_chance_against_all_pairs() -> None:
+    one, other = [0, 0, 1, 2], [0, 1, 1]
+    counts = (
+        count_matrix(np.arange(4), np.array(one), 4, 3),
+        count_matrix(np.arange(3), np.array(other), 3, 3),
+    )
+    assert two_by_chance(*counts) == pytest.approx(np.mean([a == b for a, b in product(one, other)]))
+    assert two_by_chance(counts[0], counts[1][:0]) is None
 
 
 def test_the_number_of_raters_makes_no_difference() -> None:

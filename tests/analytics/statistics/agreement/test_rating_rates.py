@@ -1,6 +1,7 @@
 """Agreement rates of ratings: by all alike, by more than half, and by two at random."""
 
-from itertools import combinations
+from collections import Counter
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -28,6 +29,19 @@ def test_by_hand():
     assert found.two_raters.value == pytest.approx((1 + 1 / 3 + 0 + 1 + 0) / 5)
     assert found.all_same.n == 5
     assert found.all_same.left_out == (LeftOut(FEW_RATINGS.format(unit="items"), 1),)
+
+
+def test_by_chance_against_all_that_can_be_drawn():
+    # Things of two ratings, of three and of four; the one of one rating is not drawn from.
+    table = [[1, 1], [1, 1, 2], [1, 2, 3, 3], [3]]
+    pool = [value for given in table[:3] for value in given]
+    rows = [Counter(drawn).most_common(1)[0][1] / n for n in (2, 3, 4) for drawn in product(pool, repeat=n)]
+    weights = [1 / 9**n for n in (2, 3, 4) for _ in range(9**n)]
+    found = rates(table).by_chance
+    assert found.all_same == pytest.approx(np.average([most == 1 for most in rows], weights=weights))
+    assert found.majority == pytest.approx(np.average([most > 0.5 for most in rows], weights=weights))
+    assert found.two_raters == pytest.approx(np.mean([a == b for a, b in product(pool, repeat=2)]))
+    assert rates([[1], [2]]).by_chance is None
 
 
 @given(st.integers(0, 1000))

@@ -93,10 +93,25 @@ def test_complete_agreement_is_one_and_one_vote_is_no_pair():
     assert (found.value, found.undefined) == (None, f"There are only {ONE_GROUP_ONLY[0]}.")
 
 
+def test_by_chance_a_vote_is_drawn_from_its_raters_votes_on_the_same_items():
+    def slow_chance(labels, others):
+        return np.mean([a == b for one, other in product(labels, others) for a, b in product(one, other)])
+
+    found, beside = within(counts_of(PEOPLE)), between(counts_of(PEOPLE), counts_of(JUDGE))
+    # The last item has one vote, and none of the judge's.
+    assert found.by_chance == pytest.approx(slow_chance(PEOPLE[:3], PEOPLE[:3]))
+    assert found.by_chance_without_ties == pytest.approx(slow_chance(PEOPLE[:1], PEOPLE[:1]))
+    assert beside.by_chance == pytest.approx(slow_chance(PEOPLE[:3], JUDGE[:3]))
+    assert beside.by_chance_without_ties == pytest.approx(
+        slow_chance(without_ties(PEOPLE[:2]), without_ties(JUDGE[:2]))
+    )
+    assert within(counts_of([[0], [1]])).by_chance is None
+
+
 def test_labels_without_a_tie():
     found = within(counts_of([[0, 1], [1, 1]], 2), tie=None)
     assert found.with_ties.value == pytest.approx(1 / 2)
-    assert found.without_ties.undefined == NO_TIES
+    assert (found.without_ties.undefined, found.by_chance_without_ties) == (NO_TIES, None)
 
 
 def test_the_items_of_a_query_do_not_narrow_the_interval():

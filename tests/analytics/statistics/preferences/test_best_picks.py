@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -66,6 +67,36 @@ def test_how_often_raters_pick_the_same() -> None:
     assert of_three.all_same.left_out == (LeftOut("items with fewer than 3 picks", 2),)
     of_two = same_pick(picks, resample=spec())
     assert (of_two.all_same.n, of_two.n_all_same, of_two.n_two_same) == (5, 3, 4)
+
+
+def slow_chance(chances, n):
+    """That all of `n` are the same, and that two are, over all that can be drawn."""
+    drawn = list(product(range(len(chances)), repeat=n))
+    weights = [np.prod([chances[each] for each in row]) for row in drawn]
+    different = np.array([len(set(row)) for row in drawn])
+    return [np.dot(weights, different == 1), np.dot(weights, different < n)]
+
+
+def test_picking_the_same_by_chance_against_all_that_can_be_drawn() -> None:
+    picks = make_picks([[0, 0, 1], [0, -1], [2, 0, 0], [1]])
+    offered = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 2], [1, 1, 1]])
+    found = same_pick(picks, resample=spec(), offered=offered)
+    # Without the last item, of which there is one pick: of eight picks one is a tie, five of the first system, one of
+    # five of the second, one of three of the third, which has two responses on the only item that offers it.
+    tie, first, second, third = 1 / 8, 5 / 8, 1 / 5, 1 / 3
+    of_items = [
+        slow_chance(np.array(weights) / sum(weights), n)
+        for weights, n in (
+            ([tie, first, second], 3),
+            ([tie, first, second], 2),
+            ([tie, first, third / 2, third / 2], 3),
+        )
+    ]
+    assert [found.all_same_by_chance, found.two_same_by_chance] == pytest.approx(np.mean(of_items, axis=0))
+    assert same_pick(picks, resample=spec()).all_same_by_chance is None
+    # Of two responses three raters always have two who pick the same.
+    both = same_pick(make_picks([[0, 1, 1]]), resample=spec(), offered=np.array([[1, 1]]))
+    assert both.two_same_by_chance == pytest.approx(1)
 
 
 @given(pick_lists)
