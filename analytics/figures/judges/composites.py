@@ -9,7 +9,7 @@ from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import SMALL, PairView, ReportView, by_size
-from analytics.statistics.agreement.leave_one_out import outer_agreement, outer_by_group
+from analytics.statistics.agreement.leave_one_out import outer_agreement, outer_by_chance, outer_by_group
 from analytics.statistics.core.counts import unique_mode
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import MISSING, Ints
@@ -66,9 +66,15 @@ class CompositesFigure(Figure):
         return {
             "fitted": bool(about["fitted"]),
             "agreement": outer(own, "composite"),
+            "by_chance": outer_by_chance(people, own),
             "in_sample": None if inside is None else outer(inside, "composite in sample"),
+            "in_sample_by_chance": None if inside is None else outer_by_chance(people, inside),
             "members": [
-                {"member": name, "agreement": outer(label, f"member {name}")}
+                {
+                    "member": name,
+                    "agreement": outer(label, f"member {name}"),
+                    "by_chance": outer_by_chance(people, label),
+                }
                 for name, label in members.items()
             ],
             "categories": [
@@ -136,20 +142,21 @@ def _of_pair(view: PairView) -> Iterator[Block]:
 def _agreement(label: str, found: Record) -> Table:
     build = Builder(
         "Leave-one-out agreement of a composite judge and of its members with people, in percent.",
-        columns(["Judge", "Chosen", "With people", "n"], names=2),
+        columns(["Judge", "Chosen", "With people", "By chance", "n"], names=2),
         foot="In sample: the members were chosen on the same people that they are compared with, so this agreement "
         "is too high."
         if found["fitted"]
         else "",
     )
-    rows: list[tuple[str, str, Record]] = [
-        (label, "cross-fitted" if found["fitted"] else "by a given map", found["agreement"])
+    chosen = "cross-fitted" if found["fitted"] else "by a given map"
+    rows: list[tuple[str, str, Record, float | None]] = [
+        (label, chosen, found["agreement"], found["by_chance"])
     ]
     if found["in_sample"]:
-        rows.append((label, "in sample", found["in_sample"]))
-    rows += [(each["member"], "", each["agreement"]) for each in found["members"]]
-    for name, chosen, estimate in rows:
-        build.add(head(name), words(chosen), build.share(estimate), build.n(estimate))
+        rows.append((label, "in sample", found["in_sample"], found["in_sample_by_chance"]))
+    rows += [(each["member"], "", each["agreement"], each["by_chance"]) for each in found["members"]]
+    for name, how, estimate, chance in rows:
+        build.add(head(name), words(how), *build.beside_chance(estimate, chance), build.n(estimate))
     return build.build()
 
 
