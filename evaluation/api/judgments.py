@@ -13,8 +13,9 @@ from evaluation.api.base import StudyView
 from evaluation.api.fields import FreeObjectField
 from evaluation.api.paging import IdPagination
 from evaluation.api.query import MAX_ID, PageQuery, QueryIntegerField, QueryTextField
-from evaluation.models import Answer, Outcome, Rater, Role, Study
+from evaluation.models import Outcome, Rater, Role, Study
 from evaluation.selectors import standing_exclusions
+from evaluation.services.answers import answers_by_judgment
 
 # Read as values: a page of a thousand rows is no thousand objects.
 COLUMNS = (
@@ -159,11 +160,10 @@ def judgment_records(study: Study, rows: Sequence[dict[str, Any]]) -> list[dict[
 
 
 def _answers(pks: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
-    found: dict[int, list[dict[str, Any]]] = {}
-    rows = Answer.objects.filter(judgment__in=pks).order_by("pk")
-    for pk, *values in rows.values_list("judgment_id", *ANSWER_COLUMNS):
-        found.setdefault(pk, []).append(dict(zip(ANSWER_COLUMNS, values, strict=True)))
-    return found
+    return {
+        pk: [{name: getattr(each, name) for name in ANSWER_COLUMNS} for each in given]
+        for pk, given in answers_by_judgment(pks).items()
+    }
 
 
 def _when(moment: Any, exact: bool) -> dict[str, str | None]:

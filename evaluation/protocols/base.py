@@ -201,7 +201,7 @@ def option_key(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AnswerValue:
     """One answer before it is a row; `part` is a key into the stimulus, '' for the whole item."""
 

@@ -1,7 +1,8 @@
 """Writes. Every change of the domain's data goes through here; reads live in `selectors`."""
 
+from evaluation.services.answers import load_answers
 from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
-from evaluation.services.judgments import JudgmentInput, load_answers, record_judgments, revise_judgment
+from evaluation.services.judgments import JudgmentInput, record_judgments, revise_judgment
 from evaluation.services.studies.creation import PAPER_ARMS, add_arms, create_study
 from evaluation.services.studies.duplication import duplicate_study
 from evaluation.services.studies.freeze import (

@@ -13,6 +13,7 @@ from evaluation.database.compiled_queries import CompiledInsert
 from evaluation.models import Answer, Judgment, Outcome, Study
 from evaluation.protocols import AnswerValue
 from evaluation.protocols.answers.packing import pack_answers
+from evaluation.services.answers import load_answers
 
 # In a judgment's trace: the answers that were given first, and how often they were revised.
 FIRST, REVISED = "first_answers", "revised"
@@ -142,14 +143,6 @@ def _merge(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
             row = existing[each.key] = _replace(study, row, each)
         merged.append(row)
     return merged
-
-
-def load_answers(judgment: Judgment) -> list[AnswerValue]:
-    """A judgment's answers as they were recorded, in their order."""
-    return [
-        AnswerValue(row.question, row.kind, row.part, row.number, row.label, row.text)
-        for row in judgment.answers.order_by("pk")
-    ]
 
 
 def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[AnswerValue]) -> bool:

@@ -1,6 +1,6 @@
 """A judge's entries as drafts: its sets of conditions, answers and citations, put before people to calibrate."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from evaluation.dumps.derivation import DerivationOption, Deriving, Record, StudyDerivation, same_spec
 from evaluation.models import Answer, Judgment, Rater, Role, Study
@@ -9,6 +9,7 @@ from evaluation.protocols.base import Spec
 from evaluation.protocols.entries.sets import read_answers, read_set, write_set
 from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments
+from evaluation.services.answers import with_answers
 from evaluation.services.studies.resolver import has_entries
 
 
@@ -39,16 +40,15 @@ class EntryDrafts(StudyDerivation):
             counting_judgments(deriving.study)
             .filter(rater__kind=Rater.Kind.JUDGE, rater__label=judge, item__role=Role.MAIN)
             .select_related("item__arm", "rater")
-            .prefetch_related("answers")
             .order_by("item__position", "item", "replicate", "pk")
         )
         seen: set[int] = set()
-        for judgment in judgments.iterator(chunk_size=500):
+        for judgment, answers in with_answers(judgments):
             if judgment.item_id in seen:
                 deriving.left_out["further readings of the same item"] += 1
                 continue
             seen.add(judgment.item_id)
-            yield _record(judgment, judge)
+            yield _record(judgment, answers, judge)
 
     def _judges(self, study: Study) -> list[str]:
         given = Answer.objects.filter(
@@ -66,9 +66,8 @@ class EntryDrafts(StudyDerivation):
         return chosen or judges[0]
 
 
-def _record(judgment: Judgment, judge: str) -> Record:
+def _record(judgment: Judgment, answers: Sequence[AnswerValue], judge: str) -> Record:
     stimulus = judgment.item.stimulus or {}
-    answers = [AnswerValue(row.question, row.kind, row.part, text=row.text) for row in judgment.answers.all()]
     # As a draft has them: without origins, which are a judgment's.
     entries = read_set(write_set(read_answers(answers)))
     return {

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from evaluation.dumps.exports.stored_study import StoredAnswer, StoredItem, StoredJudgment, StoredStudy
+from evaluation.dumps.exports.stored_study import StoredItem, StoredJudgment, StoredStudy
 from evaluation.models import Study
-from evaluation.protocols import Kind
+from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.entries.sets import read_entry
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ COLUMNS = {
 FORMULA_STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 ROWS_PER_GROUP = 20_000
 TEXT_PER_GROUP = 16_000_000
-NO_ANSWER = StoredAnswer("", "", "", None, None, None)
+NO_ANSWER = AnswerValue("", "")
 
 
 def tidy_rows(stored: StoredStudy) -> Iterator[tuple[list[Row], int]]:
@@ -103,7 +103,7 @@ def _seconds(milliseconds: int | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000
 
 
-def _system(answer: StoredAnswer, systems: dict[str, str]) -> str:
+def _system(answer: AnswerValue, systems: dict[str, str]) -> str:
     """The system of the response that the part names (`f1.r2`), of the preferred one, or of the one drafted set that an
     entry came from."""
     if answer.kind == Kind.ENTRIES:

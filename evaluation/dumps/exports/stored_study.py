@@ -10,8 +10,10 @@ from django.conf import settings
 from django.db.models import Count
 
 from evaluation.dumps.item_parts import context_content
-from evaluation.models import Answer, Context, Exclusion, Item, Judgment, Rater, Study
+from evaluation.models import Context, Exclusion, Item, Judgment, Rater, Study
+from evaluation.protocols import AnswerValue
 from evaluation.protocols.attributes import Attributes, attributes_of, fill_in
+from evaluation.services.answers import answers_by_judgment
 from evaluation.services.studies.compilation import UNRENDERED, compile_spec, compile_stimulus
 from evaluation.services.studies.freeze import select_parts
 
@@ -33,16 +35,6 @@ class StoredRater:
     about: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredAnswer:
-    question: str
-    kind: str
-    part: str
-    number: float | None
-    label: str | None
-    text: str | None
-
-
 @dataclass(slots=True)
 class StoredJudgment:
     pk: int
@@ -57,7 +49,7 @@ class StoredJudgment:
     visible_ms: int | None
     judged_at: datetime | None
     trace: dict[str, Any]
-    answers: list[StoredAnswer] = field(default_factory=list)
+    answers: list[AnswerValue]
 
 
 @dataclass(slots=True)
@@ -165,14 +157,17 @@ class StoredStudy:
         )  # fmt: skip
         self._load_raters({row[2] for row in rows})
         excluded = _excluded_judgments(self.study, rows)
-        judgments = {}
+        answers = answers_by_judgment([row[0] for row in rows])
         for pk, item, rater, revision, *values in rows:
             judgment = StoredJudgment(
-                pk, self._raters[rater], self._revisions[revision], excluded.get(pk, ""), *values
+                pk,
+                self._raters[rater],
+                self._revisions[revision],
+                excluded.get(pk, ""),
+                *values,
+                answers.get(pk, []),
             )
-            judgments[pk] = judgment
             items[item].judgments.append(judgment)
-        _add_answers(judgments)
 
     def _load_raters(self, pks: set[int]) -> None:
         new = [pk for pk in pks if pk not in self._raters]
@@ -199,12 +194,3 @@ def _excluded_judgments(study: Study, rows: Sequence[Any]) -> dict[int, str]:
         return {}
     standing = Exclusion.objects.filter(study=study, undone_at=None, judgment__in=[row[0] for row in rows])
     return {pk: reason for pk, reason in standing.values_list("judgment_id", "reason") if pk is not None}
-
-
-def _add_answers(judgments: dict[int, StoredJudgment]) -> None:
-    if not judgments:
-        return
-    rows = Answer.objects.filter(judgment__in=list(judgments)).order_by("judgment_id", "pk")
-    fields = ("judgment_id", "question", "kind", "part", "number", "label", "text")
-    for judgment, *values in rows.values_list(*fields).iterator():
-        judgments[judgment].answers.append(StoredAnswer(*values))

@@ -10,10 +10,9 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Prefetch
+from django.db.models import QuerySet
 
 from evaluation.models import (
-    Answer,
     Arm,
     Item,
     ItemResponse,
@@ -26,11 +25,12 @@ from evaluation.models import (
     StudyMember,
     System,
 )
-from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols import Kind
 from evaluation.protocols.condition_calibration import MAX_SETS
 from evaluation.protocols.entries.sets import Entry, read_answers, write_set
 from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments, queries_of_people
+from evaluation.services.answers import with_answers
 from evaluation.services.studies.creation import create_study, write_questions_and_texts
 from evaluation.turns import written_turns
 
@@ -82,15 +82,13 @@ def calibrated_sets(study: Study) -> dict[int, list[CalibratedSet]]:
 
     People's; of a study that no person has judged, the simulated raters'. Never both, and never a judge's.
     """
-    entries = Answer.objects.filter(kind=Kind.ENTRIES)
     judgments = (
         counting_judgments(study)
         .filter(rater__kind__in=[Rater.Kind.PERSON, Rater.Kind.SIMULATED])
         .select_related("rater", "item__arm")
-        .prefetch_related(Prefetch("answers", entries))
         .order_by("pk")
     )
-    found = list(_sets(judgments.iterator(chunk_size=500)))
+    found = list(_sets(judgments))
     kinds = {each.rater.kind for each in found}
     kind = Rater.Kind.PERSON if Rater.Kind.PERSON in kinds else Rater.Kind.SIMULATED
     by_query: dict[int, list[CalibratedSet]] = {}
@@ -100,11 +98,8 @@ def calibrated_sets(study: Study) -> dict[int, list[CalibratedSet]]:
     return by_query
 
 
-def _sets(judgments: Iterator[Judgment]) -> Iterator[CalibratedSet]:
-    for judgment in judgments:
-        answers = [
-            AnswerValue(row.question, row.kind, row.part, text=row.text) for row in judgment.answers.all()
-        ]
+def _sets(judgments: QuerySet[Judgment]) -> Iterator[CalibratedSet]:
+    for judgment, answers in with_answers(judgments):
         if entries := read_answers(answers):
             yield CalibratedSet(judgment.item, judgment.rater, entries)
 
