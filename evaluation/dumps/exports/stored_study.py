@@ -41,6 +41,7 @@ class StoredJudgment:
     rater: StoredRater
     revision: int
     excluded: str
+    answers: list[AnswerValue]
     replicate: int
     outcome: str
     shown: str
@@ -49,7 +50,6 @@ class StoredJudgment:
     visible_ms: int | None
     judged_at: datetime | None
     trace: dict[str, Any]
-    answers: list[AnswerValue]
 
 
 @dataclass(slots=True)
@@ -164,8 +164,8 @@ class StoredStudy:
                 self._raters[rater],
                 self._revisions[revision],
                 excluded.get(pk, ""),
-                *values,
                 answers.get(pk, []),
+                *values,
             )
             items[item].judgments.append(judgment)
 
