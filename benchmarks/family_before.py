@@ -97,8 +97,9 @@ def ranked(ranks: Any, rng: np.random.Generator) -> bool:
 def rated(questions: Any, rng: np.random.Generator) -> bool:
     """The best system against each of the others by paired t-tests, times the number of those."""
     for values in questions:
-        systems, queries = int(values.system.max()) + 1, int(values.query.max()) + 1
-        table = values.value.reshape(queries, systems, -1).mean(axis=2)
+        systems = int(values.system.max()) + 1
+        cell = values.query * systems + values.system
+        table = (np.bincount(cell, values.value) / np.bincount(cell)).reshape(-1, systems)
         best = int(table.mean(axis=0).argmax())
         p = [
             scipy.stats.ttest_rel(table[:, best], table[:, at]).pvalue for at in range(systems) if at != best

@@ -33,7 +33,7 @@ from analytics.statistics.preferences.bias import position_bias
 from analytics.statistics.preferences.flips import pair_flips
 from analytics.statistics.preferences.win_rates import win_rates_overall
 from analytics.statistics.rankings.rankings import ranked_pairs
-from analytics.statistics.ratings.scales import above_every_other
+from analytics.statistics.ratings.scales import best_and_worst
 from benchmarks import family_before as before
 from benchmarks.null_studies import (
     Judged,
@@ -46,6 +46,7 @@ from benchmarks.null_studies import (
     random_ranks,
     random_ratings,
     with_fewer_in_the_first_arm,
+    with_fewer_of_the_first_system,
 )
 
 STUDIES = 2_000
@@ -203,11 +204,10 @@ def ranked(ranks: Any, rng: np.random.Generator) -> Family:
 
 
 def rated(questions: Any, rng: np.random.Generator) -> Family:
-    systems = int(questions[0].system.max()) + 1
-    tests = _drawn(systems * len(questions), rng)
-    return _any(
-        [test for each in questions for test in above_every_other(each, each.system, range(systems), tests)]
-    )
+    """The best system of each question and the worst."""
+    systems = range(int(questions[0].system.max()) + 1)
+    tests = _drawn(2 * len(questions), rng)
+    return _any([end.test for each in questions for end in best_and_worst(each, each.system, systems, tests)])
 
 
 # --- what is simulated ---------------------------------------------------------------------------------------------
@@ -229,8 +229,11 @@ def _study(design: Pairwise, lean: Floats, *, skewed: bool = False) -> Callable[
     return lambda rng: Judged(design, items, design.judgments(lean, rng, skewed=skewed))
 
 
-def _questions(queries: int, ahead: tuple[float, ...] = ()) -> Callable[[np.random.Generator], Any]:
-    return lambda rng: [random_ratings(queries, 4, rng, ahead) for _ in range(2)]
+def _questions(
+    queries: int, ahead: tuple[float, ...] = (), *, uneven: bool = False
+) -> Callable[[np.random.Generator], Any]:
+    change = with_fewer_of_the_first_system if uneven else (lambda values: values)
+    return lambda rng: [change(random_ratings(queries, 4, rng, ahead)) for _ in range(2)]
 
 
 def null_cases(queries: int) -> Iterator[Case]:
@@ -256,9 +259,11 @@ def null_cases(queries: int) -> Iterator[Case]:
     yield Case("2 systems x 3 arms, a few queries lean far", skewed, (FLIP, MARGIN, WINNER))
     yield Case("4 systems, picked at random", lambda rng: random_picks(queries, 4, rng), (PICKED,))
     yield Case("4 systems, ranked at random", lambda rng: random_ranks(queries, 4, rng), (RANKED,))
-    yield Case("4 systems x 2 questions, rated alike", _questions(queries), (RATED,))
+    named, two = "4 systems x 2 questions", (1.2, 1.2)
+    yield Case(f"{named}, rated alike", _questions(queries), (RATED,))
+    yield Case(f"{named}, two alike above the others", _questions(queries, two), (RATED,))
     yield Case(
-        "4 systems x 2 questions, two alike above the others", _questions(queries, (1.2, 1.2)), (RATED,)
+        f"{named}, the same, 2 raters of the first system", _questions(queries, two, uneven=True), (RATED,)
     )
 
 

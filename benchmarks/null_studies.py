@@ -140,6 +140,11 @@ def random_ratings(
     return Values(unit=unit, query=query, system=system, part=system, item=query, rater=rater, value=value)
 
 
+def with_fewer_of_the_first_system(values: Values) -> Values:
+    """The same with two raters of each response of the first system, and three of the others'."""
+    return values.where((values.system > 0) | (values.rater < 2))
+
+
 def alike(design: Pairwise, lean: float = 0.0) -> Floats:
     """Every pair leans the same way in every arm."""
     return np.full((design.arms, len(design.pairs)), lean)

@@ -9,7 +9,7 @@ from analytics.figures.families import CLAIMS, FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
 from analytics.figures.quantities import Quantity
-from analytics.figures.rating_records import best_system, rating_record
+from analytics.figures.rating_records import rating_record, system_beyond_chance
 from analytics.figures.report_view import (
     SYSTEM_KINDS,
     ReportView,
@@ -60,29 +60,32 @@ class RatingFigure(Figure):
             yield Quantity(name, sums, systems=(system,))
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for each in record["above_others"]:
+        for each in record["best_and_worst"]:
             yield FamilyTest(CLAIMS, each["test"])
 
     def settle(self, record: Record) -> None:
-        record["best_system"] = best_system(record)
+        for end in ("best", "worst"):
+            record[f"{end}_system"] = system_beyond_chance(record, end)
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
-        """The system that is rated above every other, each tested by itself and all of them together."""
+        """The system that is rated above every other, and the one below; of two systems the first alone."""
         found = group[self.key]
-        best = found["best_system"]
-        if best is None:
-            return
         means = {each["system"]: each["mean"] for each in found["by_system"]}
-        yield {
-            "kind": "rated",
-            "system": best["system"],
-            "about": view.system(best["system"]),
-            "heading": "Rated above every other",
-            "text": f"Its mean is {mean_with_interval(means[best['system']])}; the next, {view.system(best['next'])}, "
-            f"has {mean_with_interval(means[best['next']])}. Tested against each over {best['n']:,} or more "
-            f"shared queries: at most {p_value(best['p_value'])} after correction for {best['tests']:,} tests.",
-            "anchor": anchor_of(question),
-        }
+        for kind, end, how in (("rated", "best", "above"), ("rated_last", "worst", "below")):
+            told = found[f"{end}_system"]
+            if told is None:
+                continue
+            yield {
+                "kind": kind,
+                "system": told["system"],
+                "about": view.system(told["system"]),
+                "heading": f"Rated {how} every other",
+                "text": f"Its mean is {mean_with_interval(means[told['system']])}; the next, "
+                f"{view.system(told['next'])}, has {mean_with_interval(means[told['next']])}. Tested against each over "
+                f"{told['n']:,} or more shared queries: at most {p_value(told['p_value'])} after correction for "
+                f"{told['tests']:,} tests.",
+                "anchor": anchor_of(question),
+            }
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
         """The highest mean of a system where more is better; otherwise the mean of all, or the share of yes."""

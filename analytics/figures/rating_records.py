@@ -13,7 +13,7 @@ from analytics.statistics.core.tidy import Ints
 from analytics.statistics.ratings.scales import (
     Distribution,
     MeanValue,
-    above_every_other,
+    best_and_worst,
     distribution,
     distributions_by_group,
     mean_value,
@@ -28,8 +28,9 @@ def rating_record(given: AnswerInput) -> Record:
     return {
         **overall(given),
         "by_system": by_system(given),
-        "above_others": above_others(given),
+        "best_and_worst": tested_ends(given),
         "best_system": None,
+        "worst_system": None,
         **by_factors(given),
     }
 
@@ -68,29 +69,40 @@ def by_system(given: AnswerInput) -> list[Record]:
     ]
 
 
-def above_others(given: AnswerInput) -> list[Record]:
-    """Of each system, whether it is rated above every other; nothing where there is one, or more is not better."""
+def tested_ends(given: AnswerInput) -> list[Record]:
+    """Of the systems with the highest and the lowest mean, whether they are rated above, or below, every other.
+
+    Of two systems the best alone; nothing where there is one, or more is not better.
+    """
     question, values = given.question, given.values
-    systems = several(values.system, given.items.systems)
+    systems = dict(several(values.system, given.items.systems))
     if not systems or not question.more_is_better:
         return []
-    codes = [code for code, _ in systems]
-    found = above_every_other(values, values.system, codes, given.tests("ratings", len(codes)))
-    return [{"system": name, "test": plain(test)} for (_, name), test in zip(systems, found, strict=True)]
+    ends = ("best", "worst") if len(systems) > 2 else ("best",)
+    found = best_and_worst(values, values.system, list(systems), given.tests("ratings", len(ends)))
+    return [
+        {"end": end, "system": systems[each.group], "test": plain(each.test)}
+        for end, each in zip(ends, found, strict=False)
+    ]
 
 
-def best_system(figures: Record) -> Record | None:
-    """The system rated above every other beyond chance, from a question's figures whose tests have been corrected."""
-    if not figures["above_others"]:
+def system_beyond_chance(figures: Record, end: str) -> Record | None:
+    """The "best" or "worst" system, from a question's figures whose tests have been corrected.
+
+    None where chance could make it so.
+    """
+    tested = next((each for each in figures["best_and_worst"] if each["end"] == end), None)
+    if tested is None or not is_supported(tested["test"]):
         return None
+    side = 1 if end == "best" else -1
+    system, test = tested["system"], tested["test"]
     means = {each["system"]: each["mean"]["value"] for each in figures["by_system"]}
-    best, following = sorted(means, key=lambda system: -means[system])[:2]
-    (test,) = (each["test"] for each in figures["above_others"] if each["system"] == best)
-    if not is_supported(test) or means[best] <= means[following]:
+    following = max((other for other in means if other != system), key=lambda other: side * means[other])
+    if side * (means[system] - means[following]) <= 0:
         return None
     return {
-        "system": best,
-        "mean": means[best],
+        "system": system,
+        "mean": means[system],
         "next": following,
         "next_mean": means[following],
         "n": test["n"],

@@ -6,7 +6,7 @@ from dataclasses import replace
 from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot
 from analytics.display.plots import DotPlot
-from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, head
+from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, head, words
 from analytics.figures.figure import Record
 from analytics.figures.rating_figure import RatingFigure, distribution_table, finer, mean_cell, rows_of
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
@@ -19,7 +19,7 @@ class ScalesFigure(RatingFigure):
     heading = "ratings"
     definition = (
         "Ratings on a scale: mean and distribution, overall, by system, kind of system, setting and category, and "
-        "tests of whether a system is rated above every other."
+        "tests of whether the best system is rated above every other and the worst below."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -64,7 +64,7 @@ def _question(view: ReportView, question: Record) -> Block:
     group = view.lead(question)
     return Block(
         question["prompt"],
-        tables=(distribution_table(view, question, group[KEY]), *_above_others(view, group[KEY])),
+        tables=(distribution_table(view, question, group[KEY]), *_best_and_worst(view, group[KEY])),
         plot=_plot(view, question),
         tag=tag_of(group),
         anchor=anchor_of(question),
@@ -75,23 +75,27 @@ def _distributions(view: ReportView, questions: Sequence[Record], group: Record)
     tables = tuple(
         replace(table, caption=f"{question['prompt']}: {table.caption[:1].lower()}{table.caption[1:]}")
         for question, found in view.answered(questions, group)
-        for table in (distribution_table(view, question, found[KEY]), *_above_others(view, found[KEY]))
+        for table in (distribution_table(view, question, found[KEY]), *_best_and_worst(view, found[KEY]))
     )
     if tables:
         heading = view.title_for(group, "How often each rating was given")
         yield Block(heading, tables=tables, folded=True, tag=tag_of(group))
 
 
-def _above_others(view: ReportView, found: Record) -> Iterator[Table]:
-    if not found["above_others"]:
+def _best_and_worst(view: ReportView, found: Record) -> Iterator[Table]:
+    tested = found["best_and_worst"]
+    if not tested:
         return
+    lowest = ", and that with the lowest below" if len(tested) > 1 else ""
     build = Builder(
-        "Tests of whether a system is rated above every other: the largest p of the one-sided sign-flip tests "
-        "against each, over the queries that both have; n is the smallest number of those queries.",
-        columns(["System", *P_COLUMNS, "n"]),
+        f"Tests of whether the system with the highest mean is rated above every other{lowest}: the largest p of the "
+        "sign-flip tests against each, over the queries that both have; n is the smallest number of those queries.",
+        columns(["System", "Rated", *P_COLUMNS, "n"], names=2),
     )
-    for each in found["above_others"]:
-        build.add(head(view.system(each["system"])), *build.tested(each["test"]), count(each["test"]["n"]))
+    for each in tested:
+        rated = "above every other" if each["end"] == "best" else "below every other"
+        test = each["test"]
+        build.add(head(view.system(each["system"])), words(rated), *build.tested(test), count(test["n"]))
     yield build.build()
 
 

@@ -1,4 +1,4 @@
-"""Ratings on a scale: means, distributions, shares, and which group is above every other.
+"""Ratings on a scale: means, distributions, shares, and which groups are the best and the worst.
 
 Every rating weighs the same, so a mean is that of all ratings and not of the units' means: it is what published
 studies report (LFQA aspects), and the two are equal where every unit has as many ratings. `n` counts
@@ -8,7 +8,7 @@ ratings; beside it stand the numbers of units (rated parts) and queries.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -23,7 +23,7 @@ from analytics.statistics.core.estimates import (
 )
 from analytics.statistics.core.jackknife import leave_out
 from analytics.statistics.core.narrow import column_sums, row_sums
-from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
+from analytics.statistics.core.randomization import Randomization, SignFlip, Tested, sign_flip
 from analytics.statistics.core.resampling import (
     Range,
     ResampleSpec,
@@ -58,6 +58,14 @@ class Distribution:
     n_units: int
     n_queries: int
     left_out: tuple[LeftOut, ...]
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """Code of the group with the highest or the lowest mean, and the test that it is above, or below, every other."""
+
+    group: int
+    test: Tested
 
 
 def mean_value(
@@ -113,33 +121,51 @@ def distributions_by_group(
     )
 
 
-def above_every_other(
+def best_and_worst(
     values: Values, groups: Ints, contenders: Sequence[int], tests: Randomization
-) -> tuple[Tested, ...]:
-    """Test, of each of the `contenders`, codes of `groups` (n,), that its mean is higher than every other.
+) -> tuple[Extreme, Extreme]:
+    """The groups with the highest and lowest mean of all ratings, and tests that they are above, or below, every other.
 
-    Two groups are compared by the sign-flip test of the queries' differences of means, over the queries that both have.
-    All must hold, so that the p-value is the largest of the one-sided ones (an intersection-union test), and n the
-    least number of queries that two groups share. Raises ParameterError for fewer than two contenders, TidyDataError
-    where the shapes differ.
+    `contenders` are codes of `groups` (n,). Two groups are compared by the sign-flip test of the queries' differences
+    of means, over the queries that both have. The p-value is the largest of the two-sided ones against each other
+    group, 1 where a difference goes the other way: that others could have come first needs no further correction (rank
+    verification: Gutmann and Maymin 1987; Hung and Fithian 2019, section 1). Of two groups the two tests are one. n is
+    the smallest number of queries that the group shares with another; `least` is the smallest p-value that whichever
+    group came first could have had. Raises ParameterError for fewer than two contenders or one without ratings,
+    TidyDataError where the shapes differ.
     """
     _check_groups(values, groups)
     if len(contenders) < 2:
-        raise ParameterError("A group can be above every other only if there are several.")
-    n_queries = int(values.query.max(initial=-1)) + 1
-    means = {code: _query_means(values, groups == code, n_queries) for code in contenders}
-    found = {code: Tested(0.0, len(values), "", 0.0) for code in contenders}
-    fewest, least = dict.fromkeys(contenders, values.n_queries), dict.fromkeys(contenders, 0.0)
+        raise ParameterError("A group can be the best or the worst only if there are several.")
+    used = {code: groups == code for code in contenders}
+    if not all(rows.any() for rows in used.values()):
+        raise ParameterError("A group without ratings is neither the best nor the worst.")
+    n_queries = int(values.query.max()) + 1
+    by_query = {code: _query_means(values, rows, n_queries) for code, rows in used.items()}
+    against: dict[int, list[tuple[int, SignFlip]]] = {code: [] for code in contenders}
     for one, other in combinations(contenders, 2):
-        differences = means[one] - means[other]
+        differences = by_query[one] - by_query[other]
         shared = np.flatnonzero(np.isfinite(differences))
         test = sign_flip(differences[shared], shared, tests.of(one, other))
-        for code, side in ((one, 1), (other, -1)):
-            p = test.one_sided(side) if len(shared) else 1.0
-            method = f"largest of {len(contenders) - 1} one-sided: {test.method}"
-            found[code] = max(found[code], Tested(p, test.n, method, 0.0), key=lambda each: each.p_value)
-            fewest[code], least[code] = min(fewest[code], test.n), max(least[code], test.least)
-    return tuple(replace(found[code], n=fewest[code], least=least[code]) for code in contenders)
+        against[one].append((test.side, test))
+        against[other].append((-test.side, test))
+    least = min(max(test.two_sided.least for _, test in each) for each in against.values())
+    means = {code: float(values.value[rows].mean()) for code, rows in used.items()}
+    # Of equals the best is the first and the worst the last, so that they are two.
+    best, worst = max(contenders, key=means.__getitem__), min(reversed(contenders), key=means.__getitem__)
+    return Extreme(best, _largest(against[best], 1, least)), Extreme(
+        worst, _largest(against[worst], -1, least)
+    )
+
+
+def _largest(against: Sequence[tuple[int, SignFlip]], side: int, least: float) -> Tested:
+    """Of the tests against each other group, each with the side on which the group lies."""
+    p_values = [test.p_value if lies == side else 1.0 for lies, test in against]
+    largest = int(np.argmax(p_values))
+    method = against[largest][1].method
+    if len(against) > 1:
+        method = f"largest of {len(against)} two-sided: {method}"
+    return Tested(p_values[largest], min(test.n for _, test in against), method, least)
 
 
 def _mean_value(

@@ -120,9 +120,9 @@ def test_every_two_groups_are_compared_on_every_kind_of_question(report):
     # One family over all questions and pairs of groups. Per pair: two ratings with an overall mean, three systems and
     # agreement; two choices, three systems' places and three systems' picks, each with agreement.
     tests = 3 * (2 * (1 + 3 + 1) + (2 + 1) + (3 + 1) + (3 + 1))
-    # So is all else that the head could say: of each of three systems that it is rated above others or picked, and of
-    # three pairs of them in rankings.
-    tests += 3 + 3 + 3
+    # So is all else that the head could say: of the best and the worst of three systems that it is rated above or below
+    # the others, of each that it is picked, and of three pairs of them in rankings.
+    tests += 2 + 3 + 3
     assert pair_of(report, "best")["agreement"]["gap"]["test"]["tests"] == tests
 
 

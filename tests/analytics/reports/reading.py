@@ -4,8 +4,8 @@ from analytics.figures.figure_input import PAIRS
 from analytics.reports.build import build_report as _build_report
 
 OF_RATINGS = (
-    "mean", "distribution", "by_system", "best_system", "above_others", "by_kind", "by_arm", "by_category", "by_part",
-    "by_tag_group", "by_value", "values_left_out", "spread", "spread_adapted",
+    "mean", "distribution", "by_system", "best_system", "worst_system", "best_and_worst", "by_kind", "by_arm",
+    "by_category", "by_part", "by_tag_group", "by_value", "values_left_out", "spread", "spread_adapted",
 )  # fmt: skip
 # The figures that every group of a preference between two responses has.
 OF_PAIRS = (
@@ -15,7 +15,7 @@ OF_PAIRS = (
 OF_LISTS = (
     "distribution",
     "by_system",
-    "above_others",
+    "best_and_worst",
     "by_kind",
     "by_arm",
     "by_category",

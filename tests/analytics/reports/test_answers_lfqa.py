@@ -109,6 +109,8 @@ def test_the_published_figures(report):
     )
     assert [(each["kind"], each["about"]) for each in report["findings"]] == [
         ("rated", "model-formal"),
+        ("rated_last", "human-random"),
+        ("rated_last", "human-random"),
         ("picked", "model-formal and model-casual"),
         ("picked_less", "human-random and human-top"),
     ]

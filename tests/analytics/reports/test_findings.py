@@ -92,20 +92,50 @@ def test_a_changed_margin_is_said_with_its_size():
     assert len(of_kind(report, "winner")) == 2
 
 
-def test_ratings_that_are_always_the_same_name_the_best_system():
-    study = answered_study("aspects", queries=12)
+def acceptability(study, **ratings):
     for name in ("ann", "ben"):
-        given = {"acceptability": {"r1": 3, "r2": 2, "r3": 1}}
-        give(study, new_rater(study, name), [given] * 12)
+        give(study, new_rater(study, name), [{"acceptability": ratings}] * 12)
     report = report_of(study)
-    (finding,) = of_kind(report, "rated")
+    return report, next(each for each in report["questions"] if each["key"] == "acceptability")
+
+
+def test_ratings_that_are_always_the_same_name_the_best_system_and_the_worst():
+    report, asked = acceptability(answered_study("aspects", queries=12), r1=3, r2=2, r3=1)
+    (finding,), (last,) = of_kind(report, "rated"), of_kind(report, "rated_last")
     assert (finding["system"], finding["question"], finding["supported"]) == ("aspen", "acceptability", True)
+    assert (last["system"], last["question"], last["supported"]) == ("cedar", "acceptability", True)
     # Of 12 queries at the top of a scale from 0 to 3, Wilson's lower limit; in the middle nothing tells how sure it is.
     assert finding["text"].startswith("Its mean is 3.00 (2.27 to 3.00); the next, birch, has 2.00. Tested")
+    assert last["text"].startswith("Its mean is 1.00; the next, birch, has 2.00. Tested against each over 12")
+    assert last["text"].endswith("after correction for 2 tests.")
     text = report_markdown(report)
     assert "rated above every other" in text
-    asked = next(each for each in report["questions"] if each["key"] == "acceptability")
-    assert asked["groups"][0]["best_system"]["tests"] == 3
+    assert "Rated below every other" in text
+    figures = asked["groups"][0]
+    assert [(each["end"], each["system"]) for each in figures["best_and_worst"]] == [
+        ("best", "aspen"),
+        ("worst", "cedar"),
+    ]
+    assert (figures["best_system"]["next"], figures["worst_system"]["next"]) == ("birch", "birch")
+    # The two tests of each question, whichever system they are of.
+    assert figures["best_system"]["tests"] == figures["worst_system"]["tests"] == 2
+
+
+def test_of_two_systems_the_best_alone_is_named():
+    two = answered_study("aspects", queries=12, kinds={"aspen": "model", "birch": "model"})
+    report, asked = acceptability(two, r1=3, r2=1)
+    (finding,) = of_kind(report, "rated")
+    assert (finding["system"], of_kind(report, "rated_last")) == ("aspen", [])
+    figures = asked["groups"][0]
+    assert [each["end"] for each in figures["best_and_worst"]] == ["best"]
+    assert (figures["best_system"]["tests"], figures["worst_system"]) == (1, None)
+
+
+def test_of_two_systems_that_are_the_worst_alike_neither_is_named():
+    report, asked = acceptability(answered_study("aspects", queries=12), r1=3, r2=1, r3=1)
+    assert [each["system"] for each in of_kind(report, "rated")] == ["aspen"]
+    assert of_kind(report, "rated_last") == []
+    assert asked["groups"][0]["worst_system"] is None
 
 
 def test_no_sentence_below_the_least_number_of_queries():
@@ -333,7 +363,7 @@ def test_equal_means_are_said_to_be_alike():
     (finding,) = report["findings"]
     assert (finding["heading"], finding["supported"]) == ("Nothing beyond chance", False)
     assert finding["text"].startswith(
-        "None of 3 conclusions that could be drawn is supported by the judgments of"
+        "None of 2 conclusions that could be drawn is supported by the judgments of"
     )
     two = fact_of(rated_by_two((2, 2, 1), slug="two"), "Highest mean")
     assert two.detail.startswith("aspen and birch tied: ")

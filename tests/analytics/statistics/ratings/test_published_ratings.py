@@ -12,7 +12,7 @@ from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.values import Values
 from analytics.statistics.judges.ratings_vs_people import compare_means
 from analytics.statistics.preferences.best_picks import Picks, pick_shares, same_pick
-from analytics.statistics.ratings.scales import above_every_other, means_by_group
+from analytics.statistics.ratings.scales import best_and_worst, means_by_group
 from tests.analytics.statistics.build import spec
 from tests.published import published_data
 
@@ -73,9 +73,10 @@ def test_mean_acceptability(release) -> None:
         assert (each.mean.n, each.n_units, each.n_queries) == (900, 300, 300)
         assert each.mean.low < each.mean.value < each.mean.high
     kind = (values.system >= N_HUMAN).astype(int)
-    people, models = above_every_other(values, kind, [0, 1], Randomization(1))
-    assert (models.p_value, models.n) == (pytest.approx(1 / 10_001), 300)
-    assert people.p_value > 0.999
+    models, people = best_and_worst(values, kind, [0, 1], Randomization(1))
+    assert (models.group, people.group) == (1, 0)
+    assert (models.test.p_value, models.test.n) == (pytest.approx(2 / 10_001), 300)
+    assert people.test == models.test
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 
 from analytics.statistics.core.estimates import LeftOut, ParameterError, TidyDataError
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.values import OFF_POINTS
 from analytics.statistics.ratings.scales import (
-    above_every_other,
+    best_and_worst,
     distribution,
     distributions_by_group,
     mean_value,
@@ -83,8 +84,8 @@ def test_a_distribution_and_what_lies_between_its_points() -> None:
     assert "Wilson" in first.shares[0].method  # nobody gave a 0, which is not to say that nobody would
 
 
-def slow_above(rows, one, other):
-    """The chance of a sum over shared items as high as observed, every sign drawn at random."""
+def slow_two_sided(rows, one, other):
+    """The side that one part lies on from the other over shared items, and the chance of a sum as far from zero."""
     means = {}
     for item, part, _, value in rows:
         means.setdefault((item, part), []).append(value)
@@ -93,30 +94,100 @@ def slow_above(rows, one, other):
         for item in {row[0] for row in rows}
         if (item, one) in means and (item, other) in means
     ]
-    sums = [np.dot(signs, gaps) for signs in product((1, -1), repeat=len(gaps))]
-    return (np.mean(np.array(sums) >= sum(gaps) - 1e-9), len(gaps)) if gaps else (1, 0)
+    sums = np.abs([np.dot(signs, gaps) for signs in product((1, -1), repeat=len(gaps))])
+    total = sum(gaps)
+    side = 0 if abs(total) < 1e-9 else np.sign(total)
+    return side, np.mean(sums >= abs(total) - 1e-9), len(gaps), 2 / 2 ** sum(abs(gap) > 1e-9 for gap in gaps)
 
 
 @given(row_lists)
-def test_above_every_other_against_all_signs(rows) -> None:
+def test_the_best_and_the_worst_against_all_signs(rows) -> None:
     values = make_values(rows)
     systems = sorted(set(values.system.tolist()))
     if len(systems) < 2:
         return
-    for one, found in zip(systems, above_every_other(values, values.system, systems, TESTS), strict=True):
-        expected = [slow_above(rows, one, other) for other in systems if other != one]
-        assert found.n == min(n for _, n in expected)
-        # Of a test that goes the other way it is known that its p is one half or more.
-        largest = max(p for p, _ in expected)
-        assert found.p_value == pytest.approx(largest) if largest < 0.5 else found.p_value >= 0.5 - 1e-9
+    means = {system: np.mean([row[3] for row in rows if row[1] == system]) for system in systems}
+    slow = {
+        system: [slow_two_sided(rows, system, other) for other in systems if other != system]
+        for system in systems
+    }
+    least = min(max(min(1, least) for *_, least in each) for each in slow.values())
+    best, worst = best_and_worst(values, values.system, systems, TESTS)
+    assert means[best.group] == pytest.approx(max(means.values()))
+    assert means[worst.group] == pytest.approx(min(means.values()))
+    for found, expected_side in ((best, 1), (worst, -1)):
+        expected = slow[found.group]
+        largest = max(p if side == expected_side else 1 for side, p, *_ in expected)
+        assert found.test.p_value == pytest.approx(largest)
+        assert found.test.n == min(n for _, _, n, _ in expected)
+        assert found.test.least == pytest.approx(least)
+        assert found.test.least <= found.test.p_value + 1e-9
+
+
+@given(row_lists)
+def test_turned_round_the_best_is_the_worst(rows) -> None:
+    values = make_values(rows)
+    turned = make_values([(item, part, rater, 3 - value) for item, part, rater, value in rows])
+    systems = sorted(set(values.system.tolist()))
+    if len(systems) < 2:
+        return
+    best, worst = best_and_worst(values, values.system, systems, TESTS)
+    lowest, highest = best_and_worst(turned, turned.system, systems, TESTS)[::-1]
+    assert best.test.p_value == pytest.approx(lowest.test.p_value)
+    assert worst.test.p_value == pytest.approx(highest.test.p_value)
+    assert best.group != worst.group
+    if len(systems) == 2:
+        assert best.test == worst.test
 
 
 def test_a_system_that_is_always_above_the_others() -> None:
     rows = [(item, part, rater, 3.0 - part) for item in range(12) for part in range(3) for rater in range(2)]
     values = make_values(rows)
-    first, second, third = above_every_other(values, values.system, [0, 1, 2], TESTS)
-    assert (first.p_value, first.n) == (1 / 2**12, 12)
-    assert second.p_value == third.p_value == 1
+    best, worst = best_and_worst(values, values.system, [0, 1, 2], TESTS)
+    assert (best.group, worst.group) == (0, 2)
+    assert (best.test.p_value, best.test.n, best.test.least) == (2 / 2**12, 12, 2 / 2**12)
+    assert worst.test == best.test
+    assert best.test.method == "largest of 2 two-sided: sign-flip over queries, exact"
+
+
+def test_the_two_worst_alike_are_not_told_apart() -> None:
+    rows = [
+        (item, part, 0, 3.0 if part == 0 else float((item + part) % 2))
+        for item in range(12)
+        for part in range(3)
+    ]
+    values = make_values(rows)
+    best, worst = best_and_worst(values, values.system, [0, 1, 2], TESTS)
+    assert (best.group, best.test.p_value) == (0, 2 / 2**12)
+    assert worst.test.p_value == 1
+
+
+def test_the_highest_mean_of_all_need_not_be_above_each_on_shared_queries() -> None:
+    # Part 1 was rated on more queries, and lower on the 12 that both have.
+    rows = [(item, 0, 0, 2.0) for item in range(12)] + [(item, 1, 0, 1.0) for item in range(12)]
+    rows += [(item, 1, 0, 3.0) for item in range(12, 40)]
+    values = make_values(rows)
+    best, worst = best_and_worst(values, values.system, [0, 1], TESTS)
+    assert (best.group, best.test.p_value, best.test.n) == (1, 1, 12)
+    assert (worst.group, worst.test.p_value) == (0, 1)
+
+
+def test_winner_of_a_poll() -> None:
+    """Hung and Fithian 2019, section 1.1 (Quinnipiac University's poll of 890 people, in percent): the winner's test is
+    that against the second, a two-sided binomial one of those who chose either."""
+    shares = [31, 24, 17, 8, 4, 4, 3, 2, 2]
+    chose = np.repeat(np.arange(len(shares)), [round(890 * share / 100) for share in shares])
+    values = make_values(
+        [
+            (item, part, 0, float(mine == part))
+            for item, mine in enumerate(chose)
+            for part in range(len(shares))
+        ]
+    )
+    best, _ = best_and_worst(values, values.system, range(len(shares)), TESTS)
+    assert (best.group, best.test.n) == (0, len(chose))
+    assert best.test.p_value == pytest.approx(scipy.stats.binomtest(276, 276 + 214).pvalue)
+    assert best.test.p_value == pytest.approx(0.0058, abs=5e-5)
 
 
 def test_nothing_rated_is_undefined() -> None:
@@ -130,7 +201,9 @@ def test_nothing_rated_is_undefined() -> None:
 def test_parameters_are_checked() -> None:
     values = make_values(ROWS)
     with pytest.raises(ParameterError, match="if there are several"):
-        above_every_other(values, values.system, [1], TESTS)
+        best_and_worst(values, values.system, [1], TESTS)
+    with pytest.raises(ParameterError, match="without ratings"):
+        best_and_worst(values, values.system, [0, 1, 2], TESTS)
     with pytest.raises(TidyDataError, match="each row"):
         means_by_group(values, np.array([0]), 1, resample=spec())
 
