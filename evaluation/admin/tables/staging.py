@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from evaluation.admin.job_rights import job_for, may_begin
-from evaluation.dumps.tables.box import is_own_format
+from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.sample import ROWS
 from evaluation.models import Job, Study

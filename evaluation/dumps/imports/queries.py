@@ -13,9 +13,9 @@ from evaluation.dumps.imports.items import query_row
 from evaluation.dumps.lines import SourceLine, parse_line
 from evaluation.dumps.problems import Problems
 from evaluation.dumps.schemas import schema_problems
-from evaluation.dumps.tables.box import is_own_format
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_map
+from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
 from evaluation.dumps.tables.source import PLAIN

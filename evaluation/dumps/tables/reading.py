@@ -10,10 +10,10 @@ from pathlib import Path, PurePosixPath
 import orjson
 
 from evaluation.dumps.lines import BOM, MAX_LINE
-from evaluation.dumps.tables.box import read_apart
 from evaluation.dumps.tables.header_row import name_columns
 from evaluation.dumps.tables.illustrated import holds_images, read_illustrated
 from evaluation.dumps.tables.readers.arrow_rows import read_archive, read_arrow, read_folder, read_parquet
+from evaluation.dumps.tables.readers.box import read_apart
 from evaluation.dumps.tables.readers.delimited import read_delimited
 from evaluation.dumps.tables.readers.json_rows import read_json, read_json_lines
 from evaluation.dumps.tables.readers.workbook import WORKBOOK, check_unpacked, read_workbook

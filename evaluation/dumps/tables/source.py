@@ -7,9 +7,9 @@ from typing import Any
 
 from evaluation.dumps.lines import FileSource, Source, SourceLine
 from evaluation.dumps.release import PLAIN_ARM, study_record
-from evaluation.dumps.tables.box import is_own_format
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_map
+from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
 from evaluation.dumps.tables.sheet import Sheet

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from evaluation.dumps.tables import box
-from evaluation.dumps.tables.box import Limits, is_own_format, read_apart
+from evaluation.dumps.tables.readers import box
+from evaluation.dumps.tables.readers.box import Limits, is_own_format, read_apart
 from evaluation.dumps.tables.reading import read_raw, read_table
 from evaluation.refusals import Refused
 from tests.evaluation.dumps.tables.files import HEADER, ROWS, delimited, parquet, workbook, write

@@ -20,7 +20,7 @@ from typing import Any
 from evaluation.dumps.tables.sheet import RawRows
 from evaluation.refusals import Refused
 
-ROOT = Path(__file__).resolve().parent.parent.parent.parent
+ROOT = Path(__file__).resolve().parents[4]
 # The process needs none of the others, and least of all those with secrets in them.
 NEEDED = ("PATH", "PYTHONPATH", "LANG", "LC_ALL")
 ADVICE = "Save the table anew as CSV, without merged cells and empty rows, or divide it."
@@ -88,7 +88,7 @@ def _child(asked: dict[str, Any], limits: Limits) -> Iterator[Iterator[Any]]:
     asked = {**asked, "seconds": limits.seconds, "memory": limits.memory}
     environment = {name: os.environ[name] for name in NEEDED if name in os.environ}
     child = subprocess.Popen(  # noqa: S603  # our own module under our own interpreter
-        [sys.executable, "-m", "evaluation.dumps.tables.child", json.dumps(asked)],
+        [sys.executable, "-m", "evaluation.dumps.tables.readers.child", json.dumps(asked)],
         cwd=ROOT,
         # Arrow's other allocators reserve more than they use, which counts as memory here.
         env={**environment, "ARROW_DEFAULT_MEMORY_POOL": "system"},
