@@ -1,4 +1,4 @@
-"""What a program is told where something goes wrong on the server's side."""
+"""Unexpected errors as programs are told of them: a code, and the sentence for people."""
 
 import errno
 import sqlite3

@@ -49,7 +49,7 @@ def _limit(seconds: int, memory: int) -> None:
 
 
 def _answers(asked: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What the file is, batches of its rows, and an end; or why there is nothing."""
+    """The table without its rows, batches of them, and an end; or why there is nothing."""
     from evaluation.dumps.tables.reading import is_own_format, read_raw
 
     path = Path(asked["path"])
