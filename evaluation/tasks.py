@@ -20,7 +20,7 @@ from evaluation.dumps.lines import FileSource, Source
 from evaluation.dumps.tables.addition import open_addition
 from evaluation.dumps.tables.source import Opened, arms_of, open_source
 from evaluation.dumps.tables.table_map import map_of_json, read_map
-from evaluation.models import Job, Study
+from evaluation.models import Job, Rater, Study
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.operations.message_queue import send_message
 from evaluation.refusals import Refused, WrongState
@@ -144,7 +144,14 @@ def _import(job: Job) -> None:
         finish_job(job, message=f"{n:,} items are in the draft.")
         log_action(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {n:,} items.")
         return
-    study = import_dump(
+
+    def created(study: Study) -> None:
+        keep_table_map(study, table_map)
+        n = study.items.count()
+        finish_job(job, message=f"{study.title} was created with {n:,} items.", study=study)
+        log_action(study=study, by=job.by, message=f"Created from {job.file_name}: {n:,} items.")
+
+    import_dump(
         source,
         slug=job.slug,
         protocol=job.parameters.get("protocol", ""),
@@ -152,11 +159,8 @@ def _import(job: Job) -> None:
         owner=job.by,
         replace_broken=True,
         watch=progress,
+        and_then=created,
     )
-    keep_table_map(study, table_map)
-    n = study.items.count()
-    finish_job(job, message=f"{study.title} was created with {n:,} items.", study=study)
-    log_action(study=study, by=job.by, message=f"Created from {job.file_name}: {n:,} items.")
 
 
 def _source(job: Job) -> tuple[Source, dict[str, Any]]:
@@ -173,15 +177,21 @@ def _source(job: Job) -> tuple[Source, dict[str, Any]]:
 
 
 def _scores(job: Job) -> None:
-    assert job.study is not None  # only an import has none
+    study = job.study
+    assert study is not None  # only an import has none
     progress = JobProgress(job)
     progress("reading", 0, 1)
-    rater = import_scores(job.study, job.path, file_name=job.file_name, user=job.by, **job.parameters)
-    assert rater.dump is not None
-    notes = rater.dump.notes
-    message = f"{rater.label}: {', '.join(notes['measures'])} of {notes['items']:,} items."
-    finish_job(job, message=message[:500])
-    log_action(study=job.study, by=job.by, message=f"Imported scores from {job.file_name}. {message}")
+
+    def recorded(rater: Rater) -> None:
+        assert rater.dump is not None
+        notes = rater.dump.notes
+        message = f"{rater.label}: {', '.join(notes['measures'])} of {notes['items']:,} items."
+        finish_job(job, message=message[:500])
+        log_action(study=study, by=job.by, message=f"Imported scores from {job.file_name}. {message}")
+
+    import_scores(
+        study, job.path, file_name=job.file_name, user=job.by, and_then=recorded, **job.parameters
+    )
 
 
 def _export(job: Job) -> None:

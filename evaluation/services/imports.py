@@ -7,7 +7,7 @@ others.
 import pickle
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -377,8 +377,10 @@ def _find_or_create(model: Any, wanted: Mapping[tuple[int, str], Any]) -> dict[t
     return ids
 
 
-def finish_import(study: Study, *, notes: Mapping[str, Any]) -> None:
-    """Make the study visible, closed if it is frozen."""
+def finish_import(
+    study: Study, *, notes: Mapping[str, Any], aside: bool, and_then: Callable[[Study], None]
+) -> None:
+    """Make the study visible unless it is only read aside, closed if it is frozen; `and_then` is part of it."""
     frozen = study.revisions.exists()
     if frozen:
         assign_orders(study)
@@ -391,8 +393,11 @@ def finish_import(study: Study, *, notes: Mapping[str, Any]) -> None:
             study.status = Status.CLOSED
         study.save(update_fields=["study_hash", "status", "simulated"])
         Import.objects.filter(created_study=study).update(
-            state=Import.State.COMPLETE, finished_at=timezone.now(), notes=dict(notes)
+            state=Import.State.RUNNING if aside else Import.State.COMPLETE,
+            finished_at=timezone.now(),
+            notes=dict(notes),
         )
+        and_then(study)
 
 
 def discard_import(study: Study) -> None:

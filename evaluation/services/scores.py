@@ -1,6 +1,6 @@
 """Scores from outside as an imported judge's judgments."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -54,8 +54,9 @@ def record_scores(
     scores: Sequence[ItemScores],
     file_name: str,
     user: Any = None,
+    and_then: Callable[[Rater], None] = lambda rater: None,
 ) -> Rater:
-    """A new imported judge of that name with these scores, all or nothing."""
+    """A new imported judge of that name with these scores and what `and_then` does of it, all or nothing."""
     refuse_in_rehearsal(study, "it takes no scores.")
     judge = judge.strip()
     if not judge or len(judge) > MAX_NAME:
@@ -87,6 +88,7 @@ def record_scores(
         )
         for batch in _batches(_judgments(rater.pk, revision.pk, scores, now)):
             record_judgments(study=study, batch=batch, known_new=True)
+        and_then(rater)
     return rater
 
 

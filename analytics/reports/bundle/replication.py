@@ -70,8 +70,8 @@ def replicate(
 
     The study is taken back, unless `keep` is the slug that it is to have. Refused with every reason, and then nothing
     is kept, nor after any other error; `replace_broken` is `import_dump`'s. `most_bytes`: what it may unpack to.
-    `on_imported` is told of a study that is to be kept, before anything is computed; `kept` is one that was imported
-    by an earlier call, which was killed after that.
+    `on_imported` is told of a study that is to be kept, within the transaction that completes its import; `kept` is one
+    that was imported by an earlier call, which was killed after that.
     """
     with open_bundle(path, most_bytes=most_bytes, watch=watch) as bundle:
         theirs = _report(bundle)
@@ -79,10 +79,14 @@ def replicate(
         with bundle.extracted(STUDY) as dump:
             if keep:
                 study = kept or import_dump(
-                    FileSource(dump), slug=keep, owner=owner, replace_broken=replace_broken, watch=watch
+                    FileSource(dump),
+                    slug=keep,
+                    owner=owner,
+                    replace_broken=replace_broken,
+                    watch=watch,
+                    and_then=on_imported,
                 )
                 try:
-                    on_imported(study)
                     return _compared(bundle, study, theirs, codings, watch)
                 except BaseException:
                     discard_import(study)

@@ -97,7 +97,7 @@ class StudyAdditions(StudyView):
             if data["preview"]:
                 addition = preview_items(source, self.study)
             else:
-                addition, revision = add_items(source, self.study)
+                addition, revision = add_items(source, self.study, and_then=self._log)
         except WrongState as wrong:
             raise Conflict(str(wrong), code="wrong_state") from None
         except Refused as refused:
@@ -110,9 +110,10 @@ class StudyAdditions(StudyView):
         }
         if revision is None:
             return Response(AdditionSerializer(record).data)
-        said = addition.done(revision.number)
-        log_action(study=self.study, by=request.user, message=said)
         return Response(AdditionSerializer(record).data, status=status.HTTP_201_CREATED)
+
+    def _log(self, said: str) -> None:
+        log_action(study=self.study, by=self.request.user, message=said)
 
     def _source(self, data: dict[str, Any]) -> Source:
         try:

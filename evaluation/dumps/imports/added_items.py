@@ -86,6 +86,7 @@ def _aside(source: Source, study: Study, watch: Watch) -> Iterator[Study]:
         slug=prefix + secrets.token_hex(4),
         protocol=study.protocol,
         title=study.title,
+        aside=True,
         watch=watch,
     )
     try:

@@ -10,7 +10,7 @@ from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import Source, SourceLine
 from evaluation.models import Status, Study
 from evaluation.refusals import Refused, WrongState
-from evaluation.services.imports import discard_import, unfinished_import
+from evaluation.services.imports import discard_import
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.drafts import replace_items
 
@@ -85,16 +85,13 @@ def import_items(
 
     They are read into a study of their own, which nobody sees, and change places at once.
     """
-    aside = f"{study.slug[:60]}-incoming-{study.pk}"
-    leftover = Study.objects.filter(slug=aside).first() if replace_broken else None
-    if leftover is not None and unfinished_import(aside) is None:
-        discard_import(leftover)
     incoming = import_dump(
         DraftItemsSource(source, study),
-        slug=aside,
+        slug=f"{study.slug[:60]}-incoming-{study.pk}",
         protocol=study.protocol,
         title=study.title,
         replace_broken=replace_broken,
+        aside=True,
         watch=watch,
     )
     try:

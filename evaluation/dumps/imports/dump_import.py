@@ -1,6 +1,6 @@
 """Import of a dump: first all of it is checked without the database, then it is written in short transactions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.conf import settings
@@ -38,13 +38,17 @@ def import_dump(
     title: str = "",
     owner: Any = None,
     replace_broken: bool = False,
+    aside: bool = False,
     watch: Watch = lambda phase, done, total: None,
+    and_then: Callable[[Study], None] = lambda study: None,
 ) -> Study:
     """Create the study of that slug from the source; Refused, with nothing written, if anything is wrong.
 
     Whatever interrupts the writing, what was written is deleted again. Only a process that is killed outright
     leaves an unfinished, invisible study behind; `replace_broken` deletes it first. One that had no room even to
     delete leaves one that the next import deletes without being told.
+
+    One that is read `aside` stays invisible. `and_then` gets the study within the transaction that completes it.
     """
     _make_room(slug, replace_broken)
     with RenderBox(settings.ASSAY_RENDER_SECONDS) as box:
@@ -57,7 +61,8 @@ def import_dump(
                 writer = _write(source, checked, study, box, watch, spool)
             if source.fingerprint() != fingerprint:
                 raise _changed(source)
-            finish_import(study, notes={**source.notes(), "written": writer.counts})
+            notes = {**source.notes(), "written": writer.counts}
+            finish_import(study, notes=notes, aside=aside, and_then=and_then)
         except BaseException as interrupted:
             _discard(study, interrupted)
             raise

@@ -60,11 +60,13 @@ def import_scores(
     low: float | None = None,
     high: float | None = None,
     user: Any = None,
+    and_then: Callable[[Rater], None] = lambda rater: None,
 ) -> Rater:
     """Take a file of scores as the judge of that name; Refused, with every line's problems, and nothing is written.
 
     `name` names the measure where the file has no such column. `declared` are measures as JSON; those that it does not
-    declare get `direction`, `low` and `high`, and their subject from the file.
+    declare get `direction`, `low` and `high`, and their subject from the file. `and_then` gets the judge within the
+    transaction that makes it.
     """
     file_name = file_name or path.name
     return take_scores(
@@ -78,6 +80,7 @@ def import_scores(
         low=low,
         high=high,
         user=user,
+        and_then=and_then,
     )
 
 
@@ -93,6 +96,7 @@ def take_scores(
     low: float | None = None,
     high: float | None = None,
     user: Any = None,
+    and_then: Callable[[Rater], None] = lambda rater: None,
 ) -> Rater:
     """Take scores from wherever they come; `read` gives numbered records, and adds what it can't read to the problems.
     For the rest see `import_scores`."""
@@ -118,6 +122,7 @@ def take_scores(
         scores=scores,
         file_name=file_name,
         user=user,
+        and_then=and_then,
     )
 
 

@@ -61,12 +61,12 @@ class Command(AssayCommand):
             if not options["yes"] and sys.stdin.isatty() and input("Add them? [y/N] ").strip().lower() != "y":
                 self.stdout.write("Nothing was added.")
                 return
-            addition, revision = add_items(source, study)
+            addition, revision = add_items(
+                source, study, and_then=lambda said: log_action(study=study, by=by, message=said)
+            )
         except Refused as refused:
             raise CommandError("\n".join([*refused.problems, "Nothing was added."])) from None
-        said = addition.done(revision.number)
-        log_action(study=study, by=by, message=said)
-        self.stdout.write(f"{said} Its hash: {revision.hash[:12]}")
+        self.stdout.write(f"{addition.done(revision.number)} Its hash: {revision.hash[:12]}")
 
 
 def _opened(study: Study, options: dict[str, Any]) -> Opened:

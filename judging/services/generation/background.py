@@ -8,7 +8,7 @@ from django.contrib.admin.models import ADDITION
 from django.db import transaction
 
 from evaluation.dumps.lines import MAX_LINE
-from evaluation.models import Job
+from evaluation.models import Job, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.jobs import JobProgress, finish_job
@@ -61,7 +61,16 @@ def make_study_of(job: Job) -> None:
     run = Run.objects.select_related("generating", "study").filter(study=source, pk=chosen["run"]).first()
     if run is None:
         raise Refused("The run is gone.")
-    made = make_study(
+
+    def done(made: Study) -> None:
+        items = made.items.count()
+        finish_job(
+            job, message=f"{made.title} is a draft of {items:,} items. Check it, then launch it.", study=made
+        )
+        log_action(study=made, by=job.by, message=f"Made of {run} of {source.title}.", flag=ADDITION)
+        log_action(study=source, by=job.by, message=f"Made {made.title} of {run}.")
+
+    make_study(
         run,
         chosen["options"],
         by=job.by,
@@ -69,10 +78,5 @@ def make_study_of(job: Job) -> None:
         title=chosen["title"],
         replace_broken=True,
         watch=JobProgress(job),
+        and_then=done,
     )
-    items = made.items.count()
-    finish_job(
-        job, message=f"{made.title} is a draft of {items:,} items. Check it, then launch it.", study=made
-    )
-    log_action(study=made, by=job.by, message=f"Made of {run} of {source.title}.", flag=ADDITION)
-    log_action(study=source, by=job.by, message=f"Made {made.title} of {run}.")

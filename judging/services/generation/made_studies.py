@@ -1,6 +1,6 @@
 """Studies made of products: a draft with the items that a pipeline's products make, through the dump format."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -37,8 +37,10 @@ def make_study(
     title: str = "",
     replace_broken: bool = False,
     watch: Watch = lambda phase, done, total: None,
+    and_then: Callable[[Study], None] = lambda study: None,
 ) -> Study:
-    """A draft with the items that a run's products make, which `by` owns; all of it, or Refused and nothing."""
+    """A draft with the items that a run's products make, which `by` owns, and what `and_then` does of it; all of it, or
+    Refused and nothing."""
     source = ProductSource(run, options or {}, by)
     name = source.pipeline.key.replace("_", "-")
     return import_dump(
@@ -48,6 +50,7 @@ def make_study(
         owner=by,
         replace_broken=replace_broken,
         watch=watch,
+        and_then=and_then,
     )
 
 

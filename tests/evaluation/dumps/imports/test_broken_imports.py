@@ -47,7 +47,7 @@ def test_interrupted(error, dump, monkeypatch):
 
 
 def test_interrupted_at_the_very_end(dump, monkeypatch):
-    def interrupted(study, notes):
+    def interrupted(study, **named):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(dump_import, "finish_import", interrupted)
