@@ -54,7 +54,7 @@ NOTHING_WAS = {
     Job.Kind.ADDITION: "added",
 }
 # Kinds that only write a file: what keeps them from it is told as it is.
-WRITING = (Job.Kind.EXPORT, Job.Kind.BUNDLE)
+WRITING = (Job.Kind.EXPORT, Job.Kind.REPORT, Job.Kind.BUNDLE)
 
 
 @shared_task
@@ -69,7 +69,7 @@ def work_on_job(job_id: int) -> None:
         logger.warning("%s", taken)
     except Refused as refused:
         if job.kind in WRITING or isinstance(refused, WrongState):
-            _failed(job, str(refused))
+            _failed(job, str(refused).replace(str(job.path), "The file"))
             return
         done = NOTHING_WAS.get(Job.Kind(job.kind), "imported")
         errors = "1 error" if refused.total == 1 else f"{refused.total:,} errors"
@@ -189,9 +189,7 @@ def _scores(job: Job) -> None:
         finish_job(job, message=message[:500])
         log_action(study=study, by=job.by, message=f"Imported scores from {job.file_name}. {message}")
 
-    import_scores(
-        study, job.path, file_name=job.file_name, user=job.by, and_then=recorded, **job.parameters
-    )
+    import_scores(study, job.path, file_name=job.file_name, user=job.by, and_then=recorded, **job.parameters)
 
 
 def _export(job: Job) -> None:

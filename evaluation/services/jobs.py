@@ -1,6 +1,7 @@
 """The life of a job: queued, claimed by one worker, watched, finished; lost if its worker fell silent."""
 
 import contextlib
+import logging
 import secrets
 import uuid
 from collections.abc import Iterable, Sequence
@@ -20,8 +21,11 @@ from evaluation.refusals import Refused
 from evaluation.services.studies.launch import abandoned_launches
 from evaluation.services.table_maps import discard_old_tables
 
+logger = logging.getLogger(__name__)
+
 MAX_PROBLEMS = 1_000
 NO_ROOM = "The server's disk is full, and nothing was saved. Try again once whoever runs it has made room."
+NOT_WRITABLE = "The server can't store files at the moment; whoever runs it finds the reason in its log."
 # Kinds of jobs that read an uploaded file.
 UPLOADED = (
     Job.Kind.IMPORT,
@@ -42,7 +46,8 @@ class JobTaken(Exception):
 def store_upload(chunks: Iterable[bytes]) -> str:
     """Write an uploaded file to the private folder and return its random name there.
 
-    Refused if there is no room for it; nothing of it is left then, nor after any other error.
+    Refused if there is no room for it, or nothing can be written there; nothing of it is left then, nor after any other
+    error.
     """
     name = f"{secrets.token_hex(16)}.upload"
     path = _folder() / name
@@ -51,23 +56,34 @@ def store_upload(chunks: Iterable[bytes]) -> str:
             for chunk in chunks:
                 handle.write(chunk)
     except BaseException as error:
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
         if is_full_disk(error):
             raise Refused(NO_ROOM) from error
+        if isinstance(error, OSError):
+            raise _not_writable(error) from error
         raise
     return name
 
 
 def new_file_name(suffix: str) -> str:
-    """A random name in the private folder for what a job is going to write."""
+    """A random name in the private folder for what a job is going to write; Refused if there can be no folder."""
     _folder()
     return f"{secrets.token_hex(16)}.{suffix}"
 
 
 def _folder() -> Path:
     folder = Path(settings.ASSAY_JOB_FILES)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise _not_writable(error) from error
     return folder
+
+
+def _not_writable(error: OSError) -> Refused:
+    logger.error("Nothing can be written to ASSAY_JOB_FILES: %s", error)
+    return Refused(NOT_WRITABLE)
 
 
 def begin_job(

@@ -4,6 +4,7 @@ A limit on the size of files stands for it: the same calls fail, at the same pla
 """
 
 import csv
+import errno
 import resource
 import shutil
 import sys
@@ -16,6 +17,9 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.db import DatabaseError, OperationalError, connection
 from django.test import Client
 
+from analytics.reports.bundle.jobs import begin_bundle
+from analytics.reports.cache import compute_report
+from analytics.reports.paper.file_jobs import begin_archive
 from evaluation import tasks
 from evaluation.management.base import AssayCommand
 from evaluation.models import Import, Job, Study
@@ -23,6 +27,7 @@ from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
 from evaluation.services import verify_study
 from evaluation.services.jobs import NO_ROOM, begin_job, new_file_name, store_upload
+from tests.analytics.reports.judging import judge
 from tests.config import site as sites
 
 MB = 1_000_000
@@ -105,6 +110,47 @@ def test_an_export_without_room_says_so_and_leaves_nothing(owner, study, folder,
     job.refresh_from_db()
     assert (job.state, job.message) == ("failed", NO_ROOM)
     assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("begin", [begin_archive, begin_bundle])
+def test_a_report_s_files_without_room_leave_nothing(owner, study, folder, begin):
+    judge(study, raters=2)
+    compute_report(study)
+    job = begin(study, by=owner)
+    with room(1_000):
+        tasks.work_on_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("failed", NO_ROOM)
+    assert not list(folder.iterdir())
+    job = begin(study, by=owner)
+    tasks.work_on_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, list(folder.iterdir())) == ("done", [job.path])
+
+
+def read_only(*args, **named):
+    raise OSError(errno.EROFS, "Read-only file system")
+
+
+def test_a_folder_that_can_not_be_written_to_is_a_sentence(owner, study, folder, monkeypatch):
+    client = Client()
+    client.force_login(owner)
+    judge(study, raters=2)
+    job = begin_archive(study, by=owner)
+    with monkeypatch.context() as patch:
+        for name in ("open", "unlink"):
+            patch.setattr(Path, name, read_only)
+        with pytest.raises(Refused, match="can't store files"):
+            store_upload([SMALL])
+        tasks.work_on_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("failed", "The file can't be written: Read-only file system.")
+    folder.rmdir()
+    folder.write_text("A file where a folder should be.")
+    assert uploads(client, SMALL).status_code == 422
+    for begin in (begin_archive, begin_bundle):
+        with pytest.raises(Refused, match="can't store files"):
+            begin(study, by=owner)
 
 
 @contextmanager

@@ -74,6 +74,7 @@ def begin_bundle(study: Study, *, by: Any, ties: Ties = "half") -> Job:
     if not study.judgments.exists():
         raise Refused("Nothing has been judged yet, so there is nothing to bundle.")
     give_up_lost(study, Job.Kind.BUNDLE, "The worker stopped before the bundle was written.")
+    file = new_file_name("zip")
     try:
         job = begin_job(
             kind=Job.Kind.BUNDLE,
@@ -81,7 +82,7 @@ def begin_bundle(study: Study, *, by: Any, ties: Ties = "half") -> Job:
             study=study,
             by=by,
             parameters={"ties": effective_ties(study, ties)},
-            file=new_file_name("zip"),
+            file=file,
             file_name=f"{study.slug}-bundle.zip",
         )
     except Refused:

@@ -12,6 +12,7 @@ from analytics.reports.paper.archive import ARCHIVE, folder, write_archive
 from analytics.reports.paper.credit import credit_of
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
+from evaluation.dumps.exports.study_export import atomic_file
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
@@ -60,6 +61,7 @@ def begin_archive(study: Study, *, by: Any, ties: Ties = "half", filters: Filter
     """Queue the job; Refused while another one of the study is under way, unless its worker fell silent."""
     ties = effective_ties(study, ties)
     give_up_lost(study, Job.Kind.REPORT, "The worker stopped before the files were created.")
+    file = new_file_name("zip")
     try:
         job = begin_job(
             kind=Job.Kind.REPORT,
@@ -71,7 +73,7 @@ def begin_archive(study: Study, *, by: Any, ties: Ties = "half", filters: Filter
                 "fingerprint": _fingerprint(study, ties=ties, filters=filters),
                 **({"view": filters.canonical(), "view_hash": filters.digest} if filters else {}),
             },
-            file=new_file_name("zip"),
+            file=file,
             file_name=f"{study.slug}-report.zip",
         )
     except Refused:
@@ -99,6 +101,6 @@ def make_files_of(job: Job) -> None:
         report = whole_report(job.study, ties=ties, filters=filters, watch=progress)
     except NothingToReport as nothing:
         raise WrongState(str(nothing)) from None
-    with job.path.open("wb") as file:
+    with atomic_file(job.path) as file:
         write_archive(report, credit, file, progress)
     finish_job(job, message=f"{folder(report)}: {job.path.stat().st_size / 1e6:,.1f} MB.")

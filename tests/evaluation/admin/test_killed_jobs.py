@@ -32,9 +32,7 @@ def folder(settings: Any, tmp_path: Path) -> None:
 
 def begin(owner: Any, kind: str, content: bytes, name: str, study: Study | None = None, **named: Any) -> Job:
     slug, file = study.slug if study else "soups", store_upload([content])
-    return begin_job(
-        kind=kind, slug=slug, study=study, by=owner, parameters=named, file=file, file_name=name
-    )
+    return begin_job(kind=kind, slug=slug, study=study, by=owner, parameters=named, file=file, file_name=name)
 
 
 def start_again(job: Job) -> None:
@@ -92,7 +90,9 @@ def test_an_addition_is_not_seen_before_it_is_whole(
     assert not list(verify_study(Study.objects.get(pk=study.pk)))
 
 
-def test_a_draft_s_items_are_not_seen_before_they_are_whole(owner: Any, draft: Study, monkeypatch: Any) -> None:
+def test_a_draft_s_items_are_not_seen_before_they_are_whole(
+    owner: Any, draft: Study, monkeypatch: Any
+) -> None:
     before = draft.items.count()
     arms = [{"arm": draft.arms.order_by("position")[0].key}] * 2
     items = b"\n".join(orjson.dumps(build.item(each, **arm)) for each, arm in enumerate(arms))
