@@ -34,6 +34,10 @@ local minute, catch_up = tonumber(ARGV[4]), tonumber(ARGV[5])
 local kept = redis.call('HMGET', KEYS[1], 'requests', 'tokens', 'largest', 'before', 'since')
 for place = 1, 5 do kept[place] = tonumber(kept[place] or '0') end
 local next_request, next_tokens, largest, before, since = unpack(kept)
+if now < since then
+  next_request, next_tokens = math.min(next_request, now + minute), math.min(next_tokens, now + minute)
+  since = now
+end
 if now - since >= minute then
   before, largest, since = (now - since < 2 * minute) and largest or 0, 0, now
 end
@@ -136,6 +140,10 @@ def _take(kept: _Kept, limit: RateLimit, tokens: int, now: float) -> float:
 
     Where a request is larger than any before, the ones before have kept too little away, which it waits for itself.
     """
+    if now < kept.since:  # the clock was set back
+        kept.next_request = min(kept.next_request, now + MINUTE)
+        kept.next_tokens = min(kept.next_tokens, now + MINUTE)
+        kept.since = now
     if now - kept.since >= MINUTE:
         kept.before = kept.largest if now - kept.since < 2 * MINUTE else 0.0
         kept.largest, kept.since = 0.0, now

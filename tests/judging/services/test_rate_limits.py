@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import uuid
 from pathlib import Path
 
@@ -77,6 +78,16 @@ def test_a_request_larger_than_those_before_waits_for_what_they_kept_too_little_
     large = sent_at(limits, clock, limit, 300) - began
     assert sum(1 for at in small if at > large - 60) + 300 <= 600
     assert sent_at(limits, clock, limit, 300) - large > 60
+
+
+def test_a_clock_that_is_set_back_keeps_nobody_waiting_for_as_long(clock):
+    limits, limit = ProcessRateLimits(clock), RateLimit(requests=MINUTE / 2, tokens=6_000)
+    sent_at(limits, clock, limit, 100)
+    clock.now -= 3600
+    began = clock.now
+    first = sent_at(limits, clock, limit, 100) - began
+    assert first <= MINUTE
+    assert sent_at(limits, clock, limit, 100) - began == pytest.approx(first + 2)
 
 
 def test_endpoints_do_not_wait_for_each_other(clock):
@@ -193,6 +204,10 @@ def test_redis_gives_the_waits_of_one_process(shared):
     quick = RateLimit(requests=100_000, tokens=10**9)
     for tokens in (1, 2000, 5, 30_000, 30_000):
         assert limits.take(3, quick, tokens) == pytest.approx(alone.take(3, quick, tokens), abs=0.05)
+    # The server's clock was an hour ahead, and was set right.
+    ahead = dict.fromkeys(("requests", "tokens", "since"), time.time() + 3600)
+    client.hset(f"{prefix}rate:4", mapping=ahead | {"largest": 0, "before": 0})
+    assert 0 < limits.take(4, limit, 1) < 2 * MINUTE
     # What is kept goes by itself once it says nothing any more.
     assert MINUTE < client.ttl(f"{prefix}rate:1") < 7 * MINUTE
 
