@@ -1,5 +1,6 @@
 """Claiming calls: nobody gets another's, a lease that ran out is another's, and its late owner writes nothing."""
 
+import random
 import threading
 import uuid
 from datetime import timedelta
@@ -89,6 +90,28 @@ def test_a_worker_that_lost_its_lease_writes_nothing(run):
     writer(run).write(as_failed(taken))
     writer(run).write(as_failed(taken))
     assert Judgment.objects.filter(rater=run.judging.rater, outcome="failed").count() == 3
+    assert list(verify_study(run.study)) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_clock_that_jumps_by_an_hour_has_every_item_judged_once(run, monkeypatch, seed):
+    rng, right = random.Random(seed), timezone.now
+    ahead = timedelta()
+    monkeypatch.setattr(timezone, "now", lambda: right() + ahead)
+    at_work = []
+    for _ in range(12):
+        ahead = timedelta(hours=rng.choice([-1, 0, 1]))
+        at_work.append(claim_calls(run.pk, 3))
+        if rng.random() < 0.5:
+            writer(run).write(as_failed(at_work.pop(rng.randrange(len(at_work)))))
+    ahead = timedelta()
+    for calls in at_work:
+        writer(run).write(as_failed(calls))
+    # What was claimed while the clock was ahead can be had two hours later.
+    ahead = timedelta(hours=2)
+    assert work_on(run.pk).state == "complete"
+    judged = Judgment.objects.filter(rater=run.judging.rater)
+    assert (judged.count(), judged.values("item").distinct().count()) == (12, 12)
     assert list(verify_study(run.study)) == []
 
 
