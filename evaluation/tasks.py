@@ -20,7 +20,7 @@ from evaluation.dumps.lines import FileSource, Source
 from evaluation.dumps.tables.addition import open_addition
 from evaluation.dumps.tables.source import Opened, arms_of, open_source
 from evaluation.dumps.tables.table_map import map_of_json, read_map
-from evaluation.models import Job, Rater, Study
+from evaluation.models import Job, Rater, Status, Study
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.operations.message_queue import send_message
 from evaluation.refusals import Refused, WrongState
@@ -204,7 +204,9 @@ def _launch(job: Job) -> None:
     assert study is not None  # only an import has none
     total, progress = study.items.count(), JobProgress(job)
     progress("freezing", 0, total)
-    launch_study(study, on_batch=lambda done: progress("freezing", done, total))
+    # A worker that was killed may have launched it, and not said so.
+    if study.status != Status.LIVE:
+        launch_study(study, on_batch=lambda done: progress("freezing", done, total))
     finish_job(job, message=f"Live, with {total:,} items.")
     log_action(study=study, by=job.by, message=f"Launched with {total:,} items.")
 

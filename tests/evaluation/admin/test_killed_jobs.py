@@ -48,7 +48,7 @@ def work_and_be_killed(job: Job, monkeypatch: Any, module: Any, at: str) -> None
 
     with monkeypatch.context() as patch:
         patch.setattr(module, at, die)
-        patch.setattr(module, "discard_import", lambda study: None)
+        patch.setattr(module, "discard_import", lambda study: None, raising=False)
         with pytest.raises(Killed):
             tasks.work_on_job(job.pk)
 
@@ -103,6 +103,16 @@ def test_a_draft_s_items_are_not_seen_before_they_are_whole(
     start_again(job)
     assert done(job) == "2 items are in the draft."
     assert list(Study.objects.all()) == [draft]
+
+
+def test_a_launch_whose_worker_was_killed_at_the_very_end_is_done(
+    owner: Any, draft: Study, monkeypatch: Any
+) -> None:
+    job = begin_job(kind="launch", slug=draft.slug, study=draft, by=owner)
+    work_and_be_killed(job, monkeypatch, tasks, "finish_job")
+    start_again(job)
+    assert done(job) == f"Live, with {draft.items.count()} items."
+    assert not list(verify_study(Study.objects.get()))
 
 
 def test_a_study_is_there_once_its_job_is_done(owner: Any, monkeypatch: Any) -> None:
