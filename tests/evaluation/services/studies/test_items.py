@@ -20,6 +20,7 @@ from evaluation.models import Item, Judgment, Query, Response, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import PAPER_ARMS, close_study, launch_study, verify_study, withdraw_item
 from evaluation.services.tokens import make_token
+from evaluation.tasks import work_on_job
 from judging.services import cancel_run, estimate, heuristic_judge, start_run
 from judging.services.calls.creation import CallCreator
 from judging.services.runs.judge_workload import JudgeWorkload
@@ -326,19 +327,27 @@ def test_by_page_and_api(study, owner, tmp_path, settings):
     study.members.get_or_create(user=owner, defaults={"role": "owner"})
     client = signed_in(owner)
     address = reverse("admin:evaluation_study_add_items", args=[study.pk])
-    wrong = client.post(address, {"file": upload(record("late", arm="x")), "against": "all"})
-    assert (wrong.status_code, "the study has no arm" in wrong.content.decode()) == (422, True)
+
+    def work(at, **data):
+        """The page of the job that a form begins or goes on with, once a worker has been at it."""
+        client.post(at, data)
+        job = study.jobs.latest("pk")
+        work_on_job(job.pk)
+        page = client.get(reverse("admin:evaluation_job_watch", args=[job.pk])).content.decode()
+        return job, " ".join(page.split())
+
+    _, wrong = work(address, file=upload(record("late", arm="x")), against="all")
+    assert "Nothing was added. 1 error found." in wrong
+    assert "the study has no arm" in wrong
     lines = [{"query": "q0", "text": "New."}, {"query": "q1", "text": "New too."}]
-    shown = client.post(address, {"file": upload(*lines), "system": "cedar", "against": "all"})
-    page = shown.content.decode()
-    assert "Items: 8, on 2 queries, of which 0 are new." in page
-    assert "New systems: cedar." in page
+    job, shown = work(address, file=upload(*lines), system="cedar", against="all")
+    assert "Items: 8, on 2 queries, of which 0 are new." in shown
+    assert "New systems: cedar." in shown
     assert study.revisions.count() == 1
-    done = client.post(address, {"confirmed": shown.context["confirmed"]}, follow=True)
-    assert "Added 8 items as revision 2." in done.content.decode()
-    assert "8 items added" in " ".join(done.content.decode().split())
-    forged = client.post(address, {"confirmed": "forged"}, follow=True)
-    assert "upload the file again" in forged.content.decode()
+    _, done = work(reverse("admin:evaluation_job_confirm", args=[job.pk]))
+    assert "Added 8 items as revision 2." in done
+    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.pk])).content.decode()
+    assert "8 items added" in " ".join(workbench.split())
 
     headers = {"Authorization": f"Bearer {make_token(owner, name='t')[1]}"}
     api = f"/api/v1/studies/{study.slug}/additions/"
