@@ -1,13 +1,14 @@
 """Bundles as they are read: every file is held against the manifest before anything in it is believed."""
 
 import hashlib
+import io
 import stat
 import tempfile
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -24,14 +25,17 @@ MAX_MEMBERS = 10_000
 MAX_BYTES = 20_000_000_000
 MAX_RATIO = 200
 SMALL = 1_000_000
-# Of a file that is held in memory, and of all tables together.
+# An archive's directory, which is read at once: of so many files it is half as long.
+MAX_DIRECTORY = 2_000_000
+# Of a file that is held in memory, and of all tables together; of JSON, which takes twenty times as much there.
 MAX_READ = 100_000_000
+MAX_JSON = 30_000_000
 PIECE = 1 << 20
 NEEDED = (STUDY, REPORT, VERSIONS)
 # The ways of packing whose memory is bounded, whatever the archive says.
 PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# What reading a damaged file raises.
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+# What reading a damaged file raises: of a place before its beginning, and of a name in no encoding, too.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
 # A manifest names files; one that is longer than this names more than there may be.
 MAX_MANIFEST = 5_000_000
 
@@ -68,17 +72,32 @@ class Bundle:
             yield target
 
 
+class _ArchiveFile(io.BufferedReader):
+    """A file of which no more is read at once than a bundle's directory may have, whatever the archive says."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > MAX_DIRECTORY:
+            raise Refused(f"The archive lists more files than the {MAX_MEMBERS:,} that a bundle may have.")
+        return super().read(size)
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[zipfile.ZipFile]:
+    with _ArchiveFile(io.FileIO(path)) as file, zipfile.ZipFile(file) as archive:
+        yield archive
+
+
 def is_bundle(path: Path) -> bool:
     """True for an archive whose manifest is a bundle's, of whatever version and however damaged the rest is."""
     if not path.is_file() or not zipfile.is_zipfile(path):
         return False
     try:
-        with zipfile.ZipFile(path) as archive:
+        with _open(path) as archive:
             entry = archive.getinfo(MANIFEST)
-            if _unsafe([entry]) or entry.file_size > MAX_MANIFEST:
+            if _unsafe([entry]):
                 return False
-            manifest = orjson.loads(archive.read(entry))
-    except (KeyError, OSError, orjson.JSONDecodeError, *DAMAGED):
+            manifest = orjson.loads(_read(archive, MANIFEST, MAX_MANIFEST))
+    except (KeyError, Refused, *DAMAGED):
         return False
     return isinstance(manifest, dict) and str(manifest.get("format", "")).startswith(FAMILY)
 
@@ -86,13 +105,13 @@ def is_bundle(path: Path) -> bool:
 @contextmanager
 def open_bundle(path: Path, *, most_bytes: int = MAX_BYTES, watch: Watch = no_watch) -> Iterator[Bundle]:
     """The bundle; Refused with every reason where it is no bundle, is unsafe to unpack, or was changed."""
-    try:
-        archive = zipfile.ZipFile(path)
-    except OSError as error:
-        raise Refused(f"{path} can't be read: {error.strerror}.") from None
-    except DAMAGED:
-        raise Refused(f"{path} is no zip archive, or is damaged.") from None
-    with archive:
+    with ExitStack() as opened:
+        try:
+            archive = opened.enter_context(_open(path))
+        except OSError as error:
+            raise Refused(f"{path} can't be read: {error.strerror}.") from None
+        except DAMAGED:
+            raise Refused(f"{path} is no zip archive, or is damaged.") from None
         if unsafe := _unsafe(archive.infolist(), most_bytes):
             raise Refused(*unsafe)
         manifest = _manifest(archive)
@@ -111,15 +130,17 @@ def _unsafe(entries: list[zipfile.ZipInfo], most_bytes: int = MAX_BYTES) -> list
             f"Unpacked it would be {total / 1e6:,.0f} MB; at most {most_bytes / 1e6:,.0f} MB are read here."
         )
     times = Counter(each.filename for each in entries)
-    return problems + [f"{name} is in the archive {n} times." for name, n in times.items() if n > 1]
+    return problems + [f"{name!r} is in the archive {n} times." for name, n in times.items() if n > 1]
 
 
 def _unsafe_entry(entry: zipfile.ZipInfo) -> Iterator[str]:
     # As it stands in the archive: `filename` has lost what follows a NUL.
     name = entry.orig_filename
     parts = name.split("/")
-    if "\\" in name or "\0" in name or ":" in parts[0] or any(part in ("", ".", "..") for part in parts):
+    strange = "\\" in name or not name.isprintable() or ":" in parts[0]
+    if strange or any(part in ("", ".", "..") for part in parts):
         yield f"{name!r} leads outside of the archive, or is no plain path."
+        return
     if entry.flag_bits & 0x1:
         yield f"{name} is encrypted."
     if entry.compress_type not in PACKINGS:
@@ -138,7 +159,9 @@ def _manifest(archive: zipfile.ZipFile) -> Mapping[str, Any]:
     if found != FORMAT:
         raise Refused(f"{MANIFEST}: the format is {found!r}; this version reads {FORMAT!r}.")
     hashes = manifest.get("sha256")
-    if not isinstance(hashes, dict) or not all(isinstance(each, str) for each in hashes.values()):
+    if not isinstance(hashes, dict) or not all(
+        isinstance(each, str) and path.isprintable() for path, each in hashes.items()
+    ):
         raise Refused(f"{MANIFEST} has no sha256 of the files.")
     if missing := [
         name for name in ("study", "study_hash", "figures", "made") if not isinstance(manifest.get(name), str)
@@ -175,16 +198,20 @@ def _hash(archive: zipfile.ZipFile, path: str, tell: Callable[[], None]) -> str:
     return digest.hexdigest()
 
 
-def _read(archive: zipfile.ZipFile, path: str) -> bytes:
-    if archive.getinfo(path).file_size > MAX_READ:
-        raise Refused(f"{path} is larger than {MAX_READ / 1e6:,.0f} MB.")
-    return archive.read(path)
+def _read(archive: zipfile.ZipFile, path: str, most: int = MAX_READ) -> bytes:
+    if archive.getinfo(path).file_size > most:
+        raise Refused(f"{path} is larger than {most / 1e6:,.0f} MB.")
+    with archive.open(path) as file:
+        # At once, it would be unpacked whole before it is cut to the size that the archive says.
+        return b"".join(iter(partial(file.read, PIECE), b""))
 
 
 def _json(archive: zipfile.ZipFile, path: str) -> Any:
     try:
-        return orjson.loads(_read(archive, path))
+        content = _read(archive, path, MAX_JSON)
     except DAMAGED:
         raise Refused(f"{path} is damaged: it can't be unpacked.") from None
+    try:
+        return orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise Refused(f"{path} is not JSON: {error}.") from None

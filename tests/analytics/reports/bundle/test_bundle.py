@@ -2,13 +2,17 @@
 
 import hashlib
 import json
+import struct
+import tracemalloc
 import zipfile
+import zlib
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from analytics.reports.bundle.comparison import Sameness, compare_reports
+from analytics.reports.bundle.reading import is_bundle
 from analytics.reports.bundle.replication import replicate
 from analytics.reports.bundle.writing import export_bundle
 from evaluation.demo.studies import STUDIES
@@ -173,6 +177,72 @@ def test_a_bomb_is_refused_before_it_is_unpacked(study, path):
     rewritten(path, lambda found: found.update({"zeros": b"\0" * 5_000_000}), manifest=True)
     with pytest.raises(Refused, match="times its size"):
         replicate(path)
+
+
+def lying(path, name, size):
+    """The archive says that the file is so long, with the checksum of that much of it."""
+    with zipfile.ZipFile(path) as archive:
+        checksum = zlib.crc32(archive.open(name).read(size))
+    content = bytearray(path.read_bytes())
+    at = content.rindex(name.encode()) - 46
+    struct.pack_into("<I", content, at + 16, checksum)
+    struct.pack_into("<I", content, at + 24, size)
+    path.write_bytes(content)
+
+
+def test_no_more_is_unpacked_than_the_archive_says(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("MANIFEST.json", b"{}" + b" " * 100_000_000)
+    lying(path, "MANIFEST.json", 2)
+    tracemalloc.start()
+    try:
+        assert not is_bundle(path)
+        with pytest.raises(Refused, match="the format is None"):
+            replicate(path)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_directory_of_too_many_files_is_not_read(path):
+    """Of a hundred thousand it takes seconds, and an upload waits for it."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("MANIFEST.json", json.dumps({"format": "assay-bundle/1"}))
+        for number in range(2_000):
+            archive.writestr(f"{number:01000}", b"")
+    assert not is_bundle(path)
+    with pytest.raises(Refused, match="lists more files than the 10,000 that a bundle may have"):
+        replicate(path)
+
+
+@pytest.mark.parametrize(
+    ("at", "value"), [(-6, b"\xff\xff\xff\x7f"), (-10, b"\xff\xff\x00\x00"), (-6, b"\x00\x00\x00\x00")]
+)
+def test_a_damaged_directory_is_refused(study, path, at, value):
+    export_bundle(study, path)
+    content = bytearray(path.read_bytes())
+    content[len(content) + at : len(content) + at + 4] = value
+    path.write_bytes(content)
+    assert not is_bundle(path)
+    with pytest.raises(Refused):
+        replicate(path)
+
+
+def test_a_name_in_no_encoding_is_refused(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("é", b"")
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xff"))
+    assert not is_bundle(path)
+    with pytest.raises(Refused, match="is damaged"):
+        replicate(path)
+
+
+def test_names_are_shown_without_what_a_terminal_obeys(study, path):
+    export_bundle(study, path)
+    rewritten(path, lambda found: found.update({"x\x1b[2J": b"x"}), manifest=True)
+    with pytest.raises(Refused) as refused:
+        replicate(path)
+    assert str(refused.value).isprintable()
 
 
 def test_another_way_of_packing_is_refused(study, path):
