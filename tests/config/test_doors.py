@@ -16,10 +16,12 @@ from django.db import transaction
 from django.test import Client
 
 from annotator.models import Participant
+from annotator.services.work.leave import withdraw
 from evaluation.models import StudyMember
 from evaluation.services.tokens import make_token
+from tests import factories
 from tests.config.addresses import BY_TOKEN, PARAMETER, ROUTES, world_of
-from tests.crowd import come
+from tests.crowd import come, filled_in
 from tests.evaluation.admin.conftest import make_user, work_on
 
 # Stands in every name and text of the study, and nowhere else.
@@ -175,18 +177,24 @@ def test_viewers_change_nothing(world: SimpleNamespace) -> None:
 
 
 def test_a_token_is_good_for_its_own_assignments_alone(world: SimpleNamespace) -> None:
-    other = come(world.study, "somebody-else")
+    elsewhere = factories.launch(factories.make_study("elsewhere", training=False, checks=0))
+    others = [
+        come(world.study, "somebody-else"),
+        come(world.study, "left"),
+        come(elsewhere, "at-another-study"),
+    ]
+    withdraw(others[1].token)
+    form = FORM | filled_in(world.assignment)
     before, wrong = everything(), []
     for route in BY_TOKEN:
         tokens = ["a-token-that-nobody-was-given"]
         if "assignment_id" in route:
-            tokens.append(other.token)
+            tokens += [other.token for other in others]
         for token in tokens:
             address = world.find(route, token=token)
-            for method in ("GET", "POST"):
-                answer = ask(world, "neighbour", method, address)
+            for answer in (Client().get(address), Client().post(address, form)):
                 if not is_turned_away(answer, f"/p/{token}/") or says_secret(answer, address):
-                    wrong.append(f"{method} {address}: {answer.status_code}")
+                    wrong.append(f"{answer.request['REQUEST_METHOD']} {address}: {answer.status_code}")
     assert not wrong, "\n".join(wrong)
     assert everything() == before
     assert Participant.objects.filter(token=world.token).exists()
