@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from pythonjsonlogger.orjson import OrjsonFormatter
 
 from evaluation.operations import logcontext
@@ -25,6 +26,11 @@ SECRETS = ("SECRET_KEY", "EMAIL_HOST_PASSWORD", "ASSAY_PROLIFIC_TOKEN", "ASSAY_P
 SHORTEST_SECRET = 8
 # The addresses of `config.health`.
 PROBES = ("/healthz", "/readyz")
+
+# What a terminal obeys, or shows in another order.
+UNPRINTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# Of what a stranger sent that is no request; it may be as long as a header.
+MAX_REFUSED = 300
 
 # Plain, in a string within a string, and on an HTML page.
 _QUOTE = r"""(?:\\?['"]|&quot;|&\#x27;|&\#39;)"""
@@ -122,7 +128,15 @@ class LogLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         record.context = "".join(f"{name}={value} " for name, value in logcontext.fields().items())
-        return mask(super().format(record))
+        return mask(UNPRINTED.sub(_escaped, super().format(record)))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the library's name
+        # A message of several lines, such as a server's, has none that looks like another record.
+        return "\n  ".join(super().formatMessage(record).splitlines())
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()
 
 
 class Json(OrjsonFormatter):
@@ -145,6 +159,15 @@ class Json(OrjsonFormatter):
         return {name: _masked(value) for name, value in log_data.items() if value is not None}
 
 
+class Refusals(logging.Filter):
+    """Passes everything; of requests that Django refuses as they are, a short line without its traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.exc_info and isinstance(record.exc_info[1], BadRequest | SuspiciousOperation):
+            record.msg, record.args, record.exc_info = record.getMessage()[:MAX_REFUSED], (), None
+        return True
+
+
 class NoProbes(logging.Filter):
     """Passes Django's lines on failed requests but those of the health checks, which write the reason themselves."""
 
@@ -159,8 +182,13 @@ def configuration(form: str, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"masked": {"()": "config.logs.Json" if form == "json" else "config.logs.LogLine"}},
-        "filters": {"no_probes": {"()": "config.logs.NoProbes"}},
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "masked"}},
+        "filters": {
+            "no_probes": {"()": "config.logs.NoProbes"},
+            "refusals": {"()": "config.logs.Refusals"},
+        },
+        "handlers": {
+            "console": {"class": "logging.StreamHandler", "formatter": "masked", "filters": ["refusals"]}
+        },
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             "django": {"handlers": [], "level": "INFO"},

@@ -19,6 +19,7 @@ from evaluation.operations import logcontext
 from tests.config.reading import ROOT
 
 PATIENCE = 60
+FORM_IN_UTF_16 = "application/x-www-form-urlencoded; charset=utf-16"
 KEY = "key+of/an=endpoint'with\"marks&more"
 DATABASE_PASSWORD = "the-database-s-word"
 REDIS_PASSWORD = "p%40ss-of-redis"
@@ -293,6 +294,24 @@ def test_a_path_cannot_forge_a_line(client, db, caplog):
     [line] = access_lines(caplog)
     assert "\n" not in line["path"]
     assert "\\n" in line["path"]
+
+
+def test_a_message_cannot_forge_a_line_or_steer_a_terminal():
+    said = "no\n2026-01-01 INFO forged\x1b[2J\u202e\r\ud800"
+    [first, *others] = logs.LogLine().format(logging.makeLogRecord({"msg": said})).split("\n")
+    assert first.endswith("no")
+    assert all(each.startswith("  ") and each.isprintable() for each in others)
+
+
+@pytest.mark.parametrize("sent", [{"HTTP_HOST": "x/" * 20_000}, {"CONTENT_TYPE": FORM_IN_UTF_16}])
+def test_a_refused_request_is_one_short_line(client, db, caplog, sent):
+    """Or a stranger fills the disk: Django logs what it refuses with its traceback, and a host of any length."""
+    assert client.post("/admin/login/", **sent).status_code == 400
+    refused = next(each for each in caplog.records if each.name.startswith("django."))
+    logs.Refusals().filter(refused)
+    line = logs.LogLine().format(refused)
+    assert "\n" not in line
+    assert 20 < len(line) < 500
 
 
 def test_what_one_request_bound_is_gone_with_it(client, db):
