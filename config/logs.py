@@ -10,10 +10,10 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from django.core.exceptions import BadRequest, SuspiciousOperation
 from pythonjsonlogger.orjson import OrjsonFormatter
 
 from evaluation.operations import logcontext
@@ -163,7 +163,7 @@ class Refusals(logging.Filter):
     """Passes everything; of requests that Django refuses as they are, a short line without its traceback."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.exc_info and isinstance(record.exc_info[1], BadRequest | SuspiciousOperation):
+        if getattr(record, "status_code", 0) == HTTPStatus.BAD_REQUEST:
             record.msg, record.args, record.exc_info = record.getMessage()[:MAX_REFUSED], (), None
         return True
 

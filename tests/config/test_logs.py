@@ -303,7 +303,14 @@ def test_a_message_cannot_forge_a_line_or_steer_a_terminal():
     assert all(each.startswith("  ") and each.isprintable() for each in others)
 
 
-@pytest.mark.parametrize("sent", [{"HTTP_HOST": "x/" * 20_000}, {"CONTENT_TYPE": FORM_IN_UTF_16}])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"HTTP_HOST": "x/" * 20_000},
+        {"CONTENT_TYPE": FORM_IN_UTF_16},
+        {"CONTENT_TYPE": "multipart/form-data; boundary=" + "e" * 300},
+    ],
+)
 def test_a_refused_request_is_one_short_line(client, db, caplog, sent):
     """Or a stranger fills the disk: Django logs what it refuses with its traceback, and a host of any length."""
     assert client.post("/admin/login/", **sent).status_code == 400
