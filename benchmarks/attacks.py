@@ -1,8 +1,8 @@
 """Files and fields made to hold the web server, against one that runs: what others wait for, and its memory.
 
 Each is sent alone and eight at once by somebody who may upload. Meanwhile a participant's page is fetched all the time;
-the slowest of these is printed, beside the median without an attack, with the memory of the web's processes (PSS)
-before, at most (the processes that read counted in) and afterwards, and what whoever sent it got to see.
+the slowest of these is printed, beside the median without an attack, with the memory of the web's own processes (PSS)
+before, at most and afterwards, and what whoever sent it got to see.
 
 Usage: DATABASE_URL=postgres://... python -m benchmarks.attacks [NAME ...]
 """
