@@ -23,6 +23,14 @@ from evaluation.refusals import Refused
 ROOT = Path(__file__).resolve().parents[4]
 # The process needs none of the others, and least of all those with secrets in them.
 NEEDED = ("PATH", "PYTHONPATH", "LANG", "LC_ALL")
+# Memory that is reserved counts as used: what Arrow's other allocators take in advance, and what libraries set aside
+# for each processor that a machine has.
+FRUGAL = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+}
 ADVICE = "Save the table anew as CSV, without merged cells and empty rows, or divide it."
 
 
@@ -90,8 +98,7 @@ def _child(asked: dict[str, Any], limits: Limits) -> Iterator[Iterator[Any]]:
     child = subprocess.Popen(  # noqa: S603  # our own module under our own interpreter
         [sys.executable, "-m", "evaluation.dumps.tables.readers.child", json.dumps(asked)],
         cwd=ROOT,
-        # Arrow's other allocators reserve more than they use, which counts as memory here.
-        env={**environment, "ARROW_DEFAULT_MEMORY_POOL": "system"},
+        env=environment | FRUGAL,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
     )
