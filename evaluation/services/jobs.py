@@ -12,14 +12,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from evaluation.models import Job, Study
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
 from evaluation.services.studies.launch import abandoned_launches
-from evaluation.services.table_maps import discard_old_tables
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +34,8 @@ UPLOADED = (
     Job.Kind.CORPUS,
     Job.Kind.ADDITION,
 )
+# What nobody has confirmed by then is deleted.
+STAGED_FOR = timedelta(days=1)
 # Progress is written no more often than this, however fast the work goes.
 BEAT_SECONDS = 1.0
 
@@ -173,17 +174,28 @@ def ask_to_confirm(job: Job, preview: dict[str, Any]) -> None:
 
 def confirm_job(job: Job) -> None:
     """Queue a job whose preview was seen; Refused if it was confirmed before."""
+    staged = Job.objects.filter(state=Job.State.STAGED)
+    if not queue_again(job, staged, parameters={**job.parameters, "confirmed": True}):
+        raise Refused("This was confirmed already.")
+
+
+def queue_again(job: Job, among: QuerySet[Job], **changes: Any) -> bool:
+    """Put the job back to its beginning, with these changes, for a worker to take; False if it is not `among` these.
+
+    Refused while another of its kind is running.
+    """
     try:
         with transaction.atomic():
-            changed = Job.objects.filter(pk=job.pk, state=Job.State.STAGED).update(
-                state=Job.State.QUEUED, parameters={**job.parameters, "confirmed": True}, phase="", done=0,
-                total=0, finished_at=None, heartbeat_at=timezone.now(), sent_at=None,
+            changed = among.filter(pk=job.pk).update(
+                state=Job.State.QUEUED, lease=None, message="", problems=[], n_problems=0, phase="",
+                done=0, total=0, finished_at=None, heartbeat_at=timezone.now(), sent_at=None, **changes,
             )  # fmt: skip
     except IntegrityError:
-        raise Refused(f"Another {job.get_kind_display()} of {job.slug} is running.") from None
-    if not changed:
-        raise Refused("This was confirmed already.")
-    job.refresh_from_db()
+        slug = changes.get("slug", job.slug)
+        raise Refused(f"Another {job.get_kind_display()} of {slug} is running.") from None
+    if changed:
+        job.refresh_from_db()
+    return bool(changed)
 
 
 def fail_job(job: Job, *, message: str, problems: Sequence[str] = (), total: int = 0) -> None:
@@ -235,17 +247,14 @@ def restart_job(job: Job) -> None:
     )
     if job.kind in UPLOADED and not (job.file and job.path.exists()):
         raise Refused("The uploaded file is no longer stored; please upload it again.")
-    try:
-        with transaction.atomic():
-            changed = Job.objects.filter(again, pk=job.pk).update(
-                state=Job.State.QUEUED, lease=None, message="", problems=[], n_problems=0, phase="",
-                done=0, total=0, finished_at=None, heartbeat_at=timezone.now(), sent_at=None,
-            )  # fmt: skip
-    except IntegrityError:
-        raise Refused(f"There is another {job.get_kind_display()} of {job.slug} running.") from None
-    if not changed:
+    if not queue_again(job, Job.objects.filter(again)):
         raise Refused("Only a job that failed or was lost can be started again.")
-    job.refresh_from_db()
+
+
+def discard_staged(job: Job) -> None:
+    """Delete a job that waits to be confirmed, with its file; one that a worker has stays."""
+    if Job.objects.filter(pk=job.pk, state=Job.State.STAGED).delete()[0]:
+        job.path.unlink(missing_ok=True)
 
 
 def remove_old_files() -> int:
@@ -257,7 +266,10 @@ def remove_old_files() -> int:
         job.path.unlink(missing_ok=True)
         removed += 1
     ended.update(file="")
-    removed += discard_old_tables()
+    staged = list(Job.objects.filter(state=Job.State.STAGED, created_at__lt=timezone.now() - STAGED_FOR))
+    for job in staged:
+        discard_staged(job)
+    removed += len(staged)
     known = set(Job.objects.exclude(file="").values_list("file", flat=True))
     for path in _folder().iterdir():
         if path.name not in known and path.stat().st_mtime < old.timestamp():

@@ -35,7 +35,8 @@ from evaluation.protocols import PROTOCOLS, Protocol
 from evaluation.refusals import Refused
 from evaluation.rendering import render_markdown
 from evaluation.services.history import log_action
-from evaluation.services.table_maps import change_map, confirm_map, discard_table
+from evaluation.services.jobs import discard_staged
+from evaluation.services.table_maps import change_map, confirm_map
 from evaluation.tasks import enqueue_job
 
 
@@ -97,7 +98,7 @@ def map_table(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseNotAllowed(FORM)
     job = mappable_job(request, pk)
     if request.method == "POST" and "discard" in request.POST:
-        discard_table(job)
+        discard_staged(job)
         messages.success(request, f"{job.file_name} was discarded.")
         return HttpResponseRedirect(_back(job))
     try:
@@ -168,11 +169,11 @@ def _replaced(request: HttpRequest, staged: StagedTable) -> HttpResponse:
 
 
 def _begin(request: HttpRequest, job: Job, slug: str, parameters: dict[str, Any]) -> HttpResponse:
-    begun = confirm_map(job, slug=slug, parameters=parameters)
-    if begun.study is not None:
-        log_action(study=begun.study, by=request.user, message=f"Started an import: {begun.file_name}.")
-    enqueue_job(begun)
-    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[begun.pk]))
+    confirm_map(job, slug=slug, parameters=parameters)
+    if job.study is not None:
+        log_action(study=job.study, by=request.user, message=f"Started an import: {job.file_name}.")
+    enqueue_job(job)
+    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
 
 def _page(

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import BoundedSemaphore, Event, Timer
 from typing import Any
 
+from evaluation.dumps.tables.readers.child import OUT_OF_MEMORY
 from evaluation.dumps.tables.sheet import RawRows
 from evaluation.refusals import Refused
 
@@ -124,10 +125,13 @@ def _received(child: subprocess.Popen[bytes], limits: Limits, is_late: Event) ->
         try:
             kind, value = pickle.load(child.stdout)  # noqa: S301  # written by our own module
         except (EOFError, pickle.UnpicklingError):
-            if child.wait() == -signal.SIGXCPU or is_late.is_set():
+            status = child.wait()
+            if status == -signal.SIGXCPU or is_late.is_set():
                 raise limits.too_long from None
             # A library that gets no memory may end its process instead of saying so; so may the system.
-            raise limits.too_large from None
+            if status < 0 or status == OUT_OF_MEMORY:
+                raise limits.too_large from None
+            raise RuntimeError(f"the process that reads tables ended with {status}") from None
         if kind == "end":
             return
         if kind == "refused":

@@ -20,6 +20,8 @@ from evaluation.refusals import Refused
 
 # Rows that are sent at once: neither side holds a second copy of a table.
 BATCH = 1_000
+# The exit status of what found no memory while it answered.
+OUT_OF_MEMORY = 12
 # So much of a table is looked at where somebody waits for the page, whatever the number of its rows.
 LOOKED_AT_CHARACTERS = 10_000_000
 
@@ -30,9 +32,13 @@ def main() -> None:
     # What a library prints must not get between the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    for answer in _answers(asked):
-        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
-    answers.flush()
+    try:
+        for answer in _answers(asked):
+            pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+        answers.flush()
+    except MemoryError:
+        # Half an answer may have gone out; nothing can be said behind it.
+        os._exit(OUT_OF_MEMORY)
 
 
 def _limit(seconds: int, memory: int) -> None:

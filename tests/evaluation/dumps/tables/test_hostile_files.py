@@ -146,3 +146,11 @@ def test_tables_do_not_take_all_threads(tmp_path: Path, monkeypatch: Any) -> Non
         # A worker's readings are its own.
         assert len(read_table(path).rows) == 30
     assert len(read_table(path, limit=500).rows) == 30
+
+
+def test_a_process_that_does_not_start_is_no_fault_of_the_file(tmp_path: Path, monkeypatch: Any) -> None:
+    path = write(tmp_path / "pairs.csv", delimited(ROWS))
+    monkeypatch.setattr(box, "ROOT", tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    with pytest.raises(RuntimeError, match="the process that reads tables ended with 1"):
+        read_table(path)
