@@ -20,7 +20,7 @@ from typing import Self
 from evaluation.rendering.markdown import render_markdown, render_plain
 from evaluation.rendering.rules import DEFAULT_RULES, RenderRules
 
-# Of 3,000 hostile texts of this length, none took more than a tenth of a second; code that is coloured may.
+# Of 3,000 hostile texts of this length, none took more than an eighth of a second; code that is coloured may.
 SHORT = 2_000
 # For all texts of a page that somebody waits for.
 PAGE_SECONDS = 5.0

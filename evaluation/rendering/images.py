@@ -5,6 +5,7 @@ import re
 # Of one image: characters of its base64, some 1.1 megabytes of picture.
 MAX_IMAGE = 1_500_000
 IN_TEXT = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}")
+# A description ends where the next image begins: else marks that never close would be read again from each of them.
 _written = re.compile(r"!\[((?:(?!!\[)[^\]\n])*)\]\(\s*<?data:image/[^)\s]*\s*\)")
 
 

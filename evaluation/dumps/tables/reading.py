@@ -164,7 +164,7 @@ def first_objects(lines: list[bytes]) -> list[dict[str, object] | None]:
     return found
 
 
-def is_own_format(path: Path) -> bool:
+def holds_own_records(path: Path) -> bool:
     """True for Assay's own JSONL: one of its first lines is a study's or an item's, whatever is wrong with others.
 
     Read here and now: for `child` alone.

@@ -56,12 +56,12 @@ def _limit(seconds: int, memory: int) -> None:
 
 def _answers(asked: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The table without its rows, batches of them, and an end; or why there is nothing."""
-    from evaluation.dumps.tables.reading import is_own_format, read_raw
+    from evaluation.dumps.tables.reading import holds_own_records, read_raw
 
     path = Path(asked["path"])
     try:
         if asked["ask"] == "is_own_format":
-            yield "found", is_own_format(path)
+            yield "found", holds_own_records(path)
             return
         limit = asked["limit"]
         raw = read_raw(path, asked["sheet"], limit)
