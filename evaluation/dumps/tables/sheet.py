@@ -18,6 +18,8 @@ MAX_CELL = 5_000_000
 MAX_CELLS = 10_000_000
 # As a line of Assay's JSONL: what a row makes has to fit there.
 MAX_ROW = MAX_LINE
+# The exit status of a process that found no memory while it sent a table.
+OUT_OF_MEMORY = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from pathlib import Path
 from threading import BoundedSemaphore, Event, Timer
 from typing import Any
 
-from evaluation.dumps.tables.readers.child import OUT_OF_MEMORY
-from evaluation.dumps.tables.sheet import RawRows
+from evaluation.dumps.tables.sheet import OUT_OF_MEMORY, RawRows
 from evaluation.refusals import Refused
 
 ROOT = Path(__file__).resolve().parents[4]

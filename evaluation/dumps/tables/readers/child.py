@@ -16,12 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from evaluation.dumps.tables.sheet import OUT_OF_MEMORY, measure
 from evaluation.refusals import Refused
 
 # Rows that are sent at once: neither side holds a second copy of a table.
 BATCH = 1_000
-# The exit status of what found no memory while it answered.
-OUT_OF_MEMORY = 12
 # So much of a table is looked at where somebody waits for the page, whatever the number of its rows.
 LOOKED_AT_CHARACTERS = 10_000_000
 
@@ -86,8 +85,6 @@ def _answers(asked: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _first(rows: Sequence[tuple[int, Any]], limit: int) -> Sequence[tuple[int, Any]]:
-    from evaluation.dumps.tables.sheet import measure
-
     size = 0
     for at, (_, cells) in enumerate(rows[:limit]):
         size += sum(measure(each) for each in cells)
