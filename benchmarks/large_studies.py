@@ -149,9 +149,9 @@ def prepare(slug: str) -> None:
     """The study, written by the database itself unless it is there already."""
     from django.core.management import call_command
     from django.db import connection, transaction
+    from evaluation.services.packing import pack_rows
 
     from evaluation.models import Judgment, Study
-    from evaluation.services.packing import pack_rows
 
     call_command("migrate", verbosity=0)
     if Study.objects.filter(slug=slug).exists():

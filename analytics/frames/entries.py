@@ -14,7 +14,7 @@ from analytics.frames.rows import Asked, StudyRows, places
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.entries.calibrators import distance_from_draft, matched_f1
 from analytics.statistics.entries.entry_sets import ADDED, DRAFTED, REVISED, compose
-from evaluation.models import Answer, Item, Role
+from evaluation.models import AnswerText, Item, Role
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.entries.comparison import shared_words, words_of
 from evaluation.protocols.entries.references import entry_parts, reference_set, response_set
@@ -126,15 +126,13 @@ def _words_of(entry: Entry) -> list[str]:
 
 
 def _settled(rows: StudyRows, question: QuestionSpec) -> dict[int, list[Entry]]:
-    answers = Answer.objects.filter(
-        rows.counting("judgment__"), kind=Kind.ENTRIES, question=question.key
-    ).order_by("judgment_id")
-    stored = list(answers.values_list("judgment_id", "part", "text"))
+    texts = AnswerText.objects.filter(rows.counting("judgment__"), question=question.key)
+    stored = list(texts.order_by("judgment_id").values_list("judgment_id", "part", "text"))
     at, known = places(rows.judgment_pks, np.array([each[0] for each in stored], dtype=np.int64))
     sets: dict[int, list[tuple[int, Entry]]] = {}
     for row, (_, part, text), there in zip(at.tolist(), stored, known.tolist(), strict=True):
         if there:
-            sets.setdefault(row, []).append((int(part.removeprefix("e")), read_entry(text or "")))
+            sets.setdefault(row, []).append((int(part.removeprefix("e")), read_entry(text)))
     in_order = {row: sorted(entries, key=lambda each: each[0]) for row, entries in sorted(sets.items())}
     return {row: [entry for _, entry in entries] for row, entries in in_order.items()}
 

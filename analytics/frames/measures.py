@@ -10,18 +10,13 @@ from analytics.frames.rows import KnownRater, StudyRows, places
 from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.resampling import divide, sum_by
 from analytics.statistics.core.tidy import Floats, Ints
-from evaluation.database.columns import Columns, ColumnType, read_columns
-from evaluation.models import Answer, Rater
+from evaluation.database.columns import Columns, ColumnType
+from evaluation.models import Judgment, Rater
 from evaluation.protocols import Kind
-from evaluation.protocols.answers.measures import MEASURE_KIND, Measure, Subject
+from evaluation.protocols.answers.measures import Measure, Subject
+from evaluation.services.answers import read_answer_rows
 
-TYPES = {
-    "judgment__item_id": ColumnType.WHOLE,
-    "judgment__rater_id": ColumnType.WHOLE,
-    "question": ColumnType.CODED,
-    "part": ColumnType.CODED,
-    "number": ColumnType.NUMBER,
-}
+FIELDS = dict.fromkeys(("item_id", "rater_id"), ColumnType.WHOLE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,18 +122,15 @@ def read_measure_values(rows: StudyRows) -> tuple[MeasureValues, ...]:
     raters = {pk: rater for pk, rater in rows.raters.items() if rater.measures}
     if not raters:
         return ()
-    answers = Answer.objects.filter(
-        rows.counting("judgment__"), kind=MEASURE_KIND, judgment__rater__in=list(raters)
-    )
-    table = read_columns(answers, TYPES)
-    return tuple(_of_raters(rows, raters.items(), table))
+    judgments = Judgment.objects.filter(rows.counting(), rater__in=list(raters))
+    return tuple(_of_raters(rows, raters.items(), read_answer_rows(judgments, FIELDS)))
 
 
 def _of_raters(
     rows: StudyRows, raters: Iterable[tuple[int, KnownRater]], table: Columns
 ) -> Iterator[MeasureValues]:
-    item, known = places(rows.item_pks, table.array("judgment__item_id"))
-    rater, value = table.array("judgment__rater_id"), table.array("number")
+    item, known = places(rows.item_pks, table.array("item_id"))
+    rater, value = table.array("rater_id"), table.array("number")
     question, part = table.coded("question"), table.coded("part")
     for pk, known_rater in raters:
         for measure in known_rater.measures:

@@ -17,15 +17,14 @@ from analytics.frames.items import read_items
 from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints, ascending_order, distinct
 from analytics.statistics.preferences.best_picks import NO_PICK
 from evaluation.database.columns import ColumnType, read_columns
-from evaluation.database.packed import join_rows, read_joined
 from evaluation.forms import SCREEN_TRACE
-from evaluation.models import Answer, Judgment, Rater, Study
+from evaluation.models import Judgment, Rater, Study
 from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols.answers.layout import AnswerColumns, Place
 from evaluation.protocols.answers.measures import Measure, declared_measures, gives_only_measures
-from evaluation.protocols.answers.packing import PackedAnswers, unpack
 from evaluation.protocols.kinds import KINDS
 from evaluation.selectors import countable_of_q, countable_q
-from evaluation.services.packing import packed_from_rows
+from evaluation.services.answers import read_answer_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,24 +164,18 @@ class StudyRows:
         return _counting(self.study, self.only, self.filters, path)
 
     @cached_property
-    def answers(self) -> tuple[PackedAnswers, ...]:
+    def answers(self) -> tuple[AnswerColumns, ...]:
         """The answers in the judgments that are read, but for texts; their keys are rows of `judgments`, ascending."""
-        packed = Judgment.objects.filter(self.counting(), answered__gt="")
-        others = packed_from_rows(Answer.objects.filter(self.counting("judgment__"), judgment__answered=None))
-        blocks = [
-            *read_joined(packed, "answered", key="pk", line="labels", values="numbers"),
-            *join_rows(
-                (each.answered, pk, each.labels, each.numbers) for pk, each in others if each.answered
-            ),
-        ]
-        return tuple(self._in_order(unpack(*block)) for block in blocks)
+        return tuple(
+            self._in_order(block) for block in read_answer_columns(Judgment.objects.filter(self.counting()))
+        )
 
-    def _in_order(self, packed: PackedAnswers) -> PackedAnswers:
+    def _in_order(self, block: AnswerColumns) -> AnswerColumns:
         """Those of the judgments that are read; the database gives them in any order."""
-        row, known = places(self.judgment_pks, packed.key)
+        row, known = places(self.judgment_pks, block.key)
         kept = np.flatnonzero(known)
         kept = kept[ascending_order(row[kept])]
-        return packed.take(kept, row[kept])
+        return block.take(kept, row[kept])
 
 
 def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters = EVERYTHING) -> StudyRows:
@@ -193,7 +186,7 @@ def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters 
     items, item_pks = read_items(study, filters)
     types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), ColumnType.WHOLE) | {
         "shown": ColumnType.CODED,
-        "layout": ColumnType.CODED,
+        "arranged": ColumnType.CODED,
         "judged_at": ColumnType.MOMENT,
         "duration_ms": ColumnType.NUMBER,
         "visible_ms": ColumnType.NUMBER,
@@ -210,9 +203,9 @@ def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters 
     found = Judgment.objects.filter(counting)
     if measuring := [pk for pk, rater in raters.items() if not rater.answers]:
         found = found.exclude(rater__in=measuring)
-    table = read_columns(found.annotate(layout=_layout(study)).order_by("pk"), types)
+    table = read_columns(found.annotate(arranged=_layout(study)).order_by("pk"), types)
     row, known = places(item_pks, table.array("item_id"))
-    shown, layout = table.coded("shown"), table.coded("layout")
+    shown, layout = table.coded("shown"), table.coded("arranged")
     judgments = pd.DataFrame(
         {
             "item": row,
@@ -354,26 +347,29 @@ def read_answers(
     if not counted:
         return {}
     kinds = {question.kind for question in counted}
-    # The packed answers and the places of the question's among them.
-    found: dict[str, list[tuple[PackedAnswers, list[int]]]] = {question.key: [] for question in counted}
+    # The answers of a layout, and those of them that are the question's.
+    found: dict[str, list[tuple[AnswerColumns, list[Place]]]] = {question.key: [] for question in counted}
     for block in rows.answers:
-        of_question: dict[str, list[int]] = {}
-        for at, answer in enumerate(block.answered):
-            if answer.kind in kinds and answer.question in found:
-                of_question.setdefault(answer.question, []).append(at)
+        of_question: dict[str, list[Place]] = {}
+        for place in block.layout.places:
+            if place.kind in kinds and place.question in found:
+                of_question.setdefault(place.question, []).append(place)
         for key, mine in of_question.items():
             found[key].append((block, mine))
     return {each.key: _asked(each, found[each.key], pairs=pairs) for each in counted}
 
 
 def _asked(
-    question: QuestionSpec, given: Sequence[tuple[PackedAnswers, Sequence[int]]], *, pairs: bool
+    question: QuestionSpec, given: Sequence[tuple[AnswerColumns, Sequence[Place]]], *, pairs: bool
 ) -> Asked:
     has_labels = KINDS[question.kind].storage == "label"
     # An earlier revision may have asked the same in another form.
-    usable = ((block, [at for at in mine if block.has_label(at) == has_labels]) for block, mine in given)
+    usable = (
+        (block, [place for place in mine if (place.label is not None) == has_labels and not place.is_text])
+        for block, mine in given
+    )
     used = [(block, mine) for block, mine in usable if mine and len(block.key)]
-    names = {block.answered[at].part for block, mine in used for at in mine}
+    names = {place.part for _, mine in used for place in mine}
     # By name first: parts that go by one number would else stand in any order.
     parts = sorted(sorted(names), key=_part_order(question))
     asked = [_of_block(question, parts, block, mine, pairs=pairs) for block, mine in used]
@@ -390,22 +386,24 @@ def _asked(
 
 
 def _of_block(
-    question: QuestionSpec, parts: Sequence[str], block: PackedAnswers, mine: Sequence[int], *, pairs: bool
+    question: QuestionSpec, parts: Sequence[str], block: AnswerColumns, mine: Sequence[Place], *, pairs: bool
 ) -> Asked:
     """By judgment and then by part, as all answers to a question are: sums depend on the order in their last digit."""
-    codes, mine = zip(*sorted((parts.index(block.answered[at].part), at) for at in mine), strict=True)
-    number = block.number(mine).ravel()
+    code = {part: at for at, part in enumerate(parts)}
+    mine = sorted(mine, key=lambda place: code[place.part])
+    number = block.numbers(mine).ravel()
     value = number
     if has_labels := KINDS[question.kind].storage == "label":
         meanings = np.array(
             [_label_code(question, label, pairs=pairs) for label in block.labels], dtype=np.float64
         )
-        value = meanings[block.codes[:, mine]].ravel()
+        value = meanings[block.codes(mine)].ravel()
+    codes = np.array([code[place.part] for place in mine], dtype=np.int32)
     return Asked(
         question,
         tuple(parts),
         np.repeat(block.key.astype(np.int32), len(mine)),
-        np.tile(np.array(codes, dtype=np.int32), len(block.key)),
+        np.tile(codes, len(block.key)),
         value,
         number if has_labels else None,
     )

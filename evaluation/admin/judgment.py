@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -62,7 +62,7 @@ class JudgmentAdmin(StudyScopedAdmin):
         rows = super().get_queryset(request).select_related("item", "rater", "study").defer("item__stimulus")
         return (
             rows.annotate(gone=gone, rater_gone=Exists(standing.filter(rater=OuterRef("rater"))))
-            .prefetch_related("answers")
+            .prefetch_related(Prefetch("answers", Answer.objects.order_by("pk")))
             .order_by("-pk")
         )
 

@@ -72,11 +72,11 @@ def read_columns(queryset: QuerySet[Any], types: Mapping[str, ColumnType]) -> Co
     selected = queryset.values_list(*types)
     raw = _copied(selected, types) if connection.vendor == "postgresql" else _fetched(selected, types)
     arrays = {name: raw[name] for name, each in types.items() if each is not ColumnType.CODED}
-    coded = {name: _sorted(*raw[name]) for name, each in types.items() if each is ColumnType.CODED}
+    coded = {name: sorted_codes(*raw[name]) for name, each in types.items() if each is ColumnType.CODED}
     return Columns(arrays, coded)
 
 
-def _sorted(codes: npt.NDArray[Any], values: list[str]) -> CodedColumn:
+def sorted_codes(codes: npt.NDArray[Any], values: list[str]) -> CodedColumn:
     """The codes as those of a sorted table; negative ones, the missing texts, as those of ''."""
     known = [*values, ""]
     used = np.flatnonzero(np.bincount(codes + 1)) - 1

@@ -4,7 +4,17 @@ from evaluation.models.api import ApiRequest, ApiToken
 from evaluation.models.invitation import StudyInvitation
 from evaluation.models.item import Context, Item, ItemResponse, Query, Response, Role, System
 from evaluation.models.job import Job
-from evaluation.models.judgment import Answer, Exclusion, ItemFlag, Judgment, Outcome, Rater, new_pseudonym
+from evaluation.models.judgment import (
+    Answer,
+    AnswerLayout,
+    AnswerText,
+    Exclusion,
+    ItemFlag,
+    Judgment,
+    Outcome,
+    Rater,
+    new_pseudonym,
+)
 from evaluation.models.leaderboard import PublishedLeaderboard
 from evaluation.models.saved_view import SavedView
 from evaluation.models.study import (
@@ -27,6 +37,8 @@ from evaluation.models.study import (
 
 __all__ = [
     "Answer",
+    "AnswerLayout",
+    "AnswerText",
     "ApiRequest",
     "ApiToken",
     "Arm",

@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from evaluation.models.item import Item
 from evaluation.models.study import Import, Revision, Study
-from evaluation.protocols import Kind
 
 
 def new_pseudonym() -> str:
@@ -88,11 +87,12 @@ class Judgment(models.Model):
     judged_at = models.DateTimeField(null=True, blank=True)
     # Ranking moves, edit history, and the raw reply of a judge that could not be read.
     trace = models.JSONField(default=dict, blank=True)
-    # Its answers but for texts once more, for who reads a whole study's (evaluation/protocols/answers/packing.py).
-    # Nothing where a version before that was written beside this one.
-    answered = models.TextField(null=True, editable=False)  # noqa: DJ001 - null: not packed
-    labels = models.TextField(null=True, editable=False)  # noqa: DJ001 - null: not packed
-    numbers = models.BinaryField(null=True)
+    # Which answers it has, and their labels and numbers (evaluation/protocols/answers/layout.py); their texts are rows
+    # of `AnswerText`. Nothing without answers.
+    answer_layout = models.ForeignKey(
+        "AnswerLayout", models.PROTECT, null=True, editable=False, db_index=False, related_name="+"
+    )
+    answer_values = models.TextField(blank=True, default="", db_default="", editable=False)
 
     class Meta:
         constraints = [
@@ -110,61 +110,63 @@ class Judgment(models.Model):
         ]
         indexes = [
             models.Index(fields=["study", "id"], name="judgment_study_id"),
-            # Empty but for what a version before wrote: every report asks for it.
-            models.Index(fields=["study"], condition=Q(answered=None), name="judgment_not_packed"),
         ]
 
     def __str__(self) -> str:
         return f"{self.rater_id} on {self.item_id}"
 
 
-class Answer(models.Model):
-    """One value in a judgment: exactly one of number, label and text, as the question's kind demands.
+class AnswerLayout(models.Model):
+    """Which answers judgments have, in their order; shared by all judgments that answer the same."""
 
-    A preference may carry a number beside its label: a graded preference, or the probability that r2 is better.
-    """
+    # From its content (`evaluation.protocols.answers.layout.Layout.key`).
+    id = models.BigIntegerField(primary_key=True)
+    places = models.JSONField()
+
+    def __str__(self) -> str:
+        return ", ".join(dict.fromkeys(each["question"] for each in self.places))
+
+
+class AnswerText(models.Model):
+    """A judgment's text or entry at one part: rows, so that they are searched and erased one by one."""
 
     # The unique constraint's index begins with it.
-    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="answers", db_index=False)
+    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="texts", db_index=False)
     question = models.CharField(max_length=60)
     part = models.CharField(max_length=40, blank=True)
-    kind = models.CharField(max_length=12)
-    number = models.FloatField(null=True, blank=True)
-    label = models.CharField(max_length=120, null=True, blank=True)  # noqa: DJ001 - null: not a label
-    text = models.TextField(null=True, blank=True)  # noqa: DJ001 - null: not a text
+    text = models.TextField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["judgment", "question", "part"], name="answer_once_per_part"),
-            models.CheckConstraint(
-                name="answer_value_fits_kind",
-                condition=(
-                    Q(kind=Kind.PREFERENCE, label__isnull=False, text__isnull=True)
-                    | Q(kind=Kind.CHOICE, label__isnull=False, number__isnull=True, text__isnull=True)
-                    | Q(
-                        kind__in=[Kind.TEXT, Kind.ENTRIES],
-                        label__isnull=True,
-                        number__isnull=True,
-                        text__isnull=False,
-                    )
-                    | Q(
-                        kind__in=[Kind.SCALE, Kind.CHECKLIST, Kind.RANKING],
-                        label__isnull=True,
-                        number__isnull=False,
-                        text__isnull=True,
-                    )
-                    # A kind that is registered beside these fills one column.
-                    | (
-                        ~Q(kind__in=list(Kind))
-                        & (
-                            Q(label__isnull=True, number__isnull=True, text__isnull=False)
-                            | Q(label__isnull=True, number__isnull=False, text__isnull=True)
-                            | Q(label__isnull=False, number__isnull=True, text__isnull=True)
-                        )
-                    )
-                ),
+            models.UniqueConstraint(
+                fields=["judgment", "question", "part"], name="answer_text_once_per_part"
             ),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.question}{'.' + self.part if self.part else ''}"
+
+
+class Answer(models.Model):
+    """One value in a judgment, as the view `answers` has it: read-only (`evaluation.database.answers_view`).
+
+    A preference may have a number beside its label: a graded preference, or the probability that r2 is better.
+    """
+
+    pk = models.CompositePrimaryKey("judgment_id", "place")
+    judgment = models.ForeignKey(Judgment, models.DO_NOTHING, related_name="answers")
+    # Its place among the judgment's answers.
+    place = models.IntegerField()
+    question = models.TextField()
+    kind = models.TextField()
+    part = models.TextField()
+    number = models.FloatField(null=True)
+    label = models.TextField(null=True)  # noqa: DJ001 - null: not a label
+    text = models.TextField(null=True)  # noqa: DJ001 - null: not a text
+
+    class Meta:
+        managed = False
+        db_table = "answers"
 
     def __str__(self) -> str:
         return f"{self.question}{'.' + self.part if self.part else ''}"

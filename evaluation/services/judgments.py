@@ -10,15 +10,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from evaluation.database.compiled_queries import CompiledInsert
-from evaluation.models import Answer, Judgment, Outcome, Study
+from evaluation.models import AnswerText, Judgment, Outcome, Study
 from evaluation.protocols import AnswerValue
-from evaluation.protocols.answers.packing import pack_answers
-from evaluation.services.answers import load_answers
+from evaluation.services.answers import add_layouts, load_answers, save_answers, set_answers, text_rows
 
 # In a judgment's trace: the answers that were given first, and how often they were revised.
 FIRST, REVISED = "first_answers", "revised"
 INSERT_JUDGMENT = CompiledInsert(Judgment, with_keys=True)
-INSERT_ANSWERS = CompiledInsert(Answer)
+INSERT_TEXTS = CompiledInsert(AnswerText)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,39 +69,21 @@ def record_judgments(
 
 def _insert(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
     judgments = [_row(study, each) for each in batch]
+    layouts = [set_answers(judgment, each.answers) for judgment, each in zip(judgments, batch, strict=True)]
+    add_layouts(layout for layout in layouts if layout)
     if len(judgments) == 1:
         [judgment], [each] = judgments, batch
         INSERT_JUDGMENT.run(judgment)
-        if answers := _answers(judgment, each):
-            INSERT_ANSWERS.run(*answers)
+        if texts := text_rows(judgment, each.answers):
+            INSERT_TEXTS.run(*texts)
         return judgments
     Judgment.objects.bulk_create(judgments)
-    rows = (_answers(judgment, each) for judgment, each in zip(judgments, batch, strict=True))
-    Answer.objects.bulk_create(chain.from_iterable(rows))
+    rows = (text_rows(judgment, each.answers) for judgment, each in zip(judgments, batch, strict=True))
+    AnswerText.objects.bulk_create(chain.from_iterable(rows))
     return judgments
 
 
-def _answers(judgment: Judgment, each: JudgmentInput) -> list[Answer]:
-    return _answer_rows(judgment, each.answers)
-
-
-def _answer_rows(judgment: Judgment, answers: Sequence[AnswerValue]) -> list[Answer]:
-    return [
-        Answer(
-            judgment_id=judgment.pk,
-            question=answer.question,
-            part=answer.part,
-            kind=answer.kind,
-            number=answer.number,
-            label=answer.label,
-            text=answer.text,
-        )
-        for answer in answers
-    ]
-
-
 def _row(study: Study, each: JudgmentInput) -> Judgment:
-    packed = pack_answers(each.answers)
     return Judgment(
         study_id=study.pk,
         rater_id=each.rater_id,
@@ -116,9 +97,6 @@ def _row(study: Study, each: JudgmentInput) -> Judgment:
         visible_ms=_within(each.visible_ms, each.duration_ms),
         judged_at=each.judged_at,
         trace=each.trace,
-        answered=packed.answered,
-        labels=packed.labels,
-        numbers=packed.numbers,
     )
 
 
@@ -157,10 +135,7 @@ def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[Answe
             return False
         first = locked.trace.get(FIRST) or [_answer_record(each) for each in before]
         locked.trace = {**locked.trace, FIRST: first, REVISED: locked.trace.get(REVISED, 0) + 1}
-        locked.answered, locked.labels, locked.numbers = pack_answers(answers)
-        locked.save(update_fields=["trace", "answered", "labels", "numbers"])
-        locked.answers.all().delete()
-        Answer.objects.bulk_create(_answer_rows(locked, answers))
+        save_answers(locked, answers, "trace")
         # Neither the number of judgments nor the highest id tells that figures changed.
         Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)
         return True
@@ -179,7 +154,7 @@ def _replace(study: Study, row: Judgment, each: JudgmentInput) -> Judgment:
     new = _row(study, each)
     new.pk = row.pk
     new.save(force_update=True)
-    Answer.objects.bulk_create(_answers(new, each))
+    save_answers(new, each.answers)
     # Neither the number of judgments nor the highest id tells that figures changed.
     Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)
     return new

@@ -30,7 +30,6 @@ from annotator.models import (
     UnreadArrivals,
 )
 from evaluation.models import (
-    Answer,
     ApiRequest,
     ApiToken,
     CachedReport,
@@ -51,7 +50,6 @@ from evaluation.models import (
     System,
     Text,
 )
-from evaluation.protocols import Kind
 from evaluation.services import PAPER_ARMS
 from judging.models import (
     AnchorSchedule,
@@ -157,10 +155,6 @@ def invitation(world, **values):
     StudyInvitation.objects.create(**about | values)
 
 
-def answer(world, **values):
-    Answer.objects.create(judgment=world.judgment, question="another", **values)
-
-
 def ask_twice(world):
     for _ in range(2):
         ApiRequest.objects.create(user=world.owner, key="a", path="/runs/", body_hash="0")
@@ -230,8 +224,9 @@ VIOLATIONS = {
     "judgment_outcome_known": lambda w: change(w.judgment, outcome="lost"),
     "judgment_surplus_is_ok": lambda w: change(w.judgment, outcome="skipped", surplus=True),
     "judgment_visible_within_duration": lambda w: change(w.judgment, duration_ms=1, visible_ms=2),
-    "answer_once_per_part": lambda w: again(w.judgment.answers.first()),
-    "answer_value_fits_kind": lambda w: answer(w, kind=Kind.TEXT, label="r1"),
+    "answer_text_once_per_part": lambda w: [
+        w.judgment.texts.create(question="a", text="x") for _ in range(2)
+    ],
     "exclusion_of_rater_or_judgment": lambda w: Exclusion.objects.create(study=w.study, reason="Spam."),
     "exclusion_has_reason": lambda w: Exclusion.objects.create(study=w.study, rater=w.rater, reason=""),
     "one_standing_exclusion_per_rater": lambda w: exclude_twice(w, rater=w.rater),
@@ -356,31 +351,6 @@ def says(name):
         columns = [model._meta.get_field(field).column for field in constraint.fields]
         return rf"failed: {', '.join(f'{model._meta.db_table}.{column}' for column in columns)}$"
     return rf"\b{name}\b"
-
-
-@pytest.mark.parametrize(
-    ("kind", "values"),
-    [
-        (Kind.PREFERENCE, {"label": "r1"}),
-        (Kind.PREFERENCE, {"label": "r2", "number": 0.8}),
-        (Kind.CHOICE, {"label": "yes"}),
-        (Kind.TEXT, {"text": "Because."}),
-        (Kind.ENTRIES, {"text": "{}"}),
-        (Kind.SCALE, {"number": 3.0}),
-        (Kind.CHECKLIST, {"number": 1.0}),
-        (Kind.RANKING, {"number": 2.0}),
-        ("registered", {"number": 2.0}),
-        ("registered", {"label": "red"}),
-        ("registered", {"text": "Red."}),
-    ],
-)
-def test_each_kind_takes_its_own_value_and_no_other(world, kind, values):
-    answer(world, kind=kind, **values)
-    everything = {"label": "r1", "number": 1.0, "text": "Because."}
-    with pytest.raises(IntegrityError, match="answer_value_fits_kind"), transaction.atomic():
-        answer(world, kind=kind, part="p", **everything)
-    with pytest.raises(IntegrityError, match="answer_value_fits_kind"), transaction.atomic():
-        answer(world, kind=kind, part="p")
 
 
 def test_what_was_judged_can_t_be_deleted(world):

@@ -12,9 +12,10 @@ from analytics.figures.report_view import joined
 from analytics.frames.filters import Filters, view_in_words
 from analytics.reports.code_version import SOFTWARE_VERSION
 from evaluation import hooks
-from evaluation.models import Answer, Rater, Role, Study
+from evaluation.models import Rater, Role, Study
 from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from evaluation.protocols.base import Shown
+from evaluation.services.answers import answered_questions
 
 Record = dict[str, Any]
 # The form of a preference among more than two responses.
@@ -107,9 +108,9 @@ def _questions(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
     """The questions that somebody answered, and those that people were asked here."""
     forms = {each["key"].partition(".")[0]: each["form"] for each in report["questions"] if each["groups"]}
     asked: dict[str, list[str]] = {}
-    shown = _shown_to_people(study, spec)
+    shown, answered = _shown_to_people(study, spec), answered_questions(study)
     for each in map(QuestionSpec.from_json, spec["questions"]):
-        if not (each.key in forms or each.shown in shown or _has_texts(study, each)):
+        if not (each.key in forms or each.shown in shown or each.key in answered):
             continue
         kind = PICK if forms.get(each.key) == PICK else str(each.kind)
         asked.setdefault(kind, []).append(each.prompt)
@@ -134,10 +135,6 @@ def _shown_to_people(study: Study, spec: Mapping[str, Any]) -> set[str]:
         Shown.ALWAYS,
         *(Shown.WITH_CONTEXT if with_context else Shown.WITHOUT_CONTEXT for with_context in seen),
     }
-
-
-def _has_texts(study: Study, question: QuestionSpec) -> bool:
-    return Answer.objects.filter(judgment__study=study, question=question.key).exists()
 
 
 def _raters(study: Study, report: Record, kinds: Mapping[str, str]) -> str:

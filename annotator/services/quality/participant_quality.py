@@ -14,10 +14,11 @@ from django.db.models.functions import Cast
 from analytics.statistics.raters import quality
 from annotator.models import Assignment, AssignmentState, Participant
 from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_columns
-from evaluation.models import Answer, Item, Judgment, Outcome, Role, Study
+from evaluation.models import AnswerText, Item, Judgment, Outcome, Role, Study
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.answers.trace import count_pasted
 from evaluation.selectors import standing_exclusions
+from evaluation.services.answers import read_answer_rows
 
 # Each of these is a sign only with so many judgments behind it.
 ENOUGH = 3
@@ -120,8 +121,14 @@ class _Work:
         """Each rater's place among the reports."""
         return np.asarray(self._back[np.searchsorted(self._raters, rater)])
 
-    def answers(self) -> QuerySet[Answer]:
-        return self._main(Answer.objects.all(), "judgment__").order_by("judgment_id", "pk")
+    def answers(self) -> Columns:
+        """Every answer but texts and entries."""
+        fields = dict.fromkeys(("rater_id", "item_id"), ColumnType.WHOLE) | {"shown": ColumnType.CODED}
+        return read_answer_rows(self._main(Judgment.objects.all()), fields)
+
+    def texts(self) -> QuerySet[AnswerText]:
+        asked = [key for key, question in _questions(self.study).items() if question.kind == Kind.TEXT]
+        return self._main(AnswerText.objects.filter(question__in=asked), "judgment__")
 
 
 def _add_times(reports: list[ParticipantQuality], work: _Work) -> None:
@@ -138,15 +145,8 @@ def _add_times(reports: list[ParticipantQuality], work: _Work) -> None:
 
 def _add_answers(reports: list[ParticipantQuality], work: _Work) -> None:
     """Straight lines, sides and agreement, from every answer that is no text and no entry."""
-    coded = ("question", "part", "label", "kind", "judgment__shown")
-    whole = ("judgment_id", "judgment__rater_id", "judgment__item_id")
-    columns = read_columns(
-        work.answers().exclude(kind__in=[Kind.TEXT, Kind.ENTRIES]),
-        dict.fromkeys(whole, ColumnType.WHOLE)
-        | dict.fromkeys(coded, ColumnType.CODED)
-        | {"number": ColumnType.NUMBER},
-    )
-    rater = work.place(columns.array("judgment__rater_id"))
+    columns = work.answers()
+    rater = work.place(columns.array("rater_id"))
     questions = _questions(work.study)
     _add_lines(reports, work, columns, rater, questions)
     _add_sides(reports, work, columns, rater)
@@ -180,7 +180,7 @@ def _add_lines(
         if question.kind in (Kind.SCALE, Kind.CHECKLIST) and question.over not in (Over.ITEM, Over.CHOICE)
     }
     rows = _is(columns, "question", gridded)
-    judgment = np.unique(columns.array("judgment_id")[rows], return_inverse=True)[1]
+    judgment = np.unique(columns.array("judgment")[rows], return_inverse=True)[1]
     flat, long = quality.straight_lines(judgment, rater[rows], columns.array("number")[rows], work.n)
     for report, k, n in zip(reports, flat, long, strict=True):
         report.lines = Share(int(k), int(n))
@@ -190,8 +190,8 @@ def _add_sides(
     reports: list[ParticipantQuality], work: _Work, columns: Columns, rater: npt.NDArray[np.int64]
 ) -> None:
     """Add side bias in preferences between two responses whose order is known."""
-    label, shown = columns.coded("label"), columns.coded("judgment__shown")
-    pairs = _is(columns, "judgment__shown", {"r1,r2", "r2,r1"})
+    label, shown = columns.coded("label"), columns.coded("shown")
+    pairs = _is(columns, "shown", {"r1,r2", "r2,r1"})
     rows = pairs & _is(columns, "kind", {str(Kind.PREFERENCE)}) & _is(columns, "label", {"r1", "r2"})
     firsts = np.array([value.partition(",")[0] for value in shown.values] or [""])
     labels = np.array(label.values or [""])
@@ -215,7 +215,7 @@ def _add_agreement(
     """The mean over questions of the agreement with the others who judged the same."""
     found = []
     part = columns.coded("part").codes.astype(np.int64)
-    item = columns.array("judgment__item_id")
+    item = columns.array("item_id")
     for key, question in questions.items():
         rows = _is(columns, "question", {key})
         if question.kind == Kind.TEXT or not rows.any():
@@ -249,7 +249,7 @@ def _span(question: QuestionSpec, value: npt.NDArray[Any]) -> float | None:
 
 
 def _add_texts(reports: list[ParticipantQuality], work: _Work) -> None:
-    written = work.answers().filter(kind=Kind.TEXT).order_by("judgment__item_id", "pk")
+    written = work.texts().order_by("judgment__item_id", "pk")
     columns = read_columns(
         # As text: most traces are alike, and read once.
         written.annotate(trace=Cast("judgment__trace", TextField())),

@@ -9,7 +9,7 @@ from evaluation.dumps.derivation import (
     StudyDerivation,
     shared_spec,
 )
-from evaluation.models import Answer, Rater, Study
+from evaluation.models import AnswerText, Rater, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.base import Spec
 from evaluation.protocols.codebooks import CODEBOOKS, codebook_question
@@ -67,7 +67,7 @@ class Justifications(StudyDerivation):
 
     def records(self, deriving: Deriving) -> Iterator[Record]:
         study, longest = deriving.study, int(deriving.options["longest"])
-        given = Answer.objects.filter(
+        given = AnswerText.objects.filter(
             countable_q(study, "judgment__"),
             judgment__item__role="main",
             judgment__item__withdrawn_at=None,
@@ -76,10 +76,10 @@ class Justifications(StudyDerivation):
             part="",
         )
         rows = given.values_list("pk", "text", "judgment__item__key", "judgment__rater__pseudonym")
-        found = [row for row in rows.order_by("pk") if (row[1] or "").strip()]
+        found = [row for row in rows.order_by("pk") if row[1].strip()]
         if longest:
             deriving.left_out["reasons that are shorter than the longest"] += max(0, len(found) - longest)
-            found = sorted(found, key=lambda row: (-len(row[1] or ""), row[2], row[3]))[:longest]
+            found = sorted(found, key=lambda row: (-len(row[1]), row[2], row[3]))[:longest]
         answers = given.select_related("judgment__item", "judgment__rater").in_bulk([row[0] for row in found])
         for pk, *_ in found:
             yield self._record(answers[pk])
@@ -92,7 +92,7 @@ class Justifications(StudyDerivation):
             raise Refused(f"No question {chosen!r} is answered in words; there are: {', '.join(known)}.")
         return chosen
 
-    def _record(self, answer: Answer) -> Record:
+    def _record(self, answer: AnswerText) -> Record:
         judgment = answer.judgment
         item, rater = judgment.item, judgment.rater
         system = CROWD if rater.kind == Rater.Kind.PERSON else rater.label or rater.pseudonym

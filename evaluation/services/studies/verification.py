@@ -1,17 +1,19 @@
 """`verify`: recomputes every hash of a study and checks what must always hold."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from django.db.models import Exists, Max, Min, OuterRef
-
 from evaluation import hooks
 from evaluation.canonical import canonical_hash
-from evaluation.models import Answer, Item, Judgment, Outcome, Study
-from evaluation.protocols.answers.measures import MEASURE_KIND, declared_measures
-from evaluation.services.packing import CHUNK, packed_from_rows
+from evaluation.models import AnswerLayout, AnswerText, Item, Judgment, Outcome, Study
+from evaluation.protocols.answers.layout import Layout, is_sound
+from evaluation.protocols.answers.measures import declared_measures
 from evaluation.services.studies.freeze import compute_study_hash, hash_added_items
+
+# Judgments whose answers are looked at at once.
+CHUNK = 10_000
 
 
 def verify_study(study: Study) -> Iterator[str]:
@@ -26,22 +28,44 @@ def verify_study(study: Study) -> Iterator[str]:
         return
     yield from _check_hashes(study)
     yield from _check_judgments(study)
-    yield from _check_measures(study)
+    yield from _check_answers(study)
     for verifier in hooks.verifiers:
         yield from verifier(study)
 
 
-def _check_measures(study: Study) -> Iterator[str]:
-    """Check that every number is of a measure that its rater declares, and inside its range."""
-    given = Answer.objects.filter(judgment__study=study, kind=MEASURE_KIND).order_by()
-    ends = given.values_list("judgment__rater", "question").annotate(least=Min("number"), most=Max("number"))
+def _check_answers(study: Study) -> Iterator[str]:
+    """Check that answers are what their layout says, as the write door leaves them, and that every number of a measure
+    is of one that its rater declares, and inside its range."""
+    used = study.judgments.filter(answer_layout__isnull=False).values("answer_layout")
+    layouts = {each.pk: Layout.from_json(each.places) for each in AnswerLayout.objects.filter(pk__in=used)}
+    yield from (f"Layout {pk}: was changed." for pk, layout in layouts.items() if layout.key != pk)
+    judgments = study.judgments.filter(answer_layout__isnull=False).order_by("pk")
+    stored = judgments.values_list("pk", "rater_id", "answer_layout_id", "answer_values").iterator()
+    numbers: dict[tuple[int, str], set[float]] = {}
+    while rows := list(islice(stored, CHUNK)):
+        texts: dict[int, set[tuple[str, str]]] = {}
+        written = AnswerText.objects.filter(judgment__gte=rows[0][0], judgment__lte=rows[-1][0])
+        for pk, question, part in written.values_list("judgment_id", "question", "part").iterator():
+            texts.setdefault(pk, set()).add((question, part))
+        for pk, rater, key, array in rows:
+            layout = layouts[key]
+            if not is_sound(layout, array, texts.get(pk, set())):
+                yield f"Judgment {pk}: its answers are not what their layout says."
+                continue
+            for each in layout.measured:
+                numbers.setdefault((rater, each.question), set()).add(json.loads(array)[each.number])
+    yield from _check_measures(study, numbers)
+
+
+def _check_measures(study: Study, numbers: Mapping[tuple[int, str], set[float]]) -> Iterator[str]:
     about = dict(study.raters.values_list("pk", "about"))
-    for rater, key, least, most in ends:
-        declared = {each.key: each for each in declared_measures(about[rater])}
-        measure = declared.get(key)
+    for (rater, key), given in numbers.items():
+        measure = next((each for each in declared_measures(about[rater]) if each.key == key), None)
         if measure is None:
             yield f"Rater {rater}: {key} is not among the measures that it declares."
-        elif (measure.low is not None and least < measure.low) or (
+            continue
+        least, most = min(given), max(given)
+        if (measure.low is not None and least < measure.low) or (
             measure.high is not None and most > measure.high
         ):
             yield f"Rater {rater}: {key} has numbers from {least:g} to {most:g}, outside of its range."
@@ -64,12 +88,10 @@ def _check_hashes(study: Study) -> Iterator[str]:
 
 def _check_judgments(study: Study) -> Iterator[str]:
     judgments = Judgment.objects.filter(study=study)
-    answers = Answer.objects.filter(judgment=OuterRef("pk"))
-    for judgment in judgments.exclude(outcome=Outcome.OK).filter(Exists(answers)).iterator():
+    for judgment in judgments.exclude(outcome=Outcome.OK).filter(answer_layout__isnull=False).iterator():
         yield f"Judgment {judgment.pk}: has answers though its outcome is {judgment.outcome}."
-    for judgment in judgments.filter(outcome=Outcome.OK).exclude(Exists(answers)).iterator():
+    for judgment in judgments.filter(outcome=Outcome.OK, answer_layout=None).iterator():
         yield f"Judgment {judgment.pk}: is ok but has no answer."
-    yield from _check_packed(study)
     shown_items = Item.objects.filter(pk__in=judgments.exclude(shown="").values("item"))
     parts = {
         pk: _parts(responses)
@@ -78,23 +100,6 @@ def _check_judgments(study: Study) -> Iterator[str]:
     for pk, item, shown in judgments.exclude(shown="").values_list("pk", "item_id", "shown").iterator():
         if sorted(shown.split(",")) != parts[item]:
             yield f"Judgment {pk}: the presented order {shown!r} is not an order of its responses."
-
-
-def _check_packed(study: Study) -> Iterator[str]:
-    """Check that the answers that reports read are those of the rows."""
-    judgments = study.judgments.filter(outcome=Outcome.OK, answered__isnull=False).order_by("pk")
-    stored = judgments.values_list("pk", "answered", "labels", "numbers").iterator()
-    while rows := list(islice(stored, CHUNK)):
-        answers = Answer.objects.filter(
-            judgment__study=study, judgment__gte=rows[0][0], judgment__lte=rows[-1][0]
-        )
-        found = dict(packed_from_rows(answers))
-        for pk, answered, labels, numbers in rows:
-            if pk in found and found[pk] != (answered, labels, bytes(numbers or b"")):
-                yield (
-                    f"Judgment {pk}: reports read other answers than are stored "
-                    f"(`manage.py pack_answers {study.slug}` mends that)."
-                )
 
 
 def _parts(responses: Any) -> list[str]:

@@ -4,12 +4,12 @@ import pytest
 
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
-from evaluation.models import Answer, Judgment, System
-from evaluation.protocols import Kind
+from evaluation.models import Judgment, System
+from evaluation.protocols import AnswerValue, Kind
 from evaluation.services import withdraw_item
-from evaluation.services.packing import pack_rows
 from tests import factories
 from tests.analytics.reports.judging import judge, main_items
+from tests.answers import add_answers
 
 pytestmark = pytest.mark.django_db
 
@@ -108,17 +108,16 @@ OTHERS = ("by_system",)
 
 def check_follow_ups(study):
     """People's checklists: the first response satisfies the follow-ups of every other item, the second none."""
-    answers = [
-        Answer(
-            judgment=judgment, kind=Kind.CHECKLIST, question="satisfied", part=f"f{n}.{response}",
-            number=float(response == "r1" and judgment.item_id % 2),
+    for judgment in study.judgments.all():
+        checked = {"r1": float(judgment.item_id % 2), "r2": 0.0}
+        add_answers(
+            judgment,
+            *(
+                AnswerValue("satisfied", Kind.CHECKLIST, f"f{n}.{response}", number=number)
+                for n in (1, 2)
+                for response, number in checked.items()
+            ),
         )
-        for judgment in Judgment.objects.filter(study=study)
-        for n in (1, 2)
-        for response in ("r1", "r2")
-    ]  # fmt: skip
-    Answer.objects.bulk_create(answers)
-    pack_rows(Judgment.objects.filter(study=study))
 
 
 @pytest.mark.parametrize("figure", REPEATING)

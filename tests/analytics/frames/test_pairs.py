@@ -12,12 +12,12 @@ from analytics.frames.rows import LABELS
 from analytics.frames.study import study_frame
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER
 from evaluation.database.columns import NO_MOMENT, ColumnType, read_columns
-from evaluation.models import Answer, Item, Judgment, Outcome, Rater
+from evaluation.models import Item, Judgment, Outcome, Rater
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.services import JudgmentInput, exclude, record_judgments
-from evaluation.services.packing import pack_rows
 from tests import factories
 from tests.analytics.reports.judging import fail, judge, judged_study, main_items
+from tests.answers import change_answers
 
 pytestmark = pytest.mark.django_db
 
@@ -131,8 +131,7 @@ def test_every_judge_goes_by_its_own_rule():
             judgment = record(
                 study, rater, item, label, replicate=replicate, shown=("r1,r2", "r2,r1")[replicate % 2]
             )
-            Answer.objects.filter(judgment=judgment).update(number=number)
-    pack_rows(Judgment.objects.all())
+            change_answers([judgment], number=number)
     groups = {group.key: group.judgments for group in study_frame(study).pairs[0].groups}
     found = {
         key: (int(each.label[0]), round(float(each.number[0]), 9))
@@ -195,8 +194,7 @@ def test_checklists_without_a_preference_stand_in_a_group_of_their_own():
 def test_a_number_comes_with_its_label():
     study = judged_study(queries=1, arms=factories.PAPER_ARMS[:1])
     judgment = record(study, a_judge(study), main_items(study)[0], "r2")
-    Answer.objects.filter(judgment=judgment).update(number=0.75)
-    pack_rows(Judgment.objects.all())
+    change_answers([judgment], number=0.75)
     (group,) = study_frame(study).pairs[0].groups
     assert group.judgments.number.tolist() == [0.75]
     assert group.judgments.label.tolist() == [LABELS["r2"]]

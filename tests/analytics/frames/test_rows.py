@@ -6,13 +6,10 @@ import pytest
 from analytics.frames import rows
 from analytics.frames.answers import countable_questions
 from analytics.frames.rows import places, read_answers, read_rows
-from analytics.reports.build import build_report
-from evaluation.models import Answer, Exclusion, Judgment
-from evaluation.protocols import Kind, QuestionSpec
-from evaluation.services.packing import pack_rows
+from evaluation.models import Exclusion
+from evaluation.protocols import AnswerValue, Kind, QuestionSpec
 from tests.analytics.reports.judging import judge, judged_study
-from tests.analytics.reports.test_deferred import paired
-from tests.analytics.reports.test_one_interval_answers import drawn
+from tests.answers import add_answers
 
 pytestmark = pytest.mark.django_db
 
@@ -41,20 +38,6 @@ def test_answers_are_of_the_judgments_that_are_read(study, monkeypatch, close_to
     np.testing.assert_array_equal(asked.value, expected)
 
 
-@pytest.mark.parametrize(
-    "protocol", ["pairwise", "aspects", "ranking", "question_quality", "condition_calibration"]
-)
-def test_answers_that_are_not_packed_are_read_from_their_rows(protocol):
-    """Of all judgments, and of some."""
-    study = paired() if protocol == "pairwise" else drawn(protocol)
-    whole = build_report(study)
-    judgments = study.judgments.order_by("pk")
-    odd = [pk for pk in judgments.values_list("pk", flat=True) if pk % 2]
-    for unpacked in (judgments.filter(pk__in=odd), judgments):
-        assert unpacked.update(answered=None, labels=None, numbers=None)
-        assert build_report(study) == whole
-
-
 @pytest.mark.parametrize("close_together", [0, 10])
 def test_places_are_those_of_a_search(monkeypatch, close_together):
     monkeypatch.setattr(rows, "CLOSE_TOGETHER", close_together)
@@ -71,9 +54,8 @@ def test_what_an_earlier_revision_asked_in_another_form_is_no_answer():
     study = judged_study("mine", queries=4)
     judge(study, raters=1)
     first, second, *_ = study.judgments.order_by("pk")
-    Answer.objects.create(judgment=first, question="x", part="", kind=Kind.CHOICE, label="good")
-    Answer.objects.create(judgment=second, question="x", part="", kind=Kind.SCALE, number=2)
-    pack_rows(Judgment.objects.all())
+    add_answers(first, AnswerValue("x", Kind.CHOICE, label="good"))
+    add_answers(second, AnswerValue("x", Kind.SCALE, number=2))
     read = read_rows(study)
     scale = QuestionSpec("x", Kind.SCALE, "X", options={"form": {"low": 1, "high": 5}})
     choice = QuestionSpec("y", Kind.CHOICE, "Y", options={"choices": ["good", "bad"]})
@@ -89,8 +71,7 @@ def test_parts_that_go_by_one_number_stand_in_one_order():
     names = [f"level{'0' * zeros}1" for zeros in range(6)]
     given = zip(study.judgments.order_by("pk"), names, strict=False)
     for judgment, name in given:
-        Answer.objects.create(judgment=judgment, question="x", part=name, kind=Kind.CHECKLIST, number=1)
-    pack_rows(Judgment.objects.all())
+        add_answers(judgment, AnswerValue("x", Kind.CHECKLIST, name, number=1))
     used = read_answers(read_rows(study), [QuestionSpec("x", Kind.CHECKLIST, "X")])["x"].parts
     assert list(used) == sorted(names[: len(used)])
     assert len(used) > 1

@@ -1,11 +1,12 @@
 """The write door for judgments, and leaving judgments out of the figures."""
 
+import math
+
 import pytest
 from django.db import IntegrityError
 
-from evaluation.models import Answer, Exclusion, Judgment, Outcome, Rater
+from evaluation.models import Answer, AnswerText, Exclusion, Judgment, Outcome, Rater
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.protocols.answers.packing import pack_answers
 from evaluation.selectors import counting_judgments, left_out_counts
 from evaluation.services import (
     PAPER_ARMS,
@@ -16,8 +17,8 @@ from evaluation.services import (
     restore,
     withdraw_item,
 )
+from evaluation.services.answers import load_answers
 from evaluation.services.judgments import revise_judgment
-from evaluation.services.packing import pack_rows
 from tests.crowd import make_crowd_study
 
 pytestmark = pytest.mark.django_db
@@ -119,7 +120,7 @@ def test_a_batch_is_written_whole_or_not_at_all(live, reading, there_before):
     before = stored()
     broken = reading(2)
     object.__setattr__(broken, "answers", [AnswerValue("preference", Kind.PREFERENCE, text="r1")])
-    with pytest.raises(IntegrityError, match="answer_value_fits_kind"):
+    with pytest.raises(ValueError, match="preference: a preference has no such value"):
         record_judgments(study=live, batch=[reading(0), reading(1), broken])
     assert stored() == before
 
@@ -138,27 +139,46 @@ def test_time_in_view_is_at_most_the_time_on_task(live, reading):
     assert list(seen) == [1_000, 0, 700]
 
 
-def test_answers_are_packed_as_they_are_written_replaced_and_revised(live, reading):
-    def packed():
-        return {
-            judgment.item_id: (judgment.answered, judgment.labels, bytes(judgment.numbers))
-            for judgment in Judgment.objects.filter(answered__gt="")
-        }
+def test_answers_are_those_that_were_written_replaced_and_revised(live, reading):
+    def read(at):
+        return load_answers(Judgment.objects.get(item=reading(at).item_id))
 
-    graded = [AnswerValue("preference", Kind.PREFERENCE, label="r1", number=0.25)]
+    graded = [
+        AnswerValue("justification", Kind.TEXT, text="It is longer."),
+        AnswerValue("preference", Kind.PREFERENCE, label="r1", number=0.25),
+    ]
     record_judgments(study=live, batch=[reading(0), reading(1, outcome="failed")])
-    assert packed() == {reading(0).item_id: pack_answers(reading(0).answers)}
+    assert (read(0), read(1)) == (list(reading(0).answers), [])
     record_judgments(study=live, batch=[reading(1, label="r2")])
-    assert packed()[reading(1).item_id] == pack_answers(reading(1, label="r2").answers)
+    assert read(1) == list(reading(1, label="r2").answers)
     revise_judgment(study=live, judgment=Judgment.objects.get(item=reading(0).item_id), answers=graded)
-    assert packed()[reading(0).item_id] == pack_answers(graded)
-    [alone] = record_judgments(study=live, batch=[reading(2, label="tie")], known_new=True)
-    assert packed()[alone.item_id] == pack_answers(reading(2, label="tie").answers)
-    before = packed()
-    assert len(before) == 3
-    Judgment.objects.update(answered="", labels="", numbers=b"")
-    pack_rows(Judgment.objects.all())
-    assert packed() == before
+    assert read(0) == graded, "in the order in which they were given"
+    revise_judgment(study=live, judgment=Judgment.objects.get(item=reading(0).item_id), answers=graded[1:])
+    assert read(0) == graded[1:]
+    assert not AnswerText.objects.exists()
+    record_judgments(study=live, batch=[reading(2, label="tie")], known_new=True)
+    assert read(2) == list(reading(2, label="tie").answers)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([AnswerValue("a", Kind.TEXT, label="r1")], "a: a text has no such value"),
+        ([AnswerValue("a", Kind.SCALE, "r2", text="4")], r"a\.r2: a scale has no such value"),
+        ([AnswerValue("a", Kind.CHOICE, label="x", number=1)], "a: a choice has no such value"),
+        ([AnswerValue("a", Kind.PREFERENCE, number=1)], "a: a preference has no such value"),
+        ([AnswerValue("a", "stars", label="x", number=1)], "a: a stars has no such value"),
+        ([AnswerValue("a", Kind.RANKING)], "a: a ranking has no such value"),
+        ([AnswerValue("a", Kind.SCALE, number=n) for n in (1, 2)], "answered twice for one part"),
+        ([AnswerValue("a", Kind.SCALE, number=math.inf)], "Out of range"),
+    ],
+)
+def test_what_is_no_answer_is_refused_and_nothing_is_written(live, reading, answers, said):
+    broken = reading(1)
+    object.__setattr__(broken, "answers", answers)
+    with pytest.raises(ValueError, match=said):
+        record_judgments(study=live, batch=[reading(0), broken])
+    assert not Judgment.objects.exists()
 
 
 # --- exclusions -------------------------------------------------------------------------------------------------

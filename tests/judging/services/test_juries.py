@@ -15,13 +15,13 @@ from analytics.reports.build import build_report
 from evaluation.models import Answer, Judgment, Rater, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.services import verify_study
-from evaluation.services.packing import pack_rows
 from judging.models import Judge, Jury
 from judging.services import estimate, start_run
 from judging.services.judges import edit_judge
 from judging.services.juries import PERSONAS, Persona, create_jury
 from judging.services.runs.work import work_on
 from tests.analytics.frames.test_pairs import record
+from tests.answers import change_answers
 from tests.judging import endpoint
 from tests.judging.build import make_judge
 from tests.judging.questions_study import ASPECTS, make_questions_study
@@ -169,8 +169,7 @@ def test_by_mean_a_jury_prefers_what_its_members_prefer_on_average(jury_study):
     for rater in jury_study.raters.filter(pseudonym__startswith="j"):
         rater.about["jury"]["combination"] = "mean"
         rater.save()
-    Answer.objects.filter(judgment__rater__pseudonym="j1").update(number=0.0)
-    pack_rows(Judgment.objects.all())
+    change_answers(Judgment.objects.filter(rater__pseudonym="j1"), number=0.0)
     one = {group.key: group for group in study_frame(jury_study).pairs[0].groups}["jury-crowd"].judgments
     # 0, 0 and 1; 0, 1 and 1; 0, 1/2 and 0; 0, 1 and 1/2.
     assert one.number[np.argsort(one.item)].round(6).tolist() == [0.333333, 0.666667, 0.166667, 0.5]

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from django.core.management import call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +11,7 @@ from annotator.services.slots.in_play import recount
 from annotator.services.work.skip import skip
 from evaluation.canonical import canonical_hash, study_hash
 from evaluation.models import (
-    Answer,
+    AnswerText,
     Arm,
     Context,
     Item,
@@ -207,25 +206,40 @@ def test_verify_finds_unbalanced_orders(judged):
 
 def test_verify_finds_judgments_without_answers_and_answers_without_a_verdict(judged):
     ok, skipped = Judgment.objects.get(outcome="ok"), Judgment.objects.get(outcome="skipped")
-    Answer.objects.filter(judgment=ok).update(judgment=skipped)
+    stored = {"answer_layout": ok.answer_layout, "answer_values": ok.answer_values}
+    ok.texts.update(judgment=skipped)
+    Judgment.objects.filter(pk=skipped.pk).update(**stored)
+    Judgment.objects.filter(pk=ok.pk).update(answer_layout=None, answer_values="")
     assert found(judged) == [
         f"Judgment {skipped.pk}: has answers though its outcome is skipped.",
         f"Judgment {ok.pk}: is ok but has no answer.",
     ]
 
 
-def test_verify_finds_answers_that_reports_would_read_otherwise(judged):
+@pytest.mark.parametrize("array", ["[]", '["r1",1]', "[1]", "[null]", '{"a":1}', "[", '["r1"]]'])
+def test_verify_finds_answers_that_their_layout_does_not_say(judged, array):
     ok = Judgment.objects.get(outcome="ok")
-    Answer.objects.filter(judgment=ok, kind="preference").update(label="tie")
-    assert found(judged) == [
-        f"Judgment {ok.pk}: reports read other answers than are stored "
-        f"(`manage.py pack_answers {judged.slug}` mends that)."
-    ]
-    before = judged.corrections
-    call_command("pack_answers", judged.slug)
+    Judgment.objects.filter(pk=ok.pk).update(answer_values=array)
+    assert found(judged) == [f"Judgment {ok.pk}: its answers are not what their layout says."]
+
+
+def test_verify_finds_a_text_that_is_gone_and_one_that_came(judged):
+    ok = Judgment.objects.get(outcome="ok")
+    text = ok.texts.get()
+    text.delete()
+    assert found(judged) == [f"Judgment {ok.pk}: its answers are not what their layout says."]
+    AnswerText.objects.create(judgment=ok, question=text.question, part=text.part, text="Another.")
     assert found(judged) == []
-    judged.refresh_from_db()
-    assert judged.corrections == before + 1, "reports that were computed before are known to be old"
+    AnswerText.objects.create(judgment=ok, question="comments", text="And more.")
+    assert found(judged) == [f"Judgment {ok.pk}: its answers are not what their layout says."]
+
+
+def test_verify_finds_a_layout_that_was_changed(judged):
+    ok = Judgment.objects.get(outcome="ok")
+    layout = ok.answer_layout
+    layout.places[0]["question"] = "another"
+    layout.save()
+    assert f"Layout {layout.pk}: was changed." in found(judged)
 
 
 def test_verify_finds_places_whose_holder_does_not_fit(judged):

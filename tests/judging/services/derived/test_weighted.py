@@ -5,13 +5,13 @@ import pytest
 
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
-from evaluation.models import Judgment, Rater
+from evaluation.models import Rater
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.refusals import FieldsRefused
 from evaluation.services import JudgmentInput, record_judgments
-from evaluation.services.packing import pack_rows
 from judging.services import create_judge
 from tests.analytics.reports.answering import answered_study, new_rater
+from tests.answers import change_answers
 from tests.judging.build import judged
 
 pytestmark = pytest.mark.django_db
@@ -93,9 +93,8 @@ def test_a_query_is_scored_by_weights_of_the_other_folds(aspects):
     said = rate(aspects, member(aspects), seed=2, with_overall=False)
     first, _ = judged(aspects, weighted(aspects))
     odd = {key for key, fold in first.judging.folds.items() if fold == 0}
-    for judgment in aspects.judgments.filter(rater__kind="person", item__query__key__in=odd):
-        judgment.answers.filter(question="acceptability").update(number=0.0)
-    pack_rows(Judgment.objects.all())
+    theirs = aspects.judgments.filter(rater__kind="person", item__query__key__in=odd)
+    change_answers(theirs, "acceptability", number=0.0)
     run, _ = judged(aspects, weighted(aspects, name="again"))
     assert run.judging.folds == first.judging.folds
     found, items = scores(aspects, run), dict(aspects.items.values_list("key", "query__key"))
