@@ -1,9 +1,10 @@
-"""Large studies of six forms, written by PostgreSQL itself but for packing answers: what people and a judge said is
+"""Large studies of six forms, written by PostgreSQL itself: what people and a judge said is
 drawn by hashing ids.
 
 Two judgments of three follow what most would say of the item, the others are anybody's guess.
 """
 
+import json
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -37,24 +38,24 @@ class LargeForm:
 # What a hash of the judgment or of its item says, by which of the two is followed.
 DRAWN = "abs(hashint8(CASE WHEN hashint8(judgment.id) %% 3 = 0 THEN judgment.id ELSE judgment.item_id END + {salt}))"
 PAIR = f"""
-INSERT INTO evaluation_answer (judgment_id, question, part, kind, label)
+INSERT INTO given (judgment_id, question, part, kind, label)
 SELECT judgment.id, 'preference', '', 'preference',
        (ARRAY['r1', 'r2', 'tie', 'r1', 'r2'])[1 + {DRAWN.format(salt="0")} %% 5]
 FROM evaluation_judgment judgment WHERE study_id = %(study)s
 """
 PICK = f"""
-INSERT INTO evaluation_answer (judgment_id, question, part, kind, label)
+INSERT INTO given (judgment_id, question, part, kind, label)
 SELECT judgment.id, 'best', '', 'preference', 'r' || 1 + {DRAWN.format(salt="0")} %% %(responses)s
 FROM evaluation_judgment judgment WHERE study_id = %(study)s
 """
 CHECKS = """
-INSERT INTO evaluation_answer (judgment_id, question, part, kind, number)
+INSERT INTO given (judgment_id, question, part, kind, number)
 SELECT judgment.id, 'satisfied', 'f' || f || '.r' || r, 'checklist', abs(hashint8(item_id * 40 + f * 2 + r)) %% 2
 FROM evaluation_judgment judgment, generate_series(1, %(follow_ups)s) f, generate_series(1, 2) r
 WHERE study_id = %(study)s
 """
 RATINGS = f"""
-INSERT INTO evaluation_answer (judgment_id, question, part, kind, number)
+INSERT INTO given (judgment_id, question, part, kind, number)
 SELECT judgment.id, aspect.key, 'r' || r, 'scale',
        aspect.lowest + {DRAWN.format(salt="r * 7 + aspect.lowest")} %% (aspect.highest - aspect.lowest + 1)
 FROM evaluation_judgment judgment, generate_series(1, %(responses)s) r,
@@ -63,21 +64,37 @@ FROM evaluation_judgment judgment, generate_series(1, %(responses)s) r,
 WHERE study_id = %(study)s
 """
 RANKS = f"""
-INSERT INTO evaluation_answer (judgment_id, question, part, kind, number)
+INSERT INTO given (judgment_id, question, part, kind, number)
 SELECT judgment.id, 'ranking', 'r' || r, 'ranking', 1 + (r + {DRAWN.format(salt="0")}) %% %(responses)s
 FROM evaluation_judgment judgment, generate_series(1, %(responses)s) r WHERE study_id = %(study)s
 """
 MEASURES = """
 WITH measured AS (
-  INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace,
-                                   answered, labels, numbers)
-  SELECT study_id, %(metric)s, id, %(revision)s, 0, 'ok', '', false, '{}', '', '', '' FROM evaluation_item
+  INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace)
+  SELECT study_id, %(metric)s, id, %(revision)s, 0, 'ok', '', false, '{}' FROM evaluation_item
   WHERE study_id = %(study)s
   RETURNING id, item_id
 )
-INSERT INTO evaluation_answer (judgment_id, question, part, kind, number)
+INSERT INTO given (judgment_id, question, part, kind, number)
 SELECT measured.id, 'measure:words', 'r' || r, 'measure', 25 + abs(hashint8(measured.item_id * 7 + r)) %% 100
 FROM measured, generate_series(1, %(responses)s) r
+"""
+# Answers as rows, and of each judgment which they are and their values.
+GIVEN = """
+CREATE TEMP TABLE given (
+  place serial, judgment_id bigint, question text, part text, kind text, number float8, label text
+) ON COMMIT DROP
+"""
+STORED = """
+CREATE TEMP TABLE stored ON COMMIT DROP AS
+SELECT judgment_id,
+       '[' || string_agg(coalesce(to_json(label), to_json(number))::text, ',' ORDER BY place) || ']' AS values,
+       jsonb_agg(jsonb_build_array(question, kind, part, label IS NOT NULL) ORDER BY place) AS shape
+FROM given GROUP BY judgment_id
+"""
+FILL = """
+UPDATE evaluation_judgment SET answer_layout_id = %s, answer_values = stored.values
+FROM stored WHERE stored.judgment_id = evaluation_judgment.id AND stored.shape = %s
 """
 FORMS = {
     "large-pairs": LargeForm("pairwise", 250_000, 60_000, 2, (PAIR,), arms=True),
@@ -133,10 +150,10 @@ ORDERS = {
 }
 JUDGMENTS = """
 INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace,
-                                 answered, labels, numbers, duration_ms, visible_ms, judged_at)
+                                 duration_ms, visible_ms, judged_at)
 SELECT %(study)s,
        CASE WHEN k = 0 THEN %(judge)s ELSE (%(people)s::bigint[])[1 + (item.position * 3 + k) %% %(n_people)s] END,
-       item.id, %(revision)s, 0, 'ok', ORDER_SHOWN, false, '{}', '', '', '',
+       item.id, %(revision)s, 0, 'ok', ORDER_SHOWN, false, '{}',
        CASE WHEN k > 0 THEN 20000 + abs(hashint8(item.id + k)) %% 90000 END,
        CASE WHEN k > 0 THEN 15000 + abs(hashint8(item.id + k)) %% 90000 END,
        CASE WHEN k > 0 THEN timestamptz '2026-01-05' + (item.position * 10 + k) * interval '1 second' END
@@ -149,9 +166,8 @@ def prepare(slug: str) -> None:
     """The study, written by the database itself unless it is there already."""
     from django.core.management import call_command
     from django.db import connection, transaction
-    from evaluation.services.packing import pack_rows
 
-    from evaluation.models import Judgment, Study
+    from evaluation.models import Study
 
     call_command("migrate", verbosity=0)
     if Study.objects.filter(slug=slug).exists():
@@ -167,12 +183,28 @@ def prepare(slug: str) -> None:
             "per_item": PER_ITEM,
             "whole": form.whole,
         }
-        for statement in (QUERIES, RESPONSES, ITEMS, SHOWN, judgments, *form.answers):
+        for statement in (QUERIES, RESPONSES, ITEMS, SHOWN, GIVEN, judgments, *form.answers, STORED):
             cursor.execute(statement, values)
-        pack_rows(Judgment.objects.filter(study=values["study"]))
+        _store(cursor)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     print(f"{slug}: written in {time.perf_counter() - started:.0f} s", flush=True)
+
+
+def _store(cursor: Any) -> None:
+    """Layout by layout; a judgment without a label at a place has a number there."""
+    from evaluation.protocols import AnswerValue
+    from evaluation.protocols.answers.layout import layout_of
+    from evaluation.services.answers import add_layouts
+
+    cursor.execute("SELECT DISTINCT shape::text FROM stored")
+    for (shape,) in cursor.fetchall():
+        layout = layout_of(
+            AnswerValue(question, kind, part, **({"label": ""} if has_label else {"number": 0}))
+            for question, kind, part, has_label in json.loads(shape)
+        )
+        add_layouts([layout])
+        cursor.execute(FILL, [layout.key, shape])
 
 
 def _study(slug: str, form: LargeForm) -> dict[str, Any]:

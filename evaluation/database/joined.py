@@ -51,7 +51,7 @@ def _fetched(selected: QuerySet[Any]) -> Iterator[tuple[int, Run]]:
 def _joined(selected: QuerySet[Any]) -> Iterator[tuple[int, Run]]:
     sql, params = selected.query.sql_with_params()
     joined = (
-        f"SELECT shared, (key / {RUN})::int8, string_agg(int2send((mod(key, {RUN}) - {HALF})::int2), ''), "  # noqa: S608
+        f"SELECT shared::int8, (key / {RUN})::int8, string_agg(int2send((mod(key, {RUN}) - {HALF})::int2), ''), "  # noqa: S608
         f"string_agg(line, ',') FROM ({sql}) AS found (shared, key, line) GROUP BY shared, key / {RUN}"
     )
     with transaction.atomic(), connection.cursor() as cursor:

@@ -6,15 +6,17 @@ from pathlib import Path
 import orjson
 import pytest
 from django.core.management import load_command_class
+from django.db import connection
 
 from evaluation.dumps.exports.answer_table import COLUMNS
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.imports.header import QUESTION_DEFAULTS
 from evaluation.dumps.published import RELEASES
 from evaluation.dumps.schemas import load_schema, schema_problems
+from evaluation.models import Judgment
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.requirements.questions import find_question_problems
-from tests.evaluation.dumps.build import ARM, read_in, write
+from tests.evaluation.dumps.build import ARM, header, judgment, read_in, with_judgments, write
 
 DOC = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text("utf-8")
 
@@ -125,3 +127,23 @@ def test_the_example_is_valid_and_means_what_is_said(tmp_path):
     answers = study.judgments.get().answers
     assert answers.get(question="preference").label == "r1"
     assert study.items.get().stimulus["responses"][0]["text"].startswith("For the two of you")
+
+
+@pytest.mark.django_db
+def test_the_queries_to_copy_give_the_answers(tmp_path):
+    said = {"preference": "r2", "justification": "A recipe that works."}
+    read_in(write(tmp_path / "soups.jsonl", header(), with_judgments(judgment("ada", answers=said))))
+    one, by_rater, reasons = re.findall(
+        r"^--.*\n([^;]+);", section("In the database: the view `answers`"), re.MULTILINE
+    )
+    stored = Judgment.objects.get()
+    with connection.cursor() as cursor:
+        cursor.execute(one.replace("17", str(stored.pk)))
+        assert sorted(cursor.fetchall()) == [
+            ("justification", "", None, None, said["justification"]),
+            ("preference", "", "r2", None, None),
+        ]
+        cursor.execute(by_rater)
+        assert cursor.fetchall() == [(stored.rater.pseudonym, "r2", 1)]
+        cursor.execute(reasons)
+        assert cursor.fetchall() == [(stored.pk, said["justification"])]
