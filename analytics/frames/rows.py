@@ -20,7 +20,7 @@ from evaluation.database.columns import ColumnType, read_columns
 from evaluation.forms import SCREEN_TRACE
 from evaluation.models import Judgment, Rater, Study
 from evaluation.protocols import Kind, QuestionSpec
-from evaluation.protocols.answers.layout import AnswerColumns, Place
+from evaluation.protocols.answers.layout import AnswerColumns, AnswerPlace
 from evaluation.protocols.answers.measures import Measure, declared_measures, gives_only_measures
 from evaluation.protocols.kinds import KINDS
 from evaluation.selectors import countable_of_q, countable_q
@@ -348,9 +348,11 @@ def read_answers(
         return {}
     kinds = {question.kind for question in counted}
     # The answers of a layout, and those of them that are the question's.
-    found: dict[str, list[tuple[AnswerColumns, list[Place]]]] = {question.key: [] for question in counted}
+    found: dict[str, list[tuple[AnswerColumns, list[AnswerPlace]]]] = {
+        question.key: [] for question in counted
+    }
     for block in rows.answers:
-        of_question: dict[str, list[Place]] = {}
+        of_question: dict[str, list[AnswerPlace]] = {}
         for place in block.layout.places:
             if place.kind in kinds and place.question in found:
                 of_question.setdefault(place.question, []).append(place)
@@ -360,7 +362,7 @@ def read_answers(
 
 
 def _asked(
-    question: QuestionSpec, given: Sequence[tuple[AnswerColumns, Sequence[Place]]], *, pairs: bool
+    question: QuestionSpec, given: Sequence[tuple[AnswerColumns, Sequence[AnswerPlace]]], *, pairs: bool
 ) -> Asked:
     has_labels = KINDS[question.kind].storage == "label"
     # An earlier revision may have asked the same in another form.
@@ -386,7 +388,12 @@ def _asked(
 
 
 def _of_block(
-    question: QuestionSpec, parts: Sequence[str], block: AnswerColumns, mine: Sequence[Place], *, pairs: bool
+    question: QuestionSpec,
+    parts: Sequence[str],
+    block: AnswerColumns,
+    mine: Sequence[AnswerPlace],
+    *,
+    pairs: bool,
 ) -> Asked:
     """By judgment and then by part, as all answers to a question are: sums depend on the order in their last digit."""
     code = {part: at for at, part in enumerate(parts)}

@@ -117,7 +117,7 @@ class Judgment(models.Model):
 
 
 class AnswerLayout(models.Model):
-    """Which answers judgments have, in their order; shared by all judgments that answer the same."""
+    """The answers that judgments have, in their order; shared by all judgments that answer the same."""
 
     # From its content (`evaluation.protocols.answers.layout.Layout.key`).
     id = models.BigIntegerField(primary_key=True)

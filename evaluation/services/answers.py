@@ -9,13 +9,14 @@ import numpy as np
 from django.db.models import QuerySet
 
 from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_columns, sorted_codes
+from evaluation.database.compiled_queries import CompiledSelect, field_of
 from evaluation.database.joined import Run, read_joined
 from evaluation.models import AnswerLayout, AnswerText, Judgment, Study
 from evaluation.protocols import AnswerValue
 from evaluation.protocols.answers.layout import (
     AnswerColumns,
+    AnswerPlace,
     Layout,
-    Place,
     answers_in,
     array_of,
     columns_of,
@@ -24,6 +25,9 @@ from evaluation.protocols.answers.layout import (
 
 # Judgments whose answers are read at once.
 CHUNK = 500
+HAS_LAYOUT = CompiledSelect(
+    lambda **key: AnswerLayout.objects.filter(**key).only("pk"), pk=field_of(AnswerLayout, "id")
+)
 
 
 def set_answers(judgment: Judgment, answers: Sequence[AnswerValue]) -> Layout | None:
@@ -58,10 +62,8 @@ def save_answers(judgment: Judgment, answers: Sequence[AnswerValue], *also: str)
 def add_layouts(layouts: Iterable[Layout]) -> None:
     """Those that are not there yet."""
     wanted = {each.key: each for each in layouts}
-    if not wanted:
-        return
-    known = AnswerLayout.objects.filter(pk__in=wanted).values_list("pk", flat=True)
-    if missing := wanted.keys() - set(known):
+    known = {key for key in wanted if HAS_LAYOUT.first(pk=key)}
+    if missing := wanted.keys() - known:
         # In one order: two that write the same ones at once would else wait for each other.
         rows = [AnswerLayout(pk=key, places=wanted[key].as_json()) for key in sorted(missing)]
         AnswerLayout.objects.bulk_create(rows, ignore_conflicts=True)
@@ -167,7 +169,7 @@ def read_answer_rows(judgments: QuerySet[Judgment], fields: Mapping[str, ColumnT
 
 
 def _label_codes(
-    block: AnswerColumns, places: Sequence[Place], table: dict[str, int]
+    block: AnswerColumns, places: Sequence[AnswerPlace], table: dict[str, int]
 ) -> "np.ndarray[Any, Any]":
     own = np.array([table.setdefault(each, len(table)) for each in block.labels] or [-1], dtype=np.int32)
     found = np.full((len(block.key), len(places)), -1, dtype=np.int32)

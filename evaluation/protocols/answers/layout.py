@@ -1,5 +1,5 @@
-"""How a judgment's answers are stored: a layout says which there are, in the order in which they were given, and one
-JSON array has their labels and numbers in that order.
+"""Answers as a judgment stores them: a layout says which there are, in the order in which they were given, and one JSON
+array has their labels and numbers in that order.
 
 Judgments of a kind share their layout, so that a million of them store which questions were asked once. Texts are no
 part of the array: they are rows of their own, which can be searched and erased by plain SQL.
@@ -38,7 +38,7 @@ FITTING: dict[str, set[str]] = {
 OTHER = {"l", "n", "t"}
 
 
-class Place(NamedTuple):
+class AnswerPlace(NamedTuple):
     """An answer without its value: where in the array its label and its number stand, None for what it has not. One
     without either is a text."""
 
@@ -55,16 +55,25 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Which answers there are, in their order."""
+    """The answers that there are, in their order."""
 
-    places: tuple[Place, ...]
+    places: tuple[AnswerPlace, ...]
 
     @classmethod
     def from_json(cls, places: Iterable[Mapping[str, Any]]) -> Self:
-        return cls(tuple(Place(**each) for each in places))
+        return cls(tuple(AnswerPlace(**each) for each in places))
 
     def as_json(self) -> list[dict[str, Any]]:
-        return [each._asdict() for each in self.places]
+        return [
+            {
+                "question": each.question,
+                "kind": each.kind,
+                "part": each.part,
+                "label": each.label,
+                "number": each.number,
+            }
+            for each in self.places
+        ]
 
     @cached_property
     def key(self) -> int:
@@ -79,7 +88,7 @@ class Layout:
         return sum((each.label is not None) + (each.number is not None) for each in self.places)
 
     @cached_property
-    def measured(self) -> tuple[Place, ...]:
+    def measured(self) -> tuple[AnswerPlace, ...]:
         """The numbers that are no answers to questions."""
         return tuple(each for each in self.places if each.kind == MEASURE_KIND)
 
@@ -101,7 +110,7 @@ def _has(answer: AnswerValue) -> str:
 
 @lru_cache(maxsize=1024)
 def _layout(shapes: tuple[Shape, ...]) -> Layout:
-    places: list[Place] = []
+    places: list[AnswerPlace] = []
     at = 0
     for question, kind, part, has in shapes:
         if has not in FITTING.get(kind, OTHER):
@@ -110,7 +119,7 @@ def _layout(shapes: tuple[Shape, ...]) -> Layout:
         at += label is not None
         number = at if "n" in has else None
         at += number is not None
-        places.append(Place(question, str(kind), part, label, number))
+        places.append(AnswerPlace(question, str(kind), part, label, number))
     if len({(each.question, each.part) for each in places}) < len(places):
         raise ValueError("a question is answered twice for one part")
     return Layout(tuple(places))
@@ -182,7 +191,7 @@ class AnswerColumns:
     values: tuple[npt.NDArray[Any], ...]
     labels: tuple[str, ...]
 
-    def numbers(self, places: Sequence[Place]) -> npt.NDArray[np.float64]:
+    def numbers(self, places: Sequence[AnswerPlace]) -> npt.NDArray[np.float64]:
         """The numbers (n, m) of these answers (m,), nan where there is none."""
         found = np.full((len(self.key), len(places)), math.nan)
         for at, each in enumerate(places):
@@ -190,7 +199,7 @@ class AnswerColumns:
                 found[:, at] = self.values[each.number]
         return found
 
-    def codes(self, places: Sequence[Place]) -> npt.NDArray[np.int32]:
+    def codes(self, places: Sequence[AnswerPlace]) -> npt.NDArray[np.int32]:
         """The codes (n, m) of these answers' labels, which all have one."""
         columns = [self.values[each.label] for each in places if each.label is not None]
         return np.stack(columns, axis=1).astype(np.int32, copy=False)

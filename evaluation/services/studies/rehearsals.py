@@ -75,7 +75,7 @@ def _owned() -> Iterator[dict[type[models.Model], list[str]]]:
     while True:
         level: dict[type[models.Model], list[str]] = {}
         for model in apps.get_models(include_auto_created=True):
-            if model in known or model._meta.proxy:
+            if model in known or model._meta.proxy or not model._meta.managed:
                 continue
             keys = [
                 field
