@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 
 from evaluation.protocols.answers.measures import MEASURE_KIND
 from evaluation.protocols.base import AnswerValue, Kind
@@ -142,7 +143,7 @@ def _plain(number: float) -> float:
 
 def answers_in(layout: Layout, array: str, texts: Texts) -> list[AnswerValue]:
     """The answers as they were given; a text that is not there any more is empty."""
-    values = json.loads(array)
+    values = orjson.loads(array)
     return [
         AnswerValue(
             each.question,
@@ -160,7 +161,7 @@ def is_sound(layout: Layout, array: str, texts: Set[tuple[str, str]]) -> bool:
     """True if the array and the questions and parts of the texts are what the layout says, as the write door leaves
     them."""
     try:
-        values = json.loads(array)
+        values = orjson.loads(array)
     except ValueError:
         return False
     if not isinstance(values, list) or len(values) != layout.width:
@@ -217,7 +218,7 @@ def columns_of(layout: Layout, runs: Iterable[tuple[npt.NDArray[np.int64], str]]
     columns: list[list[npt.NDArray[Any]]] = [[] for _ in range(layout.width)]
     for key, arrays in runs:
         keys.append(key)
-        for at, column in enumerate(zip(*json.loads(f"[{arrays}]"), strict=True)):
+        for at, column in enumerate(zip(*orjson.loads(f"[{arrays}]"), strict=True)):
             columns[at].append(_coded(column, table) if at in labelled else _compact(column))
     values = tuple(np.concatenate(each) for each in columns)
     return AnswerColumns(layout, np.concatenate(keys), values, tuple(table))
