@@ -13,7 +13,7 @@ from analytics.statistics.core.tidy import Floats, Ints
 from evaluation.database.columns import Columns, ColumnType
 from evaluation.models import Judgment, Rater
 from evaluation.protocols import Kind
-from evaluation.protocols.answers.measures import Measure, Subject
+from evaluation.protocols.answers.measures import MEASURE_KIND, Measure, Subject
 from evaluation.services.answers import read_answer_rows
 
 FIELDS = dict.fromkeys(("item_id", "rater_id"), ColumnType.WHOLE)
@@ -123,7 +123,7 @@ def read_measure_values(rows: StudyRows) -> tuple[MeasureValues, ...]:
     if not raters:
         return ()
     judgments = Judgment.objects.filter(rows.counting(), rater__in=list(raters))
-    return tuple(_of_raters(rows, raters.items(), read_answer_rows(judgments, FIELDS)))
+    return tuple(_of_raters(rows, raters.items(), read_answer_rows(judgments, FIELDS, kind=MEASURE_KIND)))
 
 
 def _of_raters(

@@ -62,7 +62,10 @@ def save_answers(judgment: Judgment, answers: Sequence[AnswerValue], *also: str)
 def add_layouts(layouts: Iterable[Layout]) -> None:
     """Those that are not there yet."""
     wanted = {each.key: each for each in layouts}
-    known = {key for key in wanted if HAS_LAYOUT.first(pk=key)}
+    if len(wanted) == 1:
+        known = {key for key in wanted if HAS_LAYOUT.first(pk=key)}
+    else:
+        known = set(AnswerLayout.objects.filter(pk__in=wanted).values_list("pk", flat=True))
     if missing := wanted.keys() - known:
         # In one order: two that write the same ones at once would else wait for each other.
         rows = [AnswerLayout(pk=key, places=wanted[key].as_json()) for key in sorted(missing)]
@@ -133,14 +136,18 @@ def read_answer_columns(judgments: QuerySet[Judgment]) -> list[AnswerColumns]:
     return [columns_of(layout_by_key(key), found.pop(key)) for key in sorted(found)]
 
 
-def read_answer_rows(judgments: QuerySet[Judgment], fields: Mapping[str, ColumnType]) -> Columns:
-    """The same as rows (n,), by judgment: `judgment`, `question`, `kind`, `part`, `label` ('' without one) and `number`
-    (nan without one), with these fields of the judgment."""
+def read_answer_rows(
+    judgments: QuerySet[Judgment], fields: Mapping[str, ColumnType], *, kind: str = ""
+) -> Columns:
+    """The same as rows (n,), by judgment, of all kinds or of one: `judgment`, `question`, `kind`, `part`, `label` (''
+    without one) and `number` (nan without one), with these fields of the judgment."""
     blocks = read_answer_columns(judgments)
     coded: dict[str, dict[str, int]] = {name: {} for name in ("question", "kind", "part", "label")}
     parts: dict[str, list[Any]] = {name: [] for name in ("judgment", "number", *coded)}
     for block in blocks:
-        valued = [each for each in block.layout.places if not each.is_text]
+        valued = [
+            each for each in block.layout.places if not each.is_text and (not kind or each.kind == kind)
+        ]
         n, m = len(block.key), len(valued)
         parts["judgment"].append(np.repeat(block.key, m))
         parts["number"].append(block.numbers(valued).ravel())

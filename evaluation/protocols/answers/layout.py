@@ -53,6 +53,11 @@ class AnswerPlace(NamedTuple):
     def is_text(self) -> bool:
         return self.label is None and self.number is None
 
+    @property
+    def has(self) -> str:
+        """As in a shape."""
+        return "t" if self.is_text else "l" * (self.label is not None) + "n" * (self.number is not None)
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -75,6 +80,14 @@ class Layout:
             }
             for each in self.places
         ]
+
+    @cached_property
+    def is_proper(self) -> bool:
+        """True of a layout as `layout_of` makes them."""
+        try:
+            return self == _layout(tuple((*each[:3], each.has) for each in self.places))
+        except ValueError:
+            return False
 
     @cached_property
     def key(self) -> int:

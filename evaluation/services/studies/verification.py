@@ -37,34 +37,52 @@ def _check_answers(study: Study) -> Iterator[str]:
     """Check that answers are what their layout says, as the write door leaves them, and that every number of a measure
     is of one that its rater declares, and inside its range."""
     used = study.judgments.filter(answer_layout__isnull=False).values("answer_layout")
-    layouts = {each.pk: Layout.from_json(each.places) for each in AnswerLayout.objects.filter(pk__in=used)}
-    yield from (f"Layout {pk}: was changed." for pk, layout in layouts.items() if layout.key != pk)
+    layouts = {each.pk: _layout(each) for each in AnswerLayout.objects.filter(pk__in=used)}
+    yield from (f"Layout {pk}: was changed." for pk, layout in layouts.items() if layout is None)
     judgments = study.judgments.filter(answer_layout__isnull=False).order_by("pk")
     stored = judgments.values_list("pk", "rater_id", "answer_layout_id", "answer_values").iterator()
-    numbers: dict[tuple[int, str], set[float]] = {}
+    ends: dict[tuple[int, str], tuple[float, float]] = {}
     while rows := list(islice(stored, CHUNK)):
         texts: dict[int, set[tuple[str, str]]] = {}
-        written = AnswerText.objects.filter(judgment__gte=rows[0][0], judgment__lte=rows[-1][0])
+        written = AnswerText.objects.filter(
+            judgment__study=study, judgment__gte=rows[0][0], judgment__lte=rows[-1][0]
+        )
         for pk, question, part in written.values_list("judgment_id", "question", "part").iterator():
             texts.setdefault(pk, set()).add((question, part))
         for pk, rater, key, array in rows:
             layout = layouts[key]
+            if layout is None:
+                continue
             if not is_sound(layout, array, texts.get(pk, set())):
                 yield f"Judgment {pk}: its answers are not what their layout says."
                 continue
+            values = json.loads(array) if layout.measured else []
             for each in layout.measured:
-                numbers.setdefault((rater, each.question), set()).add(json.loads(array)[each.number])
-    yield from _check_measures(study, numbers)
+                # A proper layout has numbers only here.
+                assert each.number is not None
+                number = values[each.number]
+                least, most = ends.get((rater, each.question), (number, number))
+                ends[rater, each.question] = min(least, number), max(most, number)
+    yield from _check_measures(study, ends)
 
 
-def _check_measures(study: Study, numbers: Mapping[tuple[int, str], set[float]]) -> Iterator[str]:
+def _layout(stored: AnswerLayout) -> Layout | None:
+    """Nothing of one that the write door has not made."""
+    try:
+        layout = Layout.from_json(stored.places)
+    except (TypeError, ValueError):
+        return None
+    return layout if layout.is_proper and layout.key == stored.pk else None
+
+
+def _check_measures(study: Study, ends: Mapping[tuple[int, str], tuple[float, float]]) -> Iterator[str]:
+    """The least and the greatest number of each measure, by rater."""
     about = dict(study.raters.values_list("pk", "about"))
-    for (rater, key), given in numbers.items():
+    for (rater, key), (least, most) in ends.items():
         measure = next((each for each in declared_measures(about[rater]) if each.key == key), None)
         if measure is None:
             yield f"Rater {rater}: {key} is not among the measures that it declares."
             continue
-        least, most = min(given), max(given)
         if (measure.low is not None and least < measure.low) or (
             measure.high is not None and most > measure.high
         ):

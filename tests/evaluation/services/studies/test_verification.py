@@ -11,6 +11,7 @@ from annotator.services.slots.in_play import recount
 from annotator.services.work.skip import skip
 from evaluation.canonical import canonical_hash, study_hash
 from evaluation.models import (
+    AnswerLayout,
     AnswerText,
     Arm,
     Context,
@@ -23,6 +24,7 @@ from evaluation.models import (
     Study,
     Text,
 )
+from evaluation.protocols.answers.layout import Layout
 from evaluation.services import PAPER_ARMS, compute_study_hash, verify_study
 from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.factories import launch, make_study
@@ -234,12 +236,32 @@ def test_verify_finds_a_text_that_is_gone_and_one_that_came(judged):
     assert found(judged) == [f"Judgment {ok.pk}: its answers are not what their layout says."]
 
 
-def test_verify_finds_a_layout_that_was_changed(judged):
-    ok = Judgment.objects.get(outcome="ok")
-    layout = ok.answer_layout
-    layout.places[0]["question"] = "another"
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda places: places[0].update(question="another"),
+        lambda places: places[0].update(surprise=1),
+        lambda places: places.append("r1"),
+    ],
+)
+def test_verify_finds_a_layout_that_was_changed(judged, change):
+    layout = Judgment.objects.get(outcome="ok").answer_layout
+    change(layout.places)
     layout.save()
-    assert f"Layout {layout.pk}: was changed." in found(judged)
+    assert found(judged) == [f"Layout {layout.pk}: was changed."]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"kind": "scale"}, {"label": 5}, {"number": 0, "label": None}, {"question": "justification"}]
+)
+def test_verify_finds_a_layout_whose_key_was_mended(judged, changes):
+    """Values of another kind, in another place of the array, or twice for one part."""
+    ok = Judgment.objects.get(outcome="ok")
+    places = ok.answer_layout.places
+    next(each for each in places if each["kind"] == "preference").update(changes)
+    made = AnswerLayout.objects.create(pk=Layout.from_json(places).key, places=places)
+    Judgment.objects.filter(pk=ok.pk).update(answer_layout=made)
+    assert found(judged) == [f"Layout {made.pk}: was changed."]
 
 
 def test_verify_finds_places_whose_holder_does_not_fit(judged):
