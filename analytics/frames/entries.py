@@ -126,10 +126,7 @@ def _words_of(entry: Entry) -> list[str]:
 
 
 def _settled(rows: StudyRows, question: QuestionSpec) -> dict[int, list[Entry]]:
-    # An earlier revision may have asked for a text under this key.
-    texts = AnswerText.objects.filter(
-        rows.counting("judgment__"), question=question.key, part__startswith="e"
-    )
+    texts = AnswerText.objects.filter(rows.counting("judgment__"), question=question.key)
     stored = list(texts.order_by("judgment_id").values_list("judgment_id", "part", "text"))
     at, known = places(rows.judgment_pks, np.array([each[0] for each in stored], dtype=np.int64))
     sets: dict[int, list[tuple[int, Entry]]] = {}
