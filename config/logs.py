@@ -22,6 +22,7 @@ MASK = "***"
 FORMATS = ("line", "json")
 KEY_PREFIX = "ASSAY_KEY_"
 SECRETS = ("SECRET_KEY", "EMAIL_HOST_PASSWORD", "ASSAY_PROLIFIC_TOKEN", "ASSAY_PROLIFIC_WEBHOOK_SECRET")
+SECRET_LISTS = ("ASSAY_SEAL_SECRETS",)
 # A shorter value is a placeholder such as "none", and masking it would eat ordinary words.
 SHORTEST_SECRET = 8
 # The addresses of `config.health`.
@@ -73,6 +74,7 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Every secret that the environment holds, in every spelling a text may have it in; longest first."""
     found = {value.strip() for name, value in environment.items() if name.startswith(KEY_PREFIX)}
     found |= {environment.get(name, "").strip() for name in SECRETS}
+    found |= {each.strip() for name in SECRET_LISTS for each in environment.get(name, "").split(",")}
     for name in ("DATABASE_URL", "REDIS_URL"):
         found |= _passwords(environment.get(name, ""))
     spelled = {way(value) for value in found for way in _SPELLINGS}

@@ -17,6 +17,9 @@ DEBUG = env.bool("DEBUG", default=False)
 # The default only serves the embedded demo on 127.0.0.1; `check --deploy` refuses it (assay.E001).
 INSECURE_SECRET_KEY = "insecure-only-for-the-embedded-demo-on-one-machine"  # noqa: S105 - public on purpose, refused in production
 SECRET_KEY = env.str("SECRET_KEY", default=INSECURE_SECRET_KEY)
+# Under the first the keys of studies' seals are encrypted; those after it still open what was encrypted before.
+ASSAY_SEAL_SECRETS = env.list("ASSAY_SEAL_SECRETS", default=[])
+INSECURE_SEAL_SECRET = "insecure-seals-prove-nothing"  # noqa: S105 - public on purpose, refused in production
 LOCAL_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOCAL_HOSTS)
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])

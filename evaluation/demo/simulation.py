@@ -14,6 +14,7 @@ from evaluation.models import Item, Rater, Role, Study
 from evaluation.protocols import AnswerValue, Kind, get_protocol
 from evaluation.protocols.base import sees_context
 from evaluation.services import JudgmentInput, record_judgments
+from evaluation.services.seals import seal_new
 
 PER_ITEM = 5
 RATERS = 15
@@ -32,6 +33,7 @@ def simulate(study: Study, file: Path, *, per_item: int = PER_ITEM) -> int:
         )
         for number in range(1, RATERS + 1)
     ]
+    seal_new(study, raters)
     batch = list(_judgments(study, raters, parameters, per_item))
     record_judgments(study=study, batch=batch)
     study.simulated = True

@@ -44,6 +44,9 @@ class Rater(models.Model):
     # empty for people.
     about = models.JSONField(default=dict, blank=True)
     dump = models.ForeignKey(Import, models.SET_NULL, null=True, blank=True, related_name="+")
+    # The judgments that were recorded: how many, and the digest of their seals.
+    recorded_count = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+    recorded_digest = models.BigIntegerField(default=0, db_default=0, editable=False)
 
     class Meta:
         constraints = [
@@ -93,6 +96,8 @@ class Judgment(models.Model):
         "AnswerLayout", models.PROTECT, null=True, editable=False, db_index=False, related_name="+"
     )
     answer_values = models.TextField(blank=True, default="", db_default="", editable=False)
+    # Of all that was recorded (`evaluation.services.seals`); nothing where there was no key to make it with.
+    seal = models.BigIntegerField(null=True, editable=False)
 
     class Meta:
         constraints = [

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from evaluation.canonical import canonical_hash
 from evaluation.protocols import Protocol, get_protocol
+from evaluation.seals import new_seal_key
 
 
 def default_steps() -> dict[str, Any]:
@@ -166,6 +167,13 @@ class Study(models.Model):
 
     launching_since = models.DateTimeField(null=True, blank=True, editable=False)
     study_hash = models.CharField(max_length=64, blank=True, editable=False)
+    # Of its seals (`evaluation.seals`), encrypted; empty where it was judged before there were any.
+    seal_key = models.TextField(blank=True, default=new_seal_key, db_default="", editable=False)
+    # The seals of its items, raters and exclusions: how many there are, and their digest.
+    sealed_count = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+    sealed_digest = models.BigIntegerField(default=0, db_default=0, editable=False)
+    # Of a study that was read in: the digest of its judgments that came with it, theirs and the one they have here.
+    sealed_before = models.JSONField(default=dict, db_default={}, blank=True, editable=False)
     # Grows with every exclusion, restoration and correction, so that cached results are known to be old.
     corrections = models.PositiveIntegerField(default=0, editable=False)
     simulated = models.BooleanField(
@@ -349,6 +357,31 @@ class StudyMember(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} ({self.role})"
+
+
+class Seal(models.Model):
+    """The seal of one row that stands around judgments and enters figures, as it was last written."""
+
+    class Kind(models.TextChoices):
+        STUDY = "study", "study"
+        ITEM = "item", "item"
+        RATER = "rater", "rater"
+        EXCLUSION = "exclusion", "exclusion"
+
+    # The unique constraint's index begins with it.
+    study = models.ForeignKey(Study, models.CASCADE, related_name="seals", db_index=False)
+    kind = models.CharField(max_length=10, choices=Kind)
+    # The row's primary key.
+    row = models.BigIntegerField()
+    value = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "kind", "row"], name="seal_once_per_row"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.row}"
 
 
 class CachedReport(models.Model):

@@ -190,6 +190,21 @@ def check_secret_key(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
 
 
 @checks.register(checks.Tags.security, deploy=True)
+def check_seal_secrets(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    """The built-in secret is public, so seals under it prove nothing."""
+    if settings.ASSAY_SEAL_SECRETS:
+        return []
+    return [
+        checks.Error(
+            "ASSAY_SEAL_SECRETS is not set: whoever can change the database can renew its seals, too.",
+            hint='python -c "import secrets; print(secrets.token_urlsafe(50))" makes one; keep it with your backups, '
+            "not in them. `manage.py seal --rotate` takes over what was sealed before.",
+            id="assay.E017",
+        )
+    ]
+
+
+@checks.register(checks.Tags.security, deploy=True)
 def check_allowed_hosts(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
     if "*" in settings.ALLOWED_HOSTS:
         return [

@@ -50,11 +50,8 @@ def text_rows(judgment: Judgment, answers: Sequence[AnswerValue]) -> list[Answer
     ]
 
 
-def save_answers(judgment: Judgment, answers: Sequence[AnswerValue], *also: str) -> None:
-    """Save these answers in place of those that a judgment has, and the fields that were changed beside them."""
-    layout = set_answers(judgment, answers)
-    add_layouts([layout] if layout else [])
-    judgment.save(update_fields=["answer_layout", "answer_values", *also])
+def save_texts(judgment: Judgment, answers: Sequence[AnswerValue]) -> None:
+    """Save the texts of these answers in place of those that a judgment has."""
     judgment.texts.all().delete()
     AnswerText.objects.bulk_create(text_rows(judgment, answers))
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 from evaluation import hooks
 from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
+from evaluation.services.seals import seal_changed, seal_new
 
 
 class AlreadyExcluded(Refused):
@@ -25,9 +26,11 @@ def exclude(
         _count_correction(study)  # also serialises exclusions of one study
         if Exclusion.objects.filter(rater=rater, judgment=judgment, undone_at=None).exists():
             raise AlreadyExcluded("This is already excluded.")
-        return Exclusion.objects.create(
+        made = Exclusion.objects.create(
             study=study, rater=rater, judgment=judgment, reason=reason.strip()[:300], by=by
         )
+        seal_new(study, [made])
+        return made
 
 
 def restore(exclusion: Exclusion, *, reason: str = "", by: Any = None) -> None:
@@ -41,6 +44,8 @@ def restore(exclusion: Exclusion, *, reason: str = "", by: Any = None) -> None:
         if standing.update(undone_at=timezone.now(), undone_by=by, undone_reason=reason.strip()[:300]):
             for hook in hooks.exclusion_undone:
                 hook(exclusion)
+            exclusion.refresh_from_db()
+            seal_changed(exclusion.study, [exclusion])
     exclusion.refresh_from_db()
 
 

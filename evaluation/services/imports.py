@@ -34,12 +34,14 @@ from evaluation.models import (
 )
 from evaluation.protocols.attributes import attributes_of
 from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.seals import own_digest, seal_changed, seal_new
 from evaluation.services.studies.compilation import SHOWN_WHERE_SET, compile_spec
 from evaluation.services.studies.creation import create_study, write_attributes, write_questions_and_texts
 from evaluation.services.studies.freeze import (
     assign_orders,
     compute_study_hash,
     hash_added_items,
+    seal_items,
     set_stimulus,
 )
 
@@ -64,6 +66,8 @@ class StudyInput:
     queries: Sequence[Query] = ()
     # `Study.origin`
     origin: Mapping[str, Any] = field(default_factory=dict)
+    # The number and the digest of its judgments that came with it.
+    sealed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -139,6 +143,7 @@ def begin_import(
             owner=owner,
             created_by_import=dump,
             origin=dict(study_input.origin),
+            sealed_before=dict(study_input.sealed),
             **study_input.fields(),
         )
         _write_spec_rows(study, spec)
@@ -335,6 +340,7 @@ class ImportWriter:
         new = {each.pseudonym: each for each in raters if each.pseudonym not in self._raters}
         rows = Rater.objects.bulk_create(self._unsaved_rater(each) for each in new.values())
         self._raters.update((row.pseudonym, row.pk) for row in rows)
+        seal_new(self.study, rows)
         self.counts["raters"] += len(rows)
         if not self.study.simulated and any(row.kind == Rater.Kind.SIMULATED for row in rows):
             self.study.simulated = True
@@ -361,7 +367,7 @@ class ImportWriter:
             if each.rater_excluded and row.rater_id not in self._excluded_raters:
                 self._excluded_raters.add(row.rater_id)
                 new.append(Exclusion(study=self.study, rater_id=row.rater_id, reason=each.rater_excluded))
-        Exclusion.objects.bulk_create(new)
+        seal_new(self.study, Exclusion.objects.bulk_create(new))
 
 
 def _find_or_create(model: Any, wanted: Mapping[tuple[int, str], Any]) -> dict[tuple[int, str], int]:
@@ -384,6 +390,8 @@ def finish_import(
     frozen = study.revisions.exists()
     if frozen:
         assign_orders(study)
+    if frozen and not aside:
+        seal_items(study)
     with transaction.atomic():
         for revision in study.revisions.filter(number__gt=1):
             revision.items_hash = hash_added_items(study, revision.number)
@@ -392,6 +400,11 @@ def finish_import(
             study.study_hash = compute_study_hash(study)
             study.status = Status.CLOSED
         study.save(update_fields=["study_hash", "status", "simulated"])
+        if frozen and not aside:
+            seal_changed(study, [study])
+            if study.sealed_before:
+                study.sealed_before["here"] = own_digest(study)["digest"]
+                study.save(update_fields=["sealed_before"])
         Import.objects.filter(created_study=study).update(
             state=Import.State.RUNNING if aside else Import.State.COMPLETE,
             finished_at=timezone.now(),

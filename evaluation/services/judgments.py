@@ -12,7 +12,9 @@ from django.db.models import F
 from evaluation.database.compiled_queries import CompiledInsert
 from evaluation.models import AnswerText, Judgment, Outcome, Study
 from evaluation.protocols import AnswerValue
-from evaluation.services.answers import add_layouts, load_answers, save_answers, set_answers, text_rows
+from evaluation.seals import open_seal_key
+from evaluation.services.answers import add_layouts, load_answers, save_texts, set_answers, text_rows
+from evaluation.services.seals import Written, count_judgments, seal_judgment
 
 # In a judgment's trace: the answers that were given first, and how often they were revised.
 FIRST, REVISED = "first_answers", "revised"
@@ -71,16 +73,25 @@ def _insert(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
     judgments = [_row(study, each) for each in batch]
     layouts = [set_answers(judgment, each.answers) for judgment, each in zip(judgments, batch, strict=True)]
     add_layouts(layout for layout in layouts if layout)
+    recorded = []
+    if key := open_seal_key(study.seal_key):
+        for judgment, each in zip(judgments, batch, strict=True):
+            recorded.append((judgment.rater_id, 1, seal_judgment(key, judgment, _written(each.answers))))
     if len(judgments) == 1:
         [judgment], [each] = judgments, batch
         INSERT_JUDGMENT.run(judgment)
         if texts := text_rows(judgment, each.answers):
             INSERT_TEXTS.run(*texts)
-        return judgments
-    Judgment.objects.bulk_create(judgments)
-    rows = (text_rows(judgment, each.answers) for judgment, each in zip(judgments, batch, strict=True))
-    AnswerText.objects.bulk_create(chain.from_iterable(rows))
+    else:
+        Judgment.objects.bulk_create(judgments)
+        rows = (text_rows(judgment, each.answers) for judgment, each in zip(judgments, batch, strict=True))
+        AnswerText.objects.bulk_create(chain.from_iterable(rows))
+    count_judgments(recorded)
     return judgments
+
+
+def _written(answers: Sequence[AnswerValue]) -> list[Written]:
+    return [(each.question, each.part, each.text) for each in answers if each.text is not None]
 
 
 def _row(study: Study, each: JudgmentInput) -> Judgment:
@@ -135,7 +146,7 @@ def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[Answe
             return False
         first = locked.trace.get(FIRST) or [_answer_record(each) for each in before]
         locked.trace = {**locked.trace, FIRST: first, REVISED: locked.trace.get(REVISED, 0) + 1}
-        save_answers(locked, answers, "trace")
+        _write_over(study, locked, answers, fields=("answer_layout", "answer_values", "trace", "seal"))
         # Neither the number of judgments nor the highest id tells that figures changed.
         Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)
         return True
@@ -152,9 +163,26 @@ def _answer_record(answer: AnswerValue) -> dict[str, Any]:
 
 def _replace(study: Study, row: Judgment, each: JudgmentInput) -> Judgment:
     new = _row(study, each)
-    new.pk = row.pk
-    new.save(force_update=True)
-    save_answers(new, each.answers)
+    new.pk, new.seal = row.pk, row.seal
+    _write_over(study, new, each.answers)
     # Neither the number of judgments nor the highest id tells that figures changed.
     Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)
     return new
+
+
+def _write_over(
+    study: Study, judgment: Judgment, answers: Sequence[AnswerValue], fields: Sequence[str] | None = None
+) -> None:
+    """Save a judgment that exists with these answers in place of its own; its seal is still that of what it was."""
+    layout = set_answers(judgment, answers)
+    add_layouts([layout] if layout else [])
+    before, key = judgment.seal, open_seal_key(study.seal_key)
+    marks = 0
+    if key is not None:
+        marks = seal_judgment(key, judgment, _written(answers))
+        marks ^= 0 if before is None else key.mark(before)
+    judgment.save(force_update=True, update_fields=fields)
+    save_texts(judgment, answers)
+    if key is not None:
+        # One that was recorded without a key counts from now on.
+        count_judgments([(judgment.rater_id, int(before is None), marks)])

@@ -14,6 +14,7 @@ from evaluation.protocols import AnswerValue
 from evaluation.protocols.answers.measures import Measure, conflict_in, declared_measures
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.seals import seal_new
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 FORMAT = "scores-1"
@@ -86,6 +87,7 @@ def record_scores(
             dump=dump,
             about={"judge": judge, "questions": [], "measures": [each.as_json() for each in measures]},
         )
+        seal_new(study, [rater])
         for batch in _batches(_judgments(rater.pk, revision.pk, scores, now)):
             record_judgments(study=study, batch=batch, known_new=True)
         and_then(rater)

@@ -17,6 +17,7 @@ from analytics.statistics.preferences.win_rates import Ties
 from evaluation.dumps.exports.study_export import atomic_file
 from evaluation.models import Study
 from evaluation.refusals import WrongState
+from evaluation.services.seals import sealed_state
 from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 
 
@@ -55,6 +56,7 @@ def write_bundle(study: Study, out: IO[bytes], *, ties: Ties = "half", watch: Wa
             "format": FORMAT,
             "study": study.slug,
             "study_hash": study.study_hash,
+            "sealed": sealed_state(study),
             "made": today(),
             "assay": SOFTWARE_VERSION,
             "figures": code_version(),

@@ -24,6 +24,7 @@ from annotator.visit import Visit
 from evaluation.canonical import canonical_hash
 from evaluation.database.compiled_queries import CompiledInsert, CompiledSelect, field_of
 from evaluation.models import ArmPer, Rater, Status, Study
+from evaluation.services.seals import seal_new
 
 
 class StudyNotOpen(Exception):
@@ -106,6 +107,7 @@ def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
     kind = Rater.Kind.SIMULATED if study.is_rehearsal else Rater.Kind.PERSON
     rater = Rater(study=study, kind=kind, group=visit.group)
     NEW_RATER.run(rater)
+    seal_new(study, [rater])
     participant = Participant(
         study=study,
         platform=visit.platform,

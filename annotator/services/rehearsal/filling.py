@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import numpy as np
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -18,7 +19,8 @@ from annotator.services.work.skip import CannotSkip, may_be_skipped, skip, skips
 from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation import design
-from evaluation.models import Item, Rater, Study
+from evaluation.models import Item, Study
+from evaluation.services.seals import seal_changed
 
 COMMENTS = (
     "Everything was clear.",
@@ -54,7 +56,10 @@ def _visit(study: Study, number: int, manner: Manner) -> str:
         participant = enter(study, Visit("link", f"simulated-{number:03}", group=group))
     except StudyFull:
         return "found the study full"
-    Rater.objects.filter(pk=participant.rater_id).update(label=f"simulated {number:03}, {manner}")
+    participant.rater.label = f"simulated {number:03}, {manner}"
+    with transaction.atomic():
+        participant.rater.save(update_fields=["label"])
+        seal_changed(study, [participant.rater])
     lean, worked = float(rng.normal(0, 0.3)), 0.0
     for _ in range(MOST_PAGES):
         present, assignment = get_present(participant.token)

@@ -145,7 +145,7 @@ SUBMIT_COLUMNS = (
     *("participant", "item", "slot", "attempt", "order", "state", "reserved_at"),
     *("surplus", "judgment", "passed"),
     *(*PERSON, "participant__revision__spec"),
-    *columns_of("participant__study", "protocol", "status", "redundancy", "lease_minutes"),
+    *columns_of("participant__study", "protocol", "status", "redundancy", "lease_minutes", "seal_key"),
     *columns_of("item", "role", "gold", "stimulus"),
 )
 

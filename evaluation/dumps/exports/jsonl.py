@@ -20,6 +20,7 @@ from evaluation.models import Context, ItemResponse, Judgment, Outcome, Rater, S
 from evaluation.protocols import Kind
 from evaluation.protocols.entries.sets import read_entry, read_set, write_set
 from evaluation.rendering import EARLIER
+from evaluation.services.seals import sealed_state
 from evaluation.services.studies.compilation import compile_spec, query_content
 from evaluation.turns import written_turns
 
@@ -124,6 +125,8 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
         record["later_specs"] = list(specs[1:])
     if study.study_hash:
         record["study_hash"] = study.study_hash
+        if study.seal_key:
+            record["sealed"] = sealed_state(study)
     if study.simulated:
         record["simulated"] = True
     if study.origin:

@@ -25,7 +25,7 @@ from evaluation.services.studies.launch import MAX_PROBLEMS
 # No addition takes so long.
 LEFT_BEHIND_AFTER = timedelta(hours=6)
 # What a study's line has that is not the items' to bring.
-NOT_THEIRS = ("study_hash", "later_specs", "raters", "queries", "simulated", "origin")
+NOT_THEIRS = ("study_hash", "later_specs", "raters", "queries", "simulated", "origin", "sealed")
 
 
 class RunningItemsSource(DraftItemsSource):

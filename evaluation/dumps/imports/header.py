@@ -56,6 +56,7 @@ def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: st
         systems=value.get("systems", []),
         queries=[query_row(each) for each in value.get("queries", [])],
         origin=value.get("origin", {}),
+        sealed=value.get("sealed", {}),
     )
     _check(study)
     raters = _raters(value.get("raters", []))

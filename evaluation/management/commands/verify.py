@@ -9,6 +9,7 @@ from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Judgment
 from evaluation.services import verify_study
+from evaluation.services.seals import sealed_state
 
 
 class Command(AssayCommand):
@@ -33,5 +34,6 @@ class Command(AssayCommand):
         self.stdout.write(
             f"{study.slug}: all is well. Checked the hashes of {study.revisions.count()} revision(s) and "
             f"{study.items.count():,} items, the study hash {study.study_hash[:12]}..., and "
-            f"{Judgment.objects.filter(study=study).count():,} judgments."
+            f"{Judgment.objects.filter(study=study).count():,} judgments. Digest of what is sealed: "
+            f"{sealed_state(study)['digest']}."
         )

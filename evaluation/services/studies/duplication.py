@@ -23,7 +23,8 @@ from evaluation.services.studies.origin import origin_of
 # Fields of a study that are its own: what names it, where it stands, and the codes of its panel.
 OWN_FIELDS = frozenset(
     ("id", "slug", "title", "status", "created_at", "created_by_import", "launching_since", "study_hash",
-     "corrections", "simulated", "completion_codes", "origin", "rehearsal_of")
+     "corrections", "simulated", "completion_codes", "origin", "rehearsal_of", "seal_key", "sealed_count",
+     "sealed_digest", "sealed_before")
 )  # fmt: skip
 # What an item's frozen form and its way through the study have set.
 FROZEN_FIELDS = frozenset(

@@ -6,17 +6,18 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from evaluation import design
 from evaluation.canonical import canonical_hash, study_hash
-from evaluation.models import Item, ItemResponse, Revision, Role, Study
+from evaluation.models import Item, ItemResponse, Revision, Role, Seal, Study
 from evaluation.models.item import count_responses
 from evaluation.protocols import Problem
 from evaluation.protocols.attributes import attributes_of, find_unknown
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RenderBox
 from evaluation.selectors import queries_of_people
+from evaluation.services.seals import seal_new
 from evaluation.services.studies.compilation import (
     ResponseRenderer,
     compile_spec,
@@ -92,9 +93,24 @@ def freeze_items(
                     ready.append(item)
             with transaction.atomic():
                 Item.objects.bulk_update(ready, ["stimulus", "stimulus_hash", "systems_key", "lengths"])
+                seal_new(study, ready)
             done += len(batch)
             on_batch(done)
     return problems
+
+
+def seal_items(study: Study) -> None:
+    """Seal every frozen item that has no seal yet, in short transactions."""
+    sealed = Seal.objects.filter(study=study, kind=Seal.Kind.ITEM, row=OuterRef("pk"))
+    last = 0
+    while True:
+        unsealed = Item.objects.filter(~Exists(sealed), study=study, pk__gt=last).exclude(stimulus_hash="")
+        batch = list(select_parts(unsealed.order_by("pk"))[: settings.ASSAY_BATCH_SIZE])
+        if not batch:
+            return
+        last = batch[-1].pk
+        with transaction.atomic():
+            seal_new(study, batch)
 
 
 def _batches(study: Study) -> Iterator[Sequence[Item]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -9,7 +10,13 @@ from django.utils import timezone
 from evaluation import hooks
 from evaluation.models import Item, Revision, Status, Study
 from evaluation.refusals import WrongState
-from evaluation.services.studies.freeze import assign_orders, compute_study_hash, hash_added_items
+from evaluation.services.seals import seal_changed
+from evaluation.services.studies.freeze import (
+    assign_orders,
+    compute_study_hash,
+    hash_added_items,
+    select_parts,
+)
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 BATCH = 5_000
@@ -56,8 +63,12 @@ def open_items(study: Study, items: Collection[int]) -> Revision:
         assign_orders(locked)
         for hook in hooks.items_added:
             hook(locked)
+        for at in range(0, len(pks), settings.ASSAY_BATCH_SIZE):
+            new = Item.objects.filter(pk__in=pks[at : at + settings.ASSAY_BATCH_SIZE])
+            seal_changed(locked, select_parts(new))
         locked.study_hash = compute_study_hash(locked)
         locked.save(update_fields=["study_hash"])
+        seal_changed(locked, [locked])
     study.refresh_from_db()
     return revision
 
@@ -68,5 +79,6 @@ def withdraw_item(item: Item) -> None:
         Study.objects.filter(pk=item.study_id).update(corrections=F("corrections") + 1)
         item.withdrawn_at = timezone.now()
         item.save(update_fields=["withdrawn_at"])
+        seal_changed(item.study, select_parts(Item.objects.filter(pk=item.pk)))
         for hook in hooks.item_withdrawn:
             hook(item)

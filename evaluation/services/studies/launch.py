@@ -10,8 +10,9 @@ from django.db.models import Count, Min, QuerySet
 from django.utils import timezone
 
 from evaluation import hooks
-from evaluation.models import Import, Item, Revision, Role, Status, Study
+from evaluation.models import Import, Item, Revision, Role, Seal, Status, Study
 from evaluation.refusals import Refused, WrongState
+from evaluation.services.seals import seal_changed, unseal
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.creation import first_questions, first_texts
 from evaluation.services.studies.freeze import assign_orders, compute_study_hash, freeze_items, freeze_spec
@@ -172,6 +173,7 @@ def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done:
         study.study_hash = compute_study_hash(study)
         study.status, study.launching_since = Status.LIVE, None
         study.save(update_fields=["study_hash", "status", "launching_since"])
+        seal_changed(study, [study])
 
 
 def _begin(study: Study) -> Revision:
@@ -199,6 +201,7 @@ def _thaw(study: Study) -> None:
     with transaction.atomic():
         frozen = Item.objects.filter(study=study).exclude(stimulus_hash="")
         frozen.update(stimulus=None, stimulus_hash="", systems_key="", lengths="", start_order=None)
+        unseal(study, Seal.Kind.ITEM)
         study.revisions.all().delete()
         study.launching_since = None
         study.save(update_fields=["launching_since"])

@@ -16,6 +16,7 @@ from evaluation.models import Question, Revision, Status, Study, Text
 from evaluation.models.study import default_skips, default_steps
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused, WrongState
+from evaluation.services.seals import seal_changed
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.creation import write_questions_and_texts
 from evaluation.services.studies.freeze import compute_study_hash
@@ -95,6 +96,7 @@ def revise_study(*, study: Study, changes: Changes, by: Any = None) -> Revision:
         _keep_rows_in_step(locked, plan.spec)
         locked.study_hash = compute_study_hash(locked)
         locked.save(update_fields=["study_hash"])
+        seal_changed(locked, [locked])
     study.refresh_from_db()
     return revision
 

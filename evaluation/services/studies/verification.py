@@ -10,10 +10,17 @@ from evaluation.canonical import canonical_hash
 from evaluation.models import AnswerLayout, AnswerText, Item, Judgment, Outcome, Study
 from evaluation.protocols.answers.layout import Layout, is_sound
 from evaluation.protocols.answers.measures import declared_measures
+from evaluation.seals import open_seal_key
+from evaluation.services.seals import JUDGMENT_FIELDS, Written
 from evaluation.services.studies.freeze import compute_study_hash, hash_added_items
+from evaluation.services.studies.seal_check import RecordedJudgments, check_key, check_surroundings
 
 # Judgments whose answers are looked at at once.
 CHUNK = 10_000
+# Of the values that a judgment's seal covers.
+RATER, LAYOUT, ARRAY = (
+    JUDGMENT_FIELDS.index(each) for each in ("rater_id", "answer_layout_id", "answer_values")
+)
 
 
 def verify_study(study: Study) -> Iterator[str]:
@@ -28,39 +35,47 @@ def verify_study(study: Study) -> Iterator[str]:
         return
     yield from _check_hashes(study)
     yield from _check_judgments(study)
-    yield from _check_answers(study)
+    yield from check_key(study)
+    key = open_seal_key(study.seal_key)
+    recorded = RecordedJudgments(study, key) if key else None
+    yield from _check_recorded(study, recorded)
+    if key and recorded:
+        yield from recorded.problems()
+        yield from check_surroundings(study, key)
     for verifier in hooks.verifiers:
         yield from verifier(study)
 
 
-def _check_answers(study: Study) -> Iterator[str]:
+def _check_recorded(study: Study, recorded: RecordedJudgments | None) -> Iterator[str]:
     """Check that answers are what their layout says, as the write door leaves them, and that every number of a measure
-    is of one that its rater declares, and inside its range."""
+    is of one that its rater declares, and inside its range; `recorded` sees each judgment."""
     used = study.judgments.filter(answer_layout__isnull=False).values("answer_layout")
     layouts = {each.pk: _layout(each) for each in AnswerLayout.objects.filter(pk__in=used)}
     yield from (f"Layout {pk}: was changed." for pk, layout in layouts.items() if layout is None)
-    judgments = study.judgments.filter(answer_layout__isnull=False).order_by("pk")
-    stored = judgments.values_list("pk", "rater_id", "answer_layout_id", "answer_values").iterator()
+    stored = study.judgments.order_by("pk").values_list("pk", "seal", *JUDGMENT_FIELDS).iterator(CHUNK)
     ends: dict[tuple[int, str], tuple[float, float]] = {}
     while rows := list(islice(stored, CHUNK)):
-        texts: dict[int, set[tuple[str, str]]] = {}
+        texts: dict[int, list[Written]] = {}
         written = AnswerText.objects.filter(
             judgment__study=study, judgment__gte=rows[0][0], judgment__lte=rows[-1][0]
         )
-        for pk, question, part in written.values_list("judgment_id", "question", "part").iterator():
-            texts.setdefault(pk, set()).add((question, part))
-        for pk, rater, key, array in rows:
-            layout = layouts[key]
+        for pk, *text in written.values_list("judgment_id", "question", "part", "text").iterator(CHUNK):
+            texts.setdefault(pk, []).append((text[0], text[1], text[2]))
+        for pk, seal, *values in rows:
+            rater, layout_key, array = (values[at] for at in (RATER, LAYOUT, ARRAY))
+            if recorded is not None:
+                recorded.see(pk, seal, values, texts.get(pk, ()))
+            layout = layouts.get(layout_key)
             if layout is None:
                 continue
-            if not is_sound(layout, array, texts.get(pk, set())):
+            if not is_sound(layout, array, {(question, part) for question, part, _ in texts.get(pk, ())}):
                 yield f"Judgment {pk}: its answers are not what their layout says."
                 continue
-            values = json.loads(array) if layout.measured else []
+            numbers = json.loads(array) if layout.measured else []
             for each in layout.measured:
                 # A proper layout has numbers only here.
                 assert each.number is not None
-                number = values[each.number]
+                number = numbers[each.number]
                 least, most = ends.get((rater, each.question), (number, number))
                 ends[rater, each.question] = min(least, number), max(most, number)
     yield from _check_measures(study, ends)

@@ -15,6 +15,7 @@ from evaluation.refusals import Refused
 from evaluation.selectors import queries_of_people
 from evaluation.services import assign_orders
 from evaluation.services.scores import require_agreement
+from evaluation.services.seals import seal_changed, seal_new
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 from judging.asking import asking_of
 from judging.asking.forms import FORM
@@ -106,6 +107,7 @@ def start_run(
             study=study, kind=Rater.Kind.JUDGE, label=str(judge), in_figures=False,
             about=_about(judge, purpose, revision.spec),
         )  # fmt: skip
+        seal_new(study, [rater])
         price_prompt, price_completion = prices_of(judge, by_batch=by_batch)
         run = Run.objects.create(
             study=study,
@@ -140,6 +142,7 @@ def keep_preparation(judging: JudgeRun, prepared: Preparation) -> None:
                 "reference": prepared.reference,
             }
             rater.save(update_fields=["about"])
+            seal_changed(rater.study, [rater])
             judging.folds = dict(prepared.by_query)
             judging.save(update_fields=["folds"])
     judging.refresh_from_db()
@@ -281,6 +284,7 @@ def note_end(run: Run) -> None:
     if run.state == RunState.COMPLETE and run.finished_at is not None:
         rater.about["finished"] = run.finished_at.isoformat(timespec="seconds")
     rater.save(update_fields=["about"])
+    seal_changed(rater.study, [rater])
 
 
 def choose_for_figures(run: Run) -> None:
@@ -294,8 +298,14 @@ def choose_for_figures(run: Run) -> None:
     complete = runs.filter(run__state=RunState.COMPLETE).order_by("-pk")
     latest = complete.values_list("rater", flat=True).first() or 0
     raters = Rater.objects.filter(judge_run__in=runs)
-    changed = raters.filter(in_figures=True).exclude(pk=latest).update(in_figures=False)
-    changed += raters.filter(pk=latest, in_figures=False).update(in_figures=True)
+    changed = [
+        *raters.filter(in_figures=True).exclude(pk=latest),
+        *raters.filter(pk=latest, in_figures=False),
+    ]
+    for rater in changed:
+        rater.in_figures = rater.pk == latest
+        rater.save(update_fields=["in_figures"])
     if changed:
+        seal_changed(run.study, changed)
         # Neither the number of judgments nor the highest id tells that figures changed.
         Study.objects.filter(pk=run.study_id).update(corrections=F("corrections") + 1)

@@ -16,8 +16,8 @@ from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import Judgment, Outcome, Rater
 from evaluation.services import PAPER_ARMS, exclude
-from evaluation.services.answers import save_answers
 from judging.models import Call, Endpoint
+from tests.answers import give_answers
 from tests.crowd import before, hand_in, make_crowd_study
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
@@ -64,7 +64,7 @@ def served_study(study, monkeypatch):
     call = Call.objects.order_by("pk").last()
     Call.objects.filter(pk=call.pk).update(raw=said, rationale=said)
     failed = Judgment.objects.filter(rater__kind=Rater.Kind.JUDGE).order_by("pk").last()
-    save_answers(failed, [])
+    give_answers(failed, [])
     failed.outcome, failed.trace = Outcome.FAILED, {"raw": "", "error": said}
     failed.save()
     return study, (address, KEY)

@@ -13,10 +13,10 @@ from annotator.services.work.submit import submit
 from evaluation.forms import read_trace
 from evaluation.models import Exclusion, Judgment, StudyMember
 from evaluation.services import exclude
-from evaluation.services.answers import save_answers
 from evaluation.services.judgments import JudgmentInput, record_judgments
 from tests.annotator.conftest import text
 from tests.annotator.services.people import ONE_ARM, count_with_checks
+from tests.answers import give_answers
 from tests.crowd import before, come, filled_in, hand_in, make_crowd_study
 from tests.evaluation.admin.conftest import signed_in
 from tests.protocol_factories import make_condition_calibration_study
@@ -210,7 +210,7 @@ def test_what_is_kept_is_what_would_be_found(judged, owner):
         ),
         shown="r1,r2",
     )  # fmt: skip
-    save_answers(failed, [])
+    give_answers(failed, [])
     Judgment.objects.filter(pk=failed.pk).update(outcome="failed")
     record_judgments(study=study, batch=[redone])
     agree()

@@ -1,0 +1,133 @@
+"""Keyed hashes by which a change past the application is found, and the key of each study, stored encrypted.
+
+A seal is the HMAC of what was recorded. Which seals there are is told by a count and by a digest, the exclusive or of a
+mark per seal, so that one more or one less costs no look at the others. Both hold against whoever can change the
+database and does not have the installation's secret; nothing holds against whoever has it.
+"""
+
+import base64
+import hashlib
+import hmac
+import logging
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+
+from evaluation.canonical import canonical_json
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Bits of a seal: the most that both databases store as a whole number.
+BITS = 63
+
+logger = logging.getLogger(__name__)
+
+
+class SealKey:
+    """A study's key, with which seals and their marks are made."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def seal(self, content: bytes) -> int:
+        return self._number(b"seal\n" + content)
+
+    def mark(self, seal: int, place: str = "") -> int:
+        """What a seal adds to a digest; `place` says of which row it is, where its content does not."""
+        return self._number(f"mark\n{place}\n{seal}".encode())
+
+    def _number(self, message: bytes) -> int:
+        return int.from_bytes(hmac.digest(self._secret, message, "sha256")[:8], "big") >> (64 - BITS)
+
+
+def new_seal_key() -> str:
+    """A random key, encrypted under the installation's first secret."""
+    return _text(_cipher().encrypt(secrets.token_bytes(32)))
+
+
+def open_seal_key(stored: str) -> SealKey | None:
+    """Nothing where none is stored, or where it was encrypted under a secret that is not at hand."""
+    return _opened(stored, tuple(settings.ASSAY_SEAL_SECRETS)) if stored else None
+
+
+def encrypted_anew(stored: str) -> str:
+    """The same key under the installation's first secret; ValueError where it can't be opened."""
+    from cryptography.fernet import InvalidToken
+
+    try:
+        return _text(_cipher().rotate(stored))
+    except InvalidToken:
+        raise ValueError("the key was encrypted under a secret that is not at hand") from None
+
+
+def is_public(stored: str) -> bool:
+    """True of a key that was encrypted under the built-in secret, which everybody has."""
+    return _opens(stored, (settings.INSECURE_SEAL_SECRET,))
+
+
+def micros(moment: datetime | None) -> int | None:
+    """Microseconds since 1970, as every database gives a moment back."""
+    if moment is None:
+        return None
+    since = moment - EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def stable_json(value: Any) -> bytes:
+    """Canonical JSON that is the same before a value is stored and after: PostgreSQL writes 1e16 as a whole number."""
+    return canonical_json(_stable(value))
+
+
+def _stable(value: Any) -> Any:
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, Mapping):
+        return {str(name): _stable(each) for name, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_stable(each) for each in value]
+    return value
+
+
+@lru_cache(maxsize=1024)
+def _opened(stored: str, installed: tuple[str, ...]) -> SealKey | None:
+    secret = _decrypted(stored, (*installed, settings.INSECURE_SEAL_SECRET))
+    if secret is None:
+        logger.error(
+            "A study's key is encrypted under a secret that ASSAY_SEAL_SECRETS does not name: not sealed."
+        )
+        return None
+    return SealKey(secret)
+
+
+def _opens(stored: str, under: tuple[str, ...]) -> bool:
+    return _decrypted(stored, under) is not None
+
+
+def _decrypted(stored: str, under: tuple[str, ...]) -> bytes | None:
+    from cryptography.fernet import InvalidToken
+
+    try:
+        opened: bytes = _cipher_of(under).decrypt(stored)
+    except InvalidToken:
+        return None
+    return opened
+
+
+def _text(token: bytes) -> str:
+    return token.decode()
+
+
+def _cipher() -> Any:
+    return _cipher_of((*settings.ASSAY_SEAL_SECRETS, settings.INSECURE_SEAL_SECRET))
+
+
+@lru_cache(maxsize=8)
+def _cipher_of(under: tuple[str, ...]) -> Any:
+    # Loaded where a key is made or opened: commands that do neither start without it.
+    from cryptography.fernet import Fernet, MultiFernet
+
+    keys = (base64.urlsafe_b64encode(hashlib.sha256(each.encode()).digest()) for each in under)
+    return MultiFernet([Fernet(key) for key in keys])

@@ -1,0 +1,244 @@
+"""What is sealed, and that a write renews the seals that it touches.
+
+A judgment's seal stands on it, and covers all that was recorded; how many there are of each rater, and the digest of
+their seals, stand on the rater. What stands around judgments and enters figures (items with their queries and
+responses, raters, exclusions, the study's hash) has a seal per row in a table of its own; their number and digest stand
+on the study.
+"""
+
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+import orjson
+from django.db.models import F, QuerySet
+
+from evaluation.canonical import canonical_hash
+from evaluation.database.compiled_queries import CompiledInsert, CompiledUpdate, field_of
+from evaluation.models import Arm, Context, Exclusion, Item, Judgment, Rater, Response, Seal, Study
+from evaluation.seals import SealKey, micros, open_seal_key, stable_json
+from evaluation.services.studies.compilation import query_content
+
+# Of a judgment, in the order in which `judgment_content` takes them.
+JUDGMENT_FIELDS = (
+    *("rater_id", "item_id", "revision_id", "replicate", "outcome", "shown", "surplus"),
+    *("duration_ms", "visible_ms", "judged_at", "answer_layout_id", "answer_values", "trace"),
+)
+Written = tuple[str, str, str]
+Row = Item | Rater | Exclusion | Study
+NEW_SEALS = CompiledInsert(Seal)
+_values = attrgetter(*JUDGMENT_FIELDS)
+
+
+def _counting(rater: int, more: int, mark: int) -> tuple[QuerySet[Rater], dict[str, Any]]:
+    return Rater.objects.filter(pk=rater), {
+        "recorded_count": F("recorded_count") + more,
+        "recorded_digest": F("recorded_digest").bitxor(mark),
+    }
+
+
+def _counting_rows(study: int, more: int, mark: int) -> tuple[QuerySet[Study], dict[str, Any]]:
+    return Study.objects.filter(pk=study), {
+        "sealed_count": F("sealed_count") + more,
+        "sealed_digest": F("sealed_digest").bitxor(mark),
+    }
+
+
+COUNT_JUDGMENTS = CompiledUpdate(
+    _counting,
+    rater=field_of(Rater, "id"),
+    more=field_of(Rater, "recorded_count"),
+    mark=field_of(Rater, "recorded_digest"),
+)
+COUNT_ROWS = CompiledUpdate(
+    _counting_rows,
+    study=field_of(Study, "id"),
+    more=field_of(Study, "sealed_count"),
+    mark=field_of(Study, "sealed_digest"),
+)
+
+
+# --- judgments ----------------------------------------------------------------------------------------------------
+
+
+def judgment_content(values: Sequence[Any], texts: Iterable[Written]) -> bytes:
+    """What a judgment's seal covers: its `JUDGMENT_FIELDS`, and its texts as (question, part, text)."""
+    *fields, judged_at, layout, array, trace = values
+    record = [*fields, micros(judged_at), layout, array, sorted(texts)]
+    return orjson.dumps(record) + (stable_json(trace) if trace else b"")
+
+
+def seal_judgment(key: SealKey, judgment: Judgment, texts: Iterable[Written]) -> int:
+    """Set the seal of a judgment that is about to be saved, and return its mark."""
+    judgment.seal = key.seal(judgment_content(_values(judgment), texts))
+    return key.mark(judgment.seal)
+
+
+def count_judgments(changes: Iterable[tuple[int, int, int]]) -> None:
+    """Note which judgments raters have now: rater, how many more, and the marks that come or go.
+
+    Last in its transaction as far as can be: whoever else records of the same rater waits for its end.
+    """
+    more: dict[int, tuple[int, int]] = {}
+    for rater, n, mark in changes:
+        before, marks = more.get(rater, (0, 0))
+        more[rater] = before + n, marks ^ mark
+    # In one order: two that count for the same raters at once would else wait for each other.
+    for rater, (n, marks) in sorted(more.items()):
+        COUNT_JUDGMENTS.run(rater=rater, more=n, mark=marks)
+
+
+# --- what stands around them --------------------------------------------------------------------------------------
+
+
+def row_kind(row: Row) -> Seal.Kind:
+    return {
+        Item: Seal.Kind.ITEM,
+        Rater: Seal.Kind.RATER,
+        Exclusion: Seal.Kind.EXCLUSION,
+        Study: Seal.Kind.STUDY,
+    }[type(row)]
+
+
+def row_content(row: Row) -> bytes:
+    """What a row's seal covers; an item comes with its parts (`freeze.select_parts`)."""
+    match row:
+        case Item():
+            return stable_json(_item(row))
+        case Rater():
+            names = ("pk", "kind", "source", "pseudonym", "label", "group", "in_figures", "about")
+            return stable_json([getattr(row, name) for name in names])
+        case Exclusion():
+            judged = row.judgment
+            of = [judged.rater_id, judged.item_id, judged.replicate] if judged else None
+            when = [micros(row.at), micros(row.undone_at)]
+            return stable_json([row.pk, row.rater_id, of, row.reason, *when, row.undone_reason])
+        case Study():
+            return stable_json([row.pk, row.study_hash])
+
+
+def _item(item: Item) -> dict[str, Any]:
+    names = (
+        *(
+            "pk",
+            "key",
+            "role",
+            "gold",
+            "stimulus_hash",
+            "systems_key",
+            "lengths",
+            "revision_number",
+            "origin",
+        ),
+        *("clarifying_question", "clarifying_source"),
+    )
+    links = sorted(item.item_responses.all(), key=lambda link: link.response.key)
+    return {
+        **{name: getattr(item, name) for name in names},
+        "withdrawn": micros(item.withdrawn_at),
+        # The stimulus itself is what its hash says.
+        "stimulus": item.stimulus_hash,
+        "arm": _arm(item.arm),
+        "query": query_content(item.query),
+        "context": _context(item.context),
+        "responses": [_response(link.response) for link in links],
+    }
+
+
+def _arm(arm: Arm) -> list[Any]:
+    return [arm.key, arm.label, arm.context_at_generation, arm.context_at_judging]
+
+
+def _context(context: Context | None) -> list[Any] | None:
+    return None if context is None else [context.key, context.follow_ups, context.source]
+
+
+def _response(response: Response) -> list[Any]:
+    system = response.system
+    produced = [response.key, response.text, response.turns, response.claims, _context(response.context)]
+    return [*produced, system.key, system.label, system.family, system.kind]
+
+
+def mark_of(key: SealKey, kind: str, row: int, value: int) -> int:
+    return key.mark(value, f"{kind} {row}")
+
+
+def seal_new(study: Study, rows: Sequence[Row]) -> None:
+    """Seal rows that were just written."""
+    key = open_seal_key(study.seal_key)
+    if key is None or not rows:
+        return
+    made = [
+        Seal(study_id=study.pk, kind=row_kind(row), row=row.pk, value=key.seal(row_content(row)))
+        for row in rows
+    ]
+    if len(made) == 1:
+        NEW_SEALS.run(*made)
+    else:
+        Seal.objects.bulk_create(made)
+    _count(key, study, len(made), made)
+
+
+def seal_changed(study: Study, rows: Iterable[Row]) -> None:
+    """Renew the seals of rows of one kind whose content was just changed, and seal those that have none."""
+    key = open_seal_key(study.seal_key)
+    by_pk = {row.pk: row for row in rows}
+    if key is None or not by_pk:
+        return
+    [kind] = {row_kind(row) for row in by_pk.values()}
+    stored = list(
+        Seal.objects.select_for_update(no_key=True)
+        .filter(study=study, kind=kind, row__in=by_pk)
+        .order_by("row")
+    )
+    marks = 0
+    for each in stored:
+        before = mark_of(key, kind, each.row, each.value)
+        each.value = key.seal(row_content(by_pk.pop(each.row)))
+        marks ^= before ^ mark_of(key, kind, each.row, each.value)
+    Seal.objects.bulk_update(stored, ["value"])
+    if marks:
+        COUNT_ROWS.run(study=study.pk, more=0, mark=marks)
+    seal_new(study, list(by_pk.values()))
+
+
+def unseal(study: Study, kind: Seal.Kind) -> None:
+    """Take away the seals of rows that are no longer frozen."""
+    key = open_seal_key(study.seal_key)
+    seals = Seal.objects.filter(study=study, kind=kind)
+    if key is not None and (gone := list(seals)):
+        seals.delete()
+        _count(key, study, -len(gone), gone)
+
+
+def _count(key: SealKey, study: Study, more: int, seals: Iterable[Seal]) -> None:
+    marks = 0
+    for each in seals:
+        marks ^= mark_of(key, each.kind, each.row, each.value)
+    COUNT_ROWS.run(study=study.pk, more=more, mark=marks)
+
+
+# --- the whole ----------------------------------------------------------------------------------------------------
+
+
+def sealed_state(study: Study) -> dict[str, Any]:
+    """How many judgments were recorded, and the digest of all that is sealed: what exports and bundles carry.
+
+    Of a study that was read in, and is as it came, the digest is that of where it was recorded.
+    """
+    own = own_digest(study)
+    before = study.sealed_before
+    if before and before.get("here") == own["digest"]:
+        return {"judgments": before["judgments"], "digest": before["digest"]}
+    return own
+
+
+def own_digest(study: Study) -> dict[str, Any]:
+    raters = study.raters.filter(recorded_count__gt=0).order_by("pseudonym")
+    recorded = [list(each) for each in raters.values_list("pseudonym", "recorded_count", "recorded_digest")]
+    recorded.sort()
+    stored = Study.objects.values_list("sealed_count", "sealed_digest").get(pk=study.pk)
+    return {
+        "judgments": sum(count for _, count, _ in recorded),
+        "digest": canonical_hash([study.study_hash, list(stored), recorded]),
+    }

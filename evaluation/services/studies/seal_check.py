@@ -1,0 +1,181 @@
+"""The part of `verify` that holds a study against its seals.
+
+People may be judging meanwhile: what looks changed is looked at again, under the lock that every write of it ends with.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from evaluation.models import AnswerText, Exclusion, Item, Judgment, Rater, Seal, Study
+from evaluation.seals import SealKey, is_public, open_seal_key
+from evaluation.services.seals import (
+    JUDGMENT_FIELDS,
+    Row,
+    Written,
+    judgment_content,
+    mark_of,
+    row_content,
+    row_kind,
+)
+from evaluation.services.studies.freeze import select_parts
+
+RATER = JUDGMENT_FIELDS.index("rater_id")
+
+
+def check_key(study: Study) -> Iterator[str]:
+    """Sentences on what its key says of its seals."""
+    if not study.seal_key:
+        yield (
+            "It has no seals, so what was changed past the application is not found: "
+            f"`manage.py seal {study.slug}` seals it as it is."
+        )
+    elif open_seal_key(study.seal_key) is None:
+        yield (
+            "Its seals can't be checked: their key is encrypted under a secret that ASSAY_SEAL_SECRETS does not name."
+        )
+    elif settings.ASSAY_SEAL_SECRETS and is_public(study.seal_key):
+        yield (
+            "The key of its seals is encrypted under the built-in secret, which is public: `manage.py seal --rotate` "
+            "takes it over."
+        )
+
+
+class RecordedJudgments:
+    """A study's judgments, held against their seals one after the other (`see`), and against what was recorded of each
+    rater at the end (`problems`)."""
+
+    def __init__(self, study: Study, key: SealKey) -> None:
+        self._study = study
+        self._key = key
+        self._found: dict[int, tuple[int, int]] = {}
+        self._suspects: dict[int, list[int]] = defaultdict(list)
+
+    def see(self, pk: int, seal: int | None, values: Sequence[Any], texts: Iterable[Written]) -> None:
+        """`values` are the judgment's `JUDGMENT_FIELDS`."""
+        rater: int = values[RATER]
+        if seal is None or seal != self._key.seal(judgment_content(values, texts)):
+            self._suspects[rater].append(pk)
+        if seal is not None:
+            count, digest = self._found.get(rater, (0, 0))
+            self._found[rater] = count + 1, digest ^ self._key.mark(seal)
+
+    def problems(self) -> Iterator[str]:
+        recorded = self._study.raters.order_by("pk").values_list("pk", "recorded_count", "recorded_digest")
+        for pk, *expected in recorded.iterator():
+            if pk in self._suspects or self._found.get(pk, (0, 0)) != tuple(expected):
+                yield from self._look_again(pk)
+
+    def _look_again(self, pk: int) -> Iterator[str]:
+        sentences = []
+        with transaction.atomic():
+            rater = Rater.objects.select_for_update(no_key=True).get(pk=pk)
+            for judgment in self._suspects.get(pk, ()):
+                row = Judgment.objects.filter(pk=judgment).values_list("seal", *JUDGMENT_FIELDS).first()
+                if row is None:
+                    continue
+                seal, *values = row
+                written = AnswerText.objects.filter(judgment=judgment)
+                texts = list(written.values_list("question", "part", "text"))
+                if seal is None:
+                    sentences.append(
+                        f"Judgment {judgment}: has no seal, so it was not recorded by the application."
+                    )
+                elif seal != self._key.seal(judgment_content(values, texts)):
+                    sentences.append(f"Judgment {judgment}: is not what was recorded.")
+            count = digest = 0
+            sealed = Judgment.objects.filter(rater=rater, seal__isnull=False)
+            for seal in sealed.values_list("seal", flat=True).iterator():
+                count, digest = count + 1, digest ^ self._key.mark(seal or 0)
+        named = f"Rater {pk} ({rater.pseudonym})"
+        if count != rater.recorded_count:
+            sentences.append(
+                f"{named}: {rater.recorded_count:,} judgments were recorded, and {count:,} are there."
+            )
+        elif digest != rater.recorded_digest:
+            sentences.append(f"{named}: the judgments that are there are not those that were recorded.")
+        yield from sentences
+
+
+def check_surroundings(study: Study, key: SealKey) -> Iterator[str]:
+    """Hold items, raters, exclusions and the study's hash against their seals."""
+    stored = _Seals(study, key)
+    suspects: dict[str, list[int]] = defaultdict(list)
+    for kind, rows in _sealed_rows(study).items():
+        there = set()
+        for row in rows.order_by("pk").iterator(settings.ASSAY_BATCH_SIZE):
+            there.add(row.pk)
+            if not stored.holds(row):
+                suspects[kind].append(row.pk)
+        suspects[kind] += stored.rows(kind) - there
+    if not any(suspects.values()) and stored.is_whole(study):
+        return
+    sentences = []
+    with transaction.atomic():
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        stored = _Seals(locked, key)
+        for kind, rows in _sealed_rows(locked).items():
+            again = {row.pk: row for row in rows.filter(pk__in=suspects[kind])}
+            for pk in suspects[kind]:
+                found = again.get(pk)
+                if found is None:
+                    if pk in stored.rows(kind):
+                        sentences.append(f"{kind.capitalize()} {pk}: was deleted past the application.")
+                elif pk not in stored.rows(kind):
+                    sentences.append(f"{_named(found)}: has no seal, so the application has not made it.")
+                elif not stored.holds(found):
+                    sentences.append(f"{_named(found)}: was changed past the application.")
+        if not stored.is_whole(locked):
+            sentences.append(
+                "The seals of items, raters and exclusions are not those that were made: "
+                f"{locked.sealed_count:,} were, and {stored.count:,} are there."
+            )
+    yield from sentences
+
+
+class _Seals:
+    """The stored seals of what stands around a study's judgments."""
+
+    def __init__(self, study: Study, key: SealKey) -> None:
+        self._key = key
+        self._by_kind: dict[str, dict[int, int]] = defaultdict(dict)
+        self.count = self._digest = 0
+        for kind, row, value in study.seals.values_list("kind", "row", "value").iterator():
+            self._by_kind[kind][row] = value
+            self.count += 1
+            self._digest ^= mark_of(key, kind, row, value)
+
+    def rows(self, kind: str) -> set[int]:
+        return set(self._by_kind[kind])
+
+    def holds(self, row: Row) -> bool:
+        return self._by_kind[row_kind(row)].get(row.pk) == self._key.seal(row_content(row))
+
+    def is_whole(self, study: Study) -> bool:
+        made = Study.objects.values_list("sealed_count", "sealed_digest").get(pk=study.pk)
+        return (self.count, self._digest) == made
+
+
+def _sealed_rows(study: Study) -> dict[str, QuerySet[Any]]:
+    return {
+        Seal.Kind.STUDY: Study.objects.filter(pk=study.pk),
+        Seal.Kind.ITEM: select_parts(Item.objects.filter(study=study).exclude(stimulus_hash="")),
+        Seal.Kind.RATER: study.raters.all(),
+        Seal.Kind.EXCLUSION: Exclusion.objects.filter(study=study).select_related("judgment"),
+    }
+
+
+def _named(row: Row) -> str:
+    match row:
+        case Item():
+            return f"Item {row.key} with its query, context, arm, responses and systems"
+        case Rater():
+            return f"Rater {row.pk} ({row.pseudonym})"
+        case Exclusion():
+            return f"Exclusion {row.pk}"
+        case Study():
+            return "The study hash"
