@@ -15,6 +15,7 @@ GOOD_KEY = "a-secret-made-for-this-test-of-more-than-fifty-characters-0123456789
 # check's name, settings that break it, id
 BY_SETTINGS = [
     ("check_secret_key", {"SECRET_KEY": None}, "assay.E001"),
+    ("check_seal_secrets", {"ASSAY_SEAL_SECRETS": []}, "assay.E017"),
     ("check_allowed_hosts", {"ALLOWED_HOSTS": ["127.0.0.1", "localhost"]}, "assay.E002"),
     ("check_allowed_hosts", {"ALLOWED_HOSTS": []}, "assay.E002"),
     ("check_allowed_hosts", {"ALLOWED_HOSTS": ["*"]}, "assay.W001"),
@@ -50,6 +51,7 @@ BY_SETTINGS = [
 ]
 FINE = {
     "check_secret_key": {"SECRET_KEY": GOOD_KEY},
+    "check_seal_secrets": {"ASSAY_SEAL_SECRETS": [GOOD_KEY]},
     "check_allowed_hosts": {"ALLOWED_HOSTS": ["assay.example.org"]},
     "check_debug": {"DEBUG": False},
     "check_database_url": {

@@ -218,12 +218,16 @@ def test_secrets_of_the_environment_are_found_by_value():
             "ASSAY_KEY_ONE": "first-key-of-all\n",
             "ASSAY_KEY_LOCAL": "none",
             "SECRET_KEY": "the-secret-of-sessions",
+            "ASSAY_SEAL_SECRETS": "first-of-two-seals, second-of-two",
             "DATABASE_URL": "postgres://u:w%2Frd-word@h/d",
             "REDIS_URL": "not:an:[address",
             "HOME": "/home/somebody",
         }
     )
-    assert set(found) == {"first-key-of-all", "the-secret-of-sessions", "w%2Frd-word", "w/rd-word"}
+    assert set(found) == {"first-key-of-all", "the-secret-of-sessions", "w%2Frd-word", "w/rd-word"} | {
+        "first-of-two-seals",
+        "second-of-two",
+    }
     assert found[0] == max(found, key=len)
 
 

@@ -17,6 +17,11 @@ class Command(AssayCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", nargs="?", help="The study's slug.")
+        parser.add_argument(
+            "--new-key",
+            action="store_true",
+            help="Seal it under another key, where somebody may know its own.",
+        )
         parser.add_argument("--rotate", action="store_true", help="Encrypt all keys under the first secret.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -32,7 +37,7 @@ class Command(AssayCommand):
                 )
             return
         study = study_named(options["study"])
-        new = seal_study(study)
+        new = seal_study(study, new_key=options["new_key"])
         self.stdout.write(
             f"{study.slug}: sealed as it is found, {new:,} of its judgments anew. What was changed before can no "
             "longer be told from what was recorded."

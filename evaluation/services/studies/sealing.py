@@ -7,14 +7,14 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from evaluation.models import AnswerText, Exclusion, Item, Judgment, Rater, Seal, Study
+from evaluation.models import AnswerText, Exclusion, Item, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.seals import SealKey, encrypted_anew, new_seal_key, open_seal_key
 from evaluation.services.seals import JUDGMENT_FIELDS, judgment_content, seal_changed
 from evaluation.services.studies.freeze import select_parts
 
 
-def seal_study(study: Study) -> int:
+def seal_study(study: Study, *, new_key: bool = False) -> int:
     """Seal a study as it is found, and return the number of judgments whose seals are new.
 
     For what was judged before there were seals, what was changed on purpose, and where the secret is lost. People may
@@ -24,10 +24,9 @@ def seal_study(study: Study) -> int:
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if not locked.is_frozen or locked.launching_since is not None:
             raise Refused("A draft has no seals; launching it makes them.")
-        if open_seal_key(locked.seal_key) is None:
+        if new_key or open_seal_key(locked.seal_key) is None:
             locked.seal_key = new_seal_key()
             locked.save(update_fields=["seal_key"])
-            Seal.objects.filter(study=locked).delete()
         _seal_around(locked)
     key = open_seal_key(locked.seal_key)
     assert key is not None  # just made or opened

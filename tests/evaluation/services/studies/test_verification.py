@@ -206,7 +206,9 @@ def test_verify_finds_a_judgment_shown_in_another_order_than_its_place(judged):
     slot = Slot.objects.get(state=SlotState.FILLED)
     other = {"r1,r2": "r2,r1", "r2,r1": "r1,r2"}[slot.order]
     Judgment.objects.filter(outcome="ok").update(shown=other)
-    assert beside_seals(judged) == [f"Slot {slot}: the judgment was shown {other!r} instead of {slot.order!r}."]
+    assert beside_seals(judged) == [
+        f"Slot {slot}: the judgment was shown {other!r} instead of {slot.order!r}."
+    ]
 
 
 def test_verify_finds_unbalanced_orders(judged):
