@@ -36,7 +36,7 @@ class SealKey:
         return self._number(b"seal\n" + content)
 
     def mark(self, seal: int, place: str = "") -> int:
-        """What a seal adds to a digest; `place` says of which row it is, where its content does not."""
+        """A seal's part in a digest; `place` says of which row it is, where its content does not."""
         return self._number(f"mark\n{place}\n{seal}".encode())
 
     def _number(self, message: bytes) -> int:

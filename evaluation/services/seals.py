@@ -1,4 +1,4 @@
-"""What is sealed, and that a write renews the seals that it touches.
+"""The content that seals cover, and their renewal by every write that touches it.
 
 A judgment's seal stands on it, and covers all that was recorded; how many there are of each rater, and the digest of
 their seals, stand on the rater. What stands around judgments and enters figures (items with their queries and
@@ -62,7 +62,7 @@ COUNT_ROWS = CompiledUpdate(
 
 
 def judgment_content(values: Sequence[Any], texts: Iterable[Written]) -> bytes:
-    """What a judgment's seal covers: its `JUDGMENT_FIELDS`, and its texts as (question, part, text)."""
+    """The content that a judgment's seal covers: its `JUDGMENT_FIELDS`, and its texts as (question, part, text)."""
     *fields, judged_at, layout, array, trace = values
     record = [*fields, micros(judged_at), layout, array, sorted(texts)]
     return orjson.dumps(record) + (stable_json(trace) if trace else b"")
@@ -101,7 +101,7 @@ def row_kind(row: Row) -> Seal.Kind:
 
 
 def row_content(row: Row) -> bytes:
-    """What a row's seal covers; an item comes with its parts (`freeze.select_parts`)."""
+    """The content that a row's seal covers; an item comes with its parts (`freeze.select_parts`)."""
     match row:
         case Item():
             return stable_json(_item(row))
@@ -222,7 +222,7 @@ def _count(key: SealKey, study: Study, more: int, seals: Iterable[Seal]) -> None
 
 
 def sealed_state(study: Study) -> dict[str, Any]:
-    """How many judgments were recorded, and the digest of all that is sealed: what exports and bundles carry.
+    """The number of recorded judgments and the digest of all that is sealed, as exports and bundles carry them.
 
     Of a study that was read in, and is as it came, the digest is that of where it was recorded.
     """
