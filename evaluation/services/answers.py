@@ -91,11 +91,11 @@ def load_answers(judgment: Judgment) -> list[AnswerValue]:
 def answers_by_judgment(judgments: Collection[int]) -> dict[int, list[AnswerValue]]:
     """The answers of these judgments, by their primary keys; one without answers is not among them."""
     stored = Judgment.objects.filter(pk__in=judgments, answer_layout__isnull=False)
-    return _answers(list(stored.values_list("pk", "answer_layout_id", "answer_values")))
+    return answers_of(list(stored.values_list("pk", "answer_layout_id", "answer_values")))
 
 
-def _answers(stored: Sequence[tuple[int, int, str]]) -> dict[int, list[AnswerValue]]:
-    """Of judgments by key, with their layouts and arrays."""
+def answers_of(stored: Sequence[tuple[int, int, str]]) -> dict[int, list[AnswerValue]]:
+    """The answers of judgments that were read with their layouts and arrays, by their primary keys."""
     layouts = {key: layout_by_key(key) for key in {key for _, key, _ in stored}}
     with_texts = [judgment for judgment, key, _ in stored if layouts[key].has_texts]
     rows = AnswerText.objects.filter(judgment__in=with_texts) if with_texts else AnswerText.objects.none()
@@ -113,7 +113,7 @@ def with_answers(judgments: QuerySet[Judgment]) -> Iterator[tuple[Judgment, list
     """Each judgment with its answers, some of them at a time."""
     stored = judgments.iterator(CHUNK)
     while chunk := list(islice(stored, CHUNK)):
-        answers = _answers(
+        answers = answers_of(
             [
                 (each.pk, each.answer_layout_id, each.answer_values)
                 for each in chunk

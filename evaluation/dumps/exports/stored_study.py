@@ -13,7 +13,7 @@ from evaluation.dumps.item_parts import context_content
 from evaluation.models import Context, Exclusion, Item, Judgment, Rater, Study
 from evaluation.protocols import AnswerValue
 from evaluation.protocols.attributes import Attributes, attributes_of, fill_in
-from evaluation.services.answers import answers_by_judgment
+from evaluation.services.answers import answers_of
 from evaluation.services.studies.compilation import UNRENDERED, compile_spec, compile_stimulus
 from evaluation.services.studies.freeze import select_parts
 
@@ -152,13 +152,13 @@ class StoredStudy:
             .order_by("pk")
             .values_list(
                 "pk", "item_id", "rater_id", "revision_id", "replicate", "outcome", "shown", "surplus",
-                "duration_ms", "visible_ms", "judged_at", "trace",
+                "duration_ms", "visible_ms", "judged_at", "trace", "answer_layout_id", "answer_values",
             )
         )  # fmt: skip
         self._load_raters({row[2] for row in rows})
         excluded = _excluded_judgments(self.study, rows)
-        answers = answers_by_judgment([row[0] for row in rows])
-        for pk, item, rater, revision, *values in rows:
+        answers = answers_of([(row[0], *row[-2:]) for row in rows if row[-2] is not None])
+        for pk, item, rater, revision, *values, _, _ in rows:
             judgment = StoredJudgment(
                 pk,
                 self._raters[rater],
