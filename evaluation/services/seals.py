@@ -26,6 +26,7 @@ JUDGMENT_FIELDS = (
 )
 Written = tuple[str, str, str]
 Row = Item | Rater | Exclusion | Study
+COUNTED = ("recorded_count", "recorded_digest")
 NEW_SEALS = CompiledInsert(Seal)
 _values = attrgetter(*JUDGMENT_FIELDS)
 
@@ -83,9 +84,19 @@ def count_judgments(changes: Iterable[tuple[int, int, int]]) -> None:
     for rater, n, mark in changes:
         before, marks = more.get(rater, (0, 0))
         more[rater] = before + n, marks ^ mark
-    # In one order: two that count for the same raters at once would else wait for each other.
-    for rater, (n, marks) in sorted(more.items()):
+    if len(more) == 1:
+        [(rater, (n, marks))] = more.items()
         COUNT_JUDGMENTS.run(rater=rater, more=n, mark=marks)
+        return
+    # In one order: two that count for the same raters at once would else wait for each other.
+    raters = list(
+        Rater.objects.select_for_update(no_key=True).filter(pk__in=more).order_by("pk").only(*COUNTED)
+    )
+    for each in raters:
+        n, marks = more[each.pk]
+        each.recorded_count += n
+        each.recorded_digest ^= marks
+    Rater.objects.bulk_update(raters, COUNTED)
 
 
 # --- what stands around them --------------------------------------------------------------------------------------
