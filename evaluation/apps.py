@@ -10,10 +10,8 @@ class EvaluationConfig(AppConfig):
     def ready(self) -> None:
         from django.db.models.signals import post_migrate, pre_migrate
 
-        from evaluation import hooks
         from evaluation.database.answers_view import drop_view, make_view
         from evaluation.operations import checks  # noqa: F401 - registers the system checks
 
-        hooks.methods_facts.register("revisions", "evaluation.selectors.pooled_revisions")
         pre_migrate.connect(drop_view, sender=self)
         post_migrate.connect(make_view, sender=self)

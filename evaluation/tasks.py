@@ -8,7 +8,6 @@ from celery import shared_task, signals
 from django.conf import settings
 from django.db import transaction
 
-from evaluation import hooks
 from evaluation.dumps.exports.study_export import export_to
 from evaluation.dumps.imports.added_items import add_items, preview_items
 from evaluation.dumps.imports.draft_items import import_items
@@ -20,6 +19,7 @@ from evaluation.dumps.lines import FileSource, Source
 from evaluation.dumps.tables.addition import open_addition
 from evaluation.dumps.tables.source import Opened, arms_of, open_source
 from evaluation.dumps.tables.table_map import map_of_json, read_map
+from evaluation.extension import extensions
 from evaluation.models import Job, Rater, Status, Study
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.operations.message_queue import send_message
@@ -64,7 +64,7 @@ def work_on_job(job_id: int) -> None:
     if job is None:
         return
     try:
-        (WORK.get(job.kind) or hooks.job_work.get(job.kind))(job)
+        _work_of(job.kind)(job)
     except JobTaken as taken:
         logger.warning("%s", taken)
     except Refused as refused:
@@ -80,6 +80,11 @@ def work_on_job(job_id: int) -> None:
             _failed(job, NO_ROOM)
             return
         _failed(job, "Something went wrong on our side; the server's log has the details.")
+
+
+def _work_of(kind: str) -> Callable[[Job], None]:
+    others = {key: work for each in extensions() for key, work in each.job_work().items()}
+    return WORK.get(kind) or others[kind]
 
 
 def enqueue_job(job: Job) -> None:
@@ -128,7 +133,8 @@ def _failed(job: Job, message: str, problems: Any = (), total: int = 0) -> None:
 
 def _import(job: Job) -> None:
     if kind := job.parameters.get("opens"):
-        hooks.study_files.get(kind).open_study(job)
+        files = {key: file for each in extensions() for key, file in each.study_files().items()}
+        files[kind].open_study(job)
         return
     progress = JobProgress(job)
     source, table_map = _source(job)

@@ -12,5 +12,5 @@ def _pages() -> Iterable[tuple[str, str, View]]:
     yield "plan/", "plan", plan.plan
 
 
-study_pages.register("plan", _pages)
-tabs.register("plan", Tab("Plan", "evaluation_study_plan", 37, per_study=True, group="Design"))
+study_pages["plan"] = _pages
+tabs["plan"] = Tab("Plan", "evaluation_study_plan", 37, per_study=True, group="Design")

@@ -15,9 +15,9 @@ from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.planning.assumptions import RatingAssumptions, VoteAssumptions
 from analytics.statistics.planning.labelling import labelled_items
 from analytics.statistics.planning.precision import Model, Precision, least_items, precision
-from evaluation import hooks
 from evaluation.admin.pages import page
 from evaluation.admin.rights import my_studies, study_page
+from evaluation.extension import extensions
 from evaluation.models import Judgment, Rater, Study
 
 # The fields by what they are about, in the order of the page.
@@ -82,7 +82,7 @@ class WithJudge:
 def plan(request: HttpRequest, study: Study) -> HttpResponse:
     """The form, and what comes of it; nothing is kept, so that its address is the plan."""
     by_people = Judgment.objects.filter(study=OuterRef("pk"), rater__kind=Rater.Kind.PERSON)
-    judges = {name: cost for costs in hooks.item_costs for name, cost in costs(study)}
+    judges = {name: cost for each in extensions() for name, cost in each.item_costs(study)}
     pilots = my_studies(request).filter(Exists(by_people), protocol=study.protocol).order_by("title")
     form = PlanForm(study, pilots, judges, request.GET or None)
     context: dict[str, Any] = {"title": "Plan", "form": form, "plan": None}

@@ -41,7 +41,7 @@ from analytics.reports.parts.queries import queries_record
 from analytics.reports.parts.times import times_record
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
-from evaluation.hooks import Coding
+from evaluation.extension import Coding
 from evaluation.models import Exclusion, Rater, Revision, Role, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.requirements.shares import read_shares

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from analytics.frames.filters import EVERYTHING, Filters, view_in_words
 from analytics.statistics.preferences.win_rates import Ties
-from evaluation import hooks
+from evaluation.extension import extensions
 from evaluation.models import Revision, Study
 from evaluation.selectors import left_out_counts, pooled_revisions, standing_exclusions
 
@@ -103,5 +103,5 @@ def counts_record(
 
 def facts_of(study: Study, filters: Filters = EVERYTHING) -> list[str]:
     """Sentences of the other apps on the methods. Nothing is pooled in a view of one revision."""
-    facts = [fact for fact in hooks.methods_facts if filters.revision is None or fact is not pooled_revisions]
-    return [sentence for fact in facts for sentence in fact(study)]
+    pooled = pooled_revisions(study) if filters.revision is None else []
+    return [*pooled, *(sentence for each in extensions() for sentence in each.methods_facts(study))]

@@ -15,6 +15,6 @@ def _pages() -> Iterable[tuple[str, str, Any]]:
     yield "replace/", "replace", slots.replace
 
 
-study_pages.register("crowd", _pages)
+study_pages["crowd"] = _pages
 
 __all__ = ["participants", "recruiters", "slots"]

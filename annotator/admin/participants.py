@@ -19,7 +19,7 @@ from evaluation.admin.rights import has_right
 from evaluation.models import Role, Status, Study
 from evaluation.permissions import get_study_for
 
-tabs.register("participants", Tab("Participants", "annotator_participant_changelist", 40, group="People"))
+tabs["participants"] = Tab("Participants", "annotator_participant_changelist", 40, group="People")
 
 
 @login_required
@@ -35,7 +35,7 @@ def participants_section(request: HttpRequest, slug: str) -> HttpResponse:
         "total": sum(steps.values()) + sum(ended.values()),
         "steps": [(label, f"{steps.get(key, 0):,}") for key, label in Step.choices if key != Step.DONE],
         "ended": [(label, f"{ended[key]:,}") for key, label in ParticipantOutcome.choices if key in ended],
-        "list": tabs.get("participants").url(study),
+        "list": tabs["participants"].url(study),
         "rules": entry_rules_of(request, study),
         "acts": _section_links(request, study),
     }

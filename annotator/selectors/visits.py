@@ -2,8 +2,8 @@
 
 from django.db.models import Count, QuerySet
 
-from annotator import hooks
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Submission
+from annotator.recruiters import recruiters
 from annotator.visit import Visit
 from evaluation.database.compiled_queries import CompiledSelect, field_of
 from evaluation.models import Exclusion, Role, Study
@@ -44,7 +44,7 @@ def may_resume(participant: Participant, visit: Visit) -> bool:
     """True where somebody whose way ended by a return or a time-out goes on with this visit, as a recruiter says."""
     if participant.outcome not in (ParticipantOutcome.RETURNED, ParticipantOutcome.TIMED_OUT):
         return False
-    if not any(allows(participant, visit) for allows in hooks.reentry):
+    if not recruiters().allows_reentry(participant, visit):
         return False
     return not Exclusion.objects.filter(rater=participant.rater_id, undone_at=None).exists()
 
@@ -67,7 +67,7 @@ def gets_same_code(participant: Participant) -> bool:
         return True
     if participant.outcome != ParticipantOutcome.COMPLETED:
         return False
-    if not any(is_unpaid(participant) for is_unpaid in hooks.unpaid_completion):
+    if not recruiters().is_completion_unpaid(participant):
         return False
     # Where work is discarded, that may be all of it without the person being left out.
     theirs = main_judgments(participant.study).filter(rater=participant.rater_id)

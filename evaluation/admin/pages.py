@@ -11,7 +11,6 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from evaluation.admin.rights import View, has_right
-from evaluation.hooks import HookRegistry
 from evaluation.models import Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
@@ -51,10 +50,11 @@ class EmptyNote:
     url: str = ""
 
 
-tabs: HookRegistry[Tab] = HookRegistry()
+# By key; the apps put in their own.
+tabs: dict[str, Tab] = {}
 # Pages about one study that the other apps serve: (route, name, view), the route behind /admin/evaluation/study/<id>/,
 # the name behind evaluation_study_. Asked for when Django makes the addresses.
-study_pages: HookRegistry[Callable[[], Iterable[tuple[str, str, View]]]] = HookRegistry()
+study_pages: dict[str, Callable[[], Iterable[tuple[str, str, View]]]] = {}
 
 
 def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> dict[str, Any]:
@@ -72,12 +72,14 @@ def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> d
 def study_tabs(user: Any, study: Study, here: str = "") -> dict[str, Any]:
     """The variables of a study's bar: (label, address, current) of its home, of its groups and of the pages beside
     this one. Who may not enter the admin is led to no page of it."""
-    current = tabs.get(here) if here else None
-    in_order = [each for each in sorted(tabs, key=lambda each: each.place) if user.is_staff or each.by_slug]
+    current = tabs[here] if here else None
+    in_order = [
+        each for each in sorted(tabs.values(), key=lambda each: each.place) if user.is_staff or each.by_slug
+    ]
     group_here = current.group if current else ""
     firsts = {each.group: each for each in reversed(in_order)}
     beside = [each for each in in_order if group_here and each.group == group_here]
-    home = tabs.get("workbench").url(study), here == "workbench"
+    home = tabs["workbench"].url(study), here == "workbench"
     if not user.is_staff:
         home = reverse("evaluation:study-detail", args=[study.slug]), False
     return {
@@ -99,7 +101,7 @@ def until_judged(study: Study, what: str) -> EmptyNote:
     return EmptyNote(
         f"No {what} yet: send people the link for participants on the workbench, or have a judge run.",
         "Judges",
-        tabs.get("judges").url(study),
+        tabs["judges"].url(study),
     )
 
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from evaluation import hooks
+from evaluation.extension import extensions
 from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.services.seals import seal_changed, seal_new
@@ -42,8 +42,8 @@ def restore(exclusion: Exclusion, *, reason: str = "", by: Any = None) -> None:
         _count_correction(exclusion.study)
         standing = Exclusion.objects.filter(pk=exclusion.pk, undone_at=None)
         if standing.update(undone_at=timezone.now(), undone_by=by, undone_reason=reason.strip()[:300]):
-            for hook in hooks.exclusion_undone:
-                hook(exclusion)
+            for each in extensions():
+                each.exclusion_undone(exclusion)
             exclusion.refresh_from_db()
             seal_changed(exclusion.study, [exclusion])
     exclusion.refresh_from_db()

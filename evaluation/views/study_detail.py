@@ -6,7 +6,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from evaluation import hooks
+from evaluation.extension import extensions
 from evaluation.facts import Fact
 from evaluation.models import Role, Study
 from evaluation.permissions import get_study_for
@@ -23,9 +23,11 @@ def study_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "judged": judged,
         "facts": _facts(study, judged),
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
-        "cautions": [each.text for says in hooks.running_cautions for each in says(study)],
+        "cautions": [each.text for extension in extensions() for each in extension.running_cautions(study)],
         "sections": [
-            (section.label, reverse(section.url_name, args=[study.slug])) for section in hooks.sections
+            (section.label, reverse(section.url_name, args=[study.slug]))
+            for each in extensions()
+            for section in each.sections()
         ],
     }
     return render(request, "evaluation/study_detail.html", context)

@@ -31,7 +31,7 @@ def set_schedule(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404
     study = study_for(request, judge.study_id, "write")
     schedule = AnchorSchedule.objects.filter(judge=judge).first()
-    back = tabs.get("judges").url(study)
+    back = tabs["judges"].url(study)
     form = AnchorForm(request.POST or None, instance=schedule or AnchorSchedule(judge=judge))
     said = ""
     if request.method == "POST" and "stop" in request.POST:

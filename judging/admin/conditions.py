@@ -54,7 +54,7 @@ def prompt_conditions(request: HttpRequest, pk: int) -> HttpResponse:
         "title": f"Prompt conditions of {judge}",
         "form": form,
         "names": [f"{judge.name}-{condition}" for condition in CONDITIONS],
-        "cancel": tabs.get("judges").url(study),
+        "cancel": tabs["judges"].url(study),
     }
     status = 422 if form.is_bound else 200
     return page(request, "admin/judging/conditions.html", context, study=study, tab="judges", status=status)

@@ -37,7 +37,7 @@ from judging.services.endpoints.access import offered_endpoints
 from judging.services.evaluation_steps import takes_steps
 from judging.services.judges import FIELDS, current_spec, preview_stimulus
 
-tabs.register("judges", Tab("Judges", "judging_judge_changelist", 70, group="Judges"))
+tabs["judges"] = Tab("Judges", "judging_judge_changelist", 70, group="Judges")
 
 
 class JudgeForm(forms.ModelForm):
@@ -224,7 +224,7 @@ def _saved(request: HttpRequest, study: Study, judge: Judge, said: str) -> HttpR
 def _form_page(
     request: HttpRequest, study: Study, form: JudgeForm, title: str, *, has_run: bool = False
 ) -> HttpResponse:
-    context = {"title": title, "form": form, "has_run": has_run, "cancel": tabs.get("judges").url(study)}
+    context = {"title": title, "form": form, "has_run": has_run, "cancel": tabs["judges"].url(study)}
     status = 422 if form.is_bound else 200
     return page(request, "admin/judging/judge_form.html", context, study=study, tab="judges", status=status)
 

@@ -71,6 +71,6 @@ def new_jury(request: HttpRequest, study: Study) -> HttpResponse:
             log_action(study=study, by=request.user, message=said)
             messages.success(request, said)
             return HttpResponseRedirect(together_url(list(jury.judges.order_by("pk"))))
-    context = {"title": "New jury", "form": form, "cancel": tabs.get("judges").url(study)}
+    context = {"title": "New jury", "form": form, "cancel": tabs["judges"].url(study)}
     status = 422 if form.is_bound else 200
     return page(request, "admin/judging/form_page.html", context, study=study, tab="judges", status=status)

@@ -74,7 +74,7 @@ def judges_of_preset(request: HttpRequest, study: Study) -> HttpResponse:
             said = f"Created the judges of {preset.label}: {', '.join(map(str, made))}."
             log_action(study=study, by=request.user, message=said)
             messages.success(request, f"{said} Each can be edited until it has run.")
-            return HttpResponseRedirect(tabs.get("judges").url(study))
-    context = {"title": "Judges of a paper", "form": form, "cancel": tabs.get("judges").url(study)}
+            return HttpResponseRedirect(tabs["judges"].url(study))
+    context = {"title": "Judges of a paper", "form": form, "cancel": tabs["judges"].url(study)}
     status = 422 if form.is_bound else 200
     return page(request, "admin/judging/preset.html", context, study=study, tab="judges", status=status)

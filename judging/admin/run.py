@@ -296,7 +296,7 @@ class RunAdmin(StudyScopedAdmin):
         return EmptyNote(
             "No runs yet. A run is one judge over all items of the study; it starts from the judge's page.",
             "Judges",
-            tabs.get("judges").url(study),
+            tabs["judges"].url(study),
         )
 
     fields = (

@@ -71,7 +71,7 @@ def start_together(request: HttpRequest) -> HttpResponse:
         "problems": group_problems(judges),
         "untried": [str(each.judge) for each in told.judges if each.untried],
         "without_refused": together_url(able) if len(able) > 1 and len(able) < len(judges) else "",
-        "back": tabs.get("judges").url(study),
+        "back": tabs["judges"].url(study),
     }
     status = 422 if form.errors else 200
     response = page(

@@ -38,7 +38,7 @@ class BudgetForm(forms.Form):
 @study_page("write", methods=FORM)
 def set_budget(request: HttpRequest, study: Study) -> HttpResponse:
     form = BudgetForm(request.POST or None, initial={"amount": study_budget(study)})
-    back = tabs.get("judges").url(study)
+    back = tabs["judges"].url(study)
     if request.method == "POST" and form.is_valid():
         amount = form.cleaned_data["amount"]
         set_study_budget(study, amount)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import orjson
 from django.conf import settings
 
-from evaluation.hooks import BundleFile
+from evaluation.extension import BundleFile
 from evaluation.models import Study
 from judging import prompting
 from judging.backends.base import StopRun, Unmeasurable

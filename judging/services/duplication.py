@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evaluation.hooks import Duplication
+from evaluation.extension import Duplication
 from evaluation.refusals import Refused
 from judging.models import Judge, Jury
 from judging.services.judges import copy_judge

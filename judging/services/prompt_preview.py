@@ -1,6 +1,6 @@
 """The prompt of a judge for a study that is still being designed: of unsaved questions and texts, and any item."""
 
-from evaluation.hooks import NoPrompt, PromptPreview
+from evaluation.extension import NoPrompt, PromptPreview
 from evaluation.models import Study
 from evaluation.protocols.base import Spec, Stimulus
 from judging.asking import asking_of

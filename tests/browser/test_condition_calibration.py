@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from annotator import tasks
 from annotator.models import DraftRound
 from annotator.services.work.draft_rounds import work_on_round
-from evaluation import hooks
+from evaluation.extension import Reviser
 from evaluation.models import Item, Judgment
 from evaluation.protocols.entries.sets import Decision, decisions
 from tests.browser.checking import be_on_a_phone, come, hand_in, hand_in_by_keyboard
@@ -19,6 +19,7 @@ from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
 from tests.browser.walking import leave_by, tab_to
+from tests.extensions import extend
 from tests.protocol_factories import (
     BOILING_DRAFT,
     BOILING_OTHER,
@@ -349,10 +350,9 @@ def test_a_whole_set_leaves_out_what_was_merged_from_it(visitor: Visitor) -> Non
 def queue(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A model that adds an entry, and the rounds that wait for a worker."""
     more = BOILING_OTHER[2] | {"origins": []}
-    reviser = hooks.Reviser(lambda item: "a-model", lambda item, entries, asked: [*entries, more])
+    reviser = Reviser(lambda item: "a-model", lambda item, entries, asked: [*entries, more])
     waiting: list[int] = []
-    monkeypatch.setattr(hooks, "revisers", hooks.HookRegistry())
-    hooks.revisers.register("test", reviser)
+    extend(monkeypatch, alone=True, reviser=lambda: reviser)
     monkeypatch.setattr(tasks.ask_for_draft, "delay", waiting.append)
     return waiting
 

@@ -82,7 +82,7 @@ PLANTS = {
     ],
     "layers inside evaluation": [
         ("evaluation/selectors.py", "import evaluation.services"),
-        ("evaluation/rendering/markdown.py", "import evaluation.hooks"),
+        ("evaluation/rendering/markdown.py", "import evaluation.extension"),
     ],
     "layers inside analytics": [
         ("analytics/statistics/core/tidy.py", "import analytics.frames"),

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from analytics.reports.bundle.private_words import PrivateWords
 from evaluation.canonical import canonical_hash
-from evaluation.hooks import CodedText, Coding
+from evaluation.extension import CodedText, Coding
 from evaluation.refusals import Refused
 
 CODES = "codes.json"

@@ -12,7 +12,7 @@ from analytics.reports.bundle.replication import replicate
 from analytics.reports.bundle.writing import export_bundle
 from analytics.reports.cache import effective_ties
 from analytics.statistics.preferences.win_rates import Ties
-from evaluation.hooks import StudyFile
+from evaluation.extension import StudyFile
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action

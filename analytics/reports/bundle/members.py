@@ -18,9 +18,9 @@ from analytics.reports.files import report_html, report_json
 from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
 from analytics.reports.parts.codings import codings_of
-from evaluation import hooks
 from evaluation.dumps.exports.jsonl import OPTIONS, jsonl_lines
 from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.extension import BundleFile, extensions
 from evaluation.models import Exclusion, Study
 
 FAMILY = "assay-bundle/"
@@ -47,7 +47,7 @@ class BundleMember:
 
 def bundle_members(study: Study, report: Record) -> list[BundleMember]:
     """Every file but the manifest, in the order of the archive."""
-    private = PrivateWords(word for hook in hooks.private_words for word in hook(study))
+    private = PrivateWords(word for each in extensions() for word in each.private_words(study))
     codings = codings_of(study)
     found = [
         BundleMember(
@@ -77,9 +77,9 @@ def bundle_members(study: Study, report: Record) -> list[BundleMember]:
             else []
         ),
         *(
-            BundleMember(each.path, each.about, partial(_without, private, each))
-            for hook in hooks.bundle_files
-            for each in hook(study)
+            BundleMember(file.path, file.about, partial(_without, private, file))
+            for each in extensions()
+            for file in each.bundle_files(study)
         ),
         BundleMember(
             VERSIONS, "versions of Assay, of Python and of every package that was installed", _versions
@@ -104,7 +104,7 @@ def _tables(report: Record) -> Iterator[BundleMember]:
         yield BundleMember(f"{TABLES}{table.key}.csv", caption, lambda text=text: iter([text]))  # type: ignore[misc]
 
 
-def _without(private: PrivateWords, file: hooks.BundleFile) -> Iterator[bytes]:
+def _without(private: PrivateWords, file: BundleFile) -> Iterator[bytes]:
     return (private.blacked_out(line.decode()).encode() for line in file.lines())
 
 

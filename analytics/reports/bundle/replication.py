@@ -22,7 +22,7 @@ from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import FileSource
-from evaluation.hooks import Coding
+from evaluation.extension import Coding
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.imports import discard_import

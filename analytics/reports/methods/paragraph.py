@@ -1,6 +1,6 @@
 """The methods of a study as one paragraph of prose, for a paper; the list of sentences on figures stands beside it.
 
-What the study, its judgments and this software know is said here; what the crowd knows comes from hooks.
+What the study, its judgments and this software know is said here; what the crowd knows comes from its extension.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from django.db.models import Q
 from analytics.figures.report_view import joined
 from analytics.frames.filters import Filters, view_in_words
 from analytics.reports.code_version import SOFTWARE_VERSION
-from evaluation import hooks
+from evaluation.extension import PASSAGES, extensions
 from evaluation.models import Rater, Role, Study
 from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from evaluation.protocols.base import Shown
@@ -59,7 +59,7 @@ def methods_paragraph(study: Study, report: Record, spec: Mapping[str, Any]) -> 
         _study(study, report),
         _view(report),
         _questions(study, report, spec),
-        *(passages[place] for place in hooks.PASSAGES if place in passages),
+        *(passages[place] for place in PASSAGES if place in passages),
         _raters(study, report, kinds),
         _judges(report, kinds),
         *_exclusions(report),
@@ -71,7 +71,7 @@ def methods_paragraph(study: Study, report: Record, spec: Mapping[str, Any]) -> 
 
 def passages_of(study: Study) -> dict[str, str]:
     """The other apps' sentences by place."""
-    return {place: said for passage in hooks.methods_passages for place, said in passage(study).items()}
+    return {place: said for each in extensions() for place, said in each.methods_passages(study).items()}
 
 
 def _study(study: Study, report: Record) -> str:

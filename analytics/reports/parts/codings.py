@@ -9,8 +9,8 @@ from analytics.frames.arrays import StudyItems
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.texts.code_shares import code_shares
-from evaluation import design, hooks
-from evaluation.hooks import Coding
+from evaluation import design
+from evaluation.extension import Coding, extensions
 from evaluation.models import Study
 
 Record = dict[str, Any]
@@ -19,7 +19,7 @@ QUERIES, TEXTS = "queries", "texts"
 
 def codings_of(study: Study) -> list[Coding]:
     """Codes of the study's queries and texts that the other apps know."""
-    return [coding for hook in hooks.codings for coding in hook(study)]
+    return [coding for each in extensions() for coding in each.codings(study)]
 
 
 def codings_record(study: Study, items: StudyItems, codings: Iterable[Coding]) -> list[Record]:

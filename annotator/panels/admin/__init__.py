@@ -34,4 +34,4 @@ def _pages() -> Iterable[tuple[str, str, Any]]:
     yield "links/<int:link>/restore/", "restore_link", personal_links.restore
 
 
-study_pages.register("recruiters", _pages)
+study_pages["recruiters"] = _pages

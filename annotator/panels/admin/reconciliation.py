@@ -25,7 +25,7 @@ from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import has_right, study_page
 from evaluation.models import Study
 
-tabs.register("panel", Tab("Panel", "evaluation_study_panel", 47, per_study=True, group="People"))
+tabs["panel"] = Tab("Panel", "evaluation_study_panel", 47, per_study=True, group="People")
 
 PER_PAGE = 50
 # Mismatches of one kind that are listed; the others are found by the filter.

@@ -8,7 +8,7 @@ from annotator.panels.platforms import get_platform
 from annotator.panels.services.panel_settings import panel_of
 from annotator.panels.services.prolific_preflight import ONE_ATTEMPT, PLATFORM, codes_of, needed_outcomes
 from annotator.selectors import steps_in_force
-from evaluation.hooks import Advice
+from evaluation.extension import Advice
 from evaluation.models import Status, Study
 from evaluation.services import revise_study
 from evaluation.services.studies.drafts import lock_draft

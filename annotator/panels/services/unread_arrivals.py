@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotator.models import UnreadArrivals
 from annotator.panels.platforms import get_platform, sender_of, unread_params
 from annotator.panels.services.panel_settings import panel_of
-from evaluation.hooks import Advice
+from evaluation.extension import Advice
 from evaluation.models import Study
 
 UNDERSTOOD = (

@@ -6,8 +6,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotator import hooks
 from annotator.models import EntryRule, Participant, Submission
+from annotator.recruiters import recruiters
 from annotator.selectors import (
     find_participant,
     gets_same_code,
@@ -70,8 +70,7 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
         locked = LOCKED.first(study=study.pk)
         if locked is None:
             raise Study.DoesNotExist
-        for admit in hooks.arrival:
-            admit(locked, visit)
+        recruiters().admit(locked, visit)
         participant = find_participant(locked, visit)
         is_new = participant is None
         resumes = participant is not None and may_resume(participant, visit)

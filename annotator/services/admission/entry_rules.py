@@ -5,11 +5,11 @@ from typing import Any
 
 from django.db import transaction
 
-from annotator import hooks
 from annotator.models import EntryRule, Participant, ParticipantOutcome
+from annotator.recruiters import recruiters
 from annotator.selectors import has_qualified, steps_in_force
 from annotator.visit import Visit
-from evaluation.hooks import Advice
+from evaluation.extension import Advice
 from evaluation.models import Exclusion, Study
 from evaluation.permissions import studies_for
 
@@ -86,7 +86,7 @@ def contradicts(barred: str, invited: str) -> bool:
 def unknown_reason(study: Study, other: Study) -> str:
     """The reason for which people of the other study are unknown in this one, whatever a list says; empty where they
     are known."""
-    return next((why for reason in hooks.unknown_people if (why := reason(study, other))), "")
+    return recruiters().unknown_reason(study, other)
 
 
 def rule_warnings(study: Study, may_name: Iterable[int] | None = None) -> list[str]:

@@ -1,7 +1,7 @@
 """Entry rules of a study that is copied."""
 
 from annotator.models import EntryRule
-from evaluation.hooks import Duplication
+from evaluation.extension import Duplication
 
 
 def copy_entry_rules(duplication: Duplication) -> None:

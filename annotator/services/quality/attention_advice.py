@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from evaluation.hooks import Advice
+from evaluation.extension import Advice
 from evaluation.models import Role, Study
 
 

@@ -1,7 +1,7 @@
 """The filling of a rehearsal: each simulated participant comes, works and leaves, one after the other."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
 from datetime import timedelta
 
 import numpy as np
@@ -19,6 +19,7 @@ from annotator.services.work.skip import CannotSkip, may_be_skipped, skip, skips
 from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation import design
+from evaluation.extension import Watch
 from evaluation.models import Item, Study
 from evaluation.services.seals import seal_changed
 
@@ -30,10 +31,9 @@ COMMENTS = (
 )
 # Pages of one visit; nobody has more.
 MOST_PAGES = 5_000
-Watch = Callable[[str, int, int], None]
 
 
-def fill_rehearsal(study: Study, asked: dict[str, int], watch: Watch) -> str:
+def fill_rehearsal(study: Study, asked: Mapping[str, int], watch: Watch) -> str:
     """Hook: simulated participants fill the study; a sentence on what became of them."""
     if not study.is_rehearsal:
         raise ValueError(f"{study.title} is no rehearsal")

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_noop
 
 from annotator.models import Assignment, AssignmentState, DraftRound, Participant
 from annotator.services.work.submit import get_assignment, lock_participant
-from evaluation import hooks
+from evaluation.extension import Reviser, RevisionFailed, extensions
 from evaluation.models import Item, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.base import Data
@@ -66,10 +66,10 @@ def _refused(code: str) -> Refused:
     return Refused(REFUSALS[code], notice=f"round-{code}")
 
 
-def find_reviser(item: Item) -> tuple[hooks.Reviser, str] | None:
+def find_reviser(item: Item) -> tuple[Reviser, str] | None:
     """The reviser that can be asked about this item, and its name; None where there is none, and so no button."""
-    for reviser in hooks.revisers:
-        if name := reviser.name(item):
+    for reviser in (each.reviser() for each in extensions()):
+        if reviser and (name := reviser.name(item)):
             return reviser, name
     return None
 
@@ -197,9 +197,9 @@ def work_on_round(round_id: int) -> None:
     found = find_reviser(item)
     try:
         if found is None:
-            raise hooks.RevisionFailed(gettext_noop("No model is available in this study any more."))
+            raise RevisionFailed(gettext_noop("No model is available in this study any more."))
         after = found[0].revise(item, each.before, each.instruction)
-    except hooks.RevisionFailed as failed:
+    except RevisionFailed as failed:
         _end(waiting, state=DraftRound.State.FAILED, problem=str(failed)[:300])
     except Exception:
         logger.exception("Round %s of assignment %s broke off", each.number, each.assignment_id)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from annotator.models import ParticipantOutcome
 from annotator.panels.platforms import Departure, get_platform
 from annotator.views.shared.parts import about_study, contact, done_context, instruction_texts, rendered
-from evaluation.hooks import PagePreview
+from evaluation.extension import PagePreview
 from evaluation.models import Study
 from evaluation.protocols.base import Spec
 

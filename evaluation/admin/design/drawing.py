@@ -6,10 +6,11 @@ from typing import Any
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from evaluation import design, hooks
+from evaluation import design
 from evaluation.admin.design.sample import NothingToShow, Sample, sample_choices, take_sample
 from evaluation.admin.design.unsaved import UnsavedDraft
 from evaluation.admin.preview import around_screen
+from evaluation.extension import NoPrompt, PagePreview, PromptPreview, extensions
 from evaluation.forms import build_screen, in_language_of
 from evaluation.models import Study
 
@@ -52,7 +53,7 @@ def draw(draft: UnsavedDraft, chosen: Chosen) -> Drawing:
         sample, problem = None, str(reason)
     else:
         problem = ""
-    pages = hooks.page_previews.as_dict()
+    pages = _pages()
     if chosen.page in pages:
         with in_language_of(spec):
             html = pages[chosen.page].render(study, spec)
@@ -67,15 +68,23 @@ def draw(draft: UnsavedDraft, chosen: Chosen) -> Drawing:
 
 def preview_choices(draft: UnsavedDraft) -> dict[str, Any]:
     """The choices of a draft's preview: items, pages and judges."""
-    pages = hooks.page_previews.as_dict()
+    pages = _pages()
     return {
         "items": sample_choices(draft.study, draft.arms),
         "pages": [
             (ITEM, "An item", ()),
             *((key, page.label, page.texts) for key, page in pages.items()),
         ],
-        "judges": [each for preview in hooks.prompt_previews for each in preview.choices(draft.study)],
+        "judges": [each for preview in _prompts() for each in preview.choices(draft.study)],
     }
+
+
+def _pages() -> dict[str, PagePreview]:
+    return {key: page for each in extensions() for key, page in each.page_previews().items()}
+
+
+def _prompts() -> list[PromptPreview]:
+    return [preview for each in extensions() if (preview := each.prompt_preview())]
 
 
 def _screen(study: Study, spec: Any, sample: Sample) -> str:
@@ -88,9 +97,9 @@ def _screen(study: Study, spec: Any, sample: Sample) -> str:
 
 
 def _prompt(study: Study, spec: Any, sample: Sample, judge: str) -> tuple[list[tuple[str, str]], str]:
-    for preview in hooks.prompt_previews:
+    for preview in _prompts():
         try:
             return preview.messages(study, spec, sample.stimulus, sample.item, judge), ""
-        except hooks.NoPrompt as reason:
+        except NoPrompt as reason:
             return [], str(reason)
     return [], "No judges are installed."

@@ -19,7 +19,7 @@ from evaluation.dumps.exports.study_export import formats_of
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.tables.source import arms_of
 from evaluation.dumps.tables.template import SUFFIXES, template_rows, write_template
-from evaluation.hooks import StudyFile, study_files
+from evaluation.extension import StudyFile, extensions
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.jobs import new_file_name, store_upload
@@ -121,7 +121,8 @@ def _begin_import(
 def _study_file(kept: str) -> tuple[str, StudyFile] | None:
     """The kind of study's file that was uploaded, under its key; None for items."""
     path = Path(settings.ASSAY_JOB_FILES) / kept
-    return next(((key, each) for key, each in study_files.as_dict().items() if each.tells(path)), None)
+    files = (found for each in extensions() for found in each.study_files().items())
+    return next(((key, file) for key, file in files if file.tells(path)), None)
 
 
 def _opening(job: dict[str, Any], key: str, file: StudyFile) -> dict[str, Any]:

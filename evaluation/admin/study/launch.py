@@ -8,10 +8,10 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation import hooks
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page, workbench_url
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.launch_design import frozen_items, study_design
+from evaluation.extension import Advice, extensions
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import (
@@ -38,13 +38,12 @@ def advice_for(study: Study, user: Any) -> list[tuple[str, str, str]]:
 
 def cautions_for(study: Study) -> list[tuple[str, str, str]]:
     """A launched study's warnings about what it is not set up for, in the form of `advice_for`."""
-    found = (
-        [] if study.status == Status.DRAFT else [e for says in hooks.running_cautions for e in says(study)]
-    )
-    return _with_ways(study, found)
+    if study.status == Status.DRAFT:
+        return []
+    return _with_ways(study, (each for own in extensions() for each in own.running_cautions(study)))
 
 
-def _with_ways(study: Study, found: Iterable[hooks.Advice]) -> list[tuple[str, str, str]]:
+def _with_ways(study: Study, found: Iterable[Advice]) -> list[tuple[str, str, str]]:
     """Sentences with the label and address of the page that helps, both empty if there is none."""
     return [(e.text, e.label, reverse(e.url_name, args=[study.pk]) if e.url_name else "") for e in found]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from evaluation import hooks
+from evaluation.extension import extensions
 from evaluation.models import Study
 from evaluation.models.study import default_skips, default_steps
 
@@ -25,7 +25,7 @@ CODES = {
 
 def codes_lock_reason(study: Study) -> str:
     """The reason why the study's codes can no longer be changed, from whoever already uses them; usually empty."""
-    return next((why for says in hooks.codes_lock_reasons if (why := says(study))), "")
+    return next((why for each in extensions() if (why := each.codes_lock_reason(study))), "")
 
 
 def _number(label: str, help_text: str, low: int) -> forms.IntegerField:

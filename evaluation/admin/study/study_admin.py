@@ -49,15 +49,15 @@ from evaluation.services import add_arms, create_study
 from evaluation.services.studies.drafts import delete_draft, lock_draft
 from evaluation.services.studies.rehearsals import rehearsal_of
 
-tabs.register("workbench", Tab("Workbench", "evaluation_study_workbench", 10, per_study=True))
-tabs.register("design", Tab("Form", "evaluation_study_change", 20, per_study=True, group="Design"))
-tabs.register("items", Tab("Items", "evaluation_item_changelist", 30, group="Design"))
-tabs.register("judgments", Tab("All judgments", "evaluation_judgment_changelist", 50, group="Judgments"))
-tabs.register("raters", Tab("Raters", "evaluation_rater_changelist", 60, group="Judgments"))
-tabs.register("exports", Tab("Exports", "evaluation_study_exports", 88, per_study=True, group="Results"))
-tabs.register("report", Tab("Report", "analytics:study-report", 85, group="Results", by_slug=True))
-tabs.register("members", Tab("Members", "evaluation_study_members", 90, per_study=True, group="People"))
-tabs.register("history", Tab("History", "evaluation_study_history", 100, per_study=True, group="Design"))
+tabs["workbench"] = Tab("Workbench", "evaluation_study_workbench", 10, per_study=True)
+tabs["design"] = Tab("Form", "evaluation_study_change", 20, per_study=True, group="Design")
+tabs["items"] = Tab("Items", "evaluation_item_changelist", 30, group="Design")
+tabs["judgments"] = Tab("All judgments", "evaluation_judgment_changelist", 50, group="Judgments")
+tabs["raters"] = Tab("Raters", "evaluation_rater_changelist", 60, group="Judgments")
+tabs["exports"] = Tab("Exports", "evaluation_study_exports", 88, per_study=True, group="Results")
+tabs["report"] = Tab("Report", "analytics:study-report", 85, group="Results", by_slug=True)
+tabs["members"] = Tab("Members", "evaluation_study_members", 90, per_study=True, group="People")
+tabs["history"] = Tab("History", "evaluation_study_history", 100, per_study=True, group="Design")
 
 
 @admin.register(Study)
@@ -271,5 +271,9 @@ class StudyAdmin(StudyScopedAdmin):
                 members.withdraw,
             ),
             ("<int:pk>/exports/", "exports", files.exports),
-            *((f"<int:pk>/{route}", name, view) for pages in study_pages for route, name, view in pages()),
+            *(
+                (f"<int:pk>/{route}", name, view)
+                for pages in study_pages.values()
+                for route, name, view in pages()
+            ),
         )

@@ -5,13 +5,13 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from evaluation import hooks
 from evaluation.admin.pages import page, walk_through_url, workbench_url
 from evaluation.admin.rights import has_right, study_page
 from evaluation.admin.study.launch import advice_for, cautions_for
 from evaluation.admin.study.launch_design import study_design
 from evaluation.admin.study.resolver import has_calibrations
 from evaluation.dumps.derive import derivations_of
+from evaluation.extension import extensions
 from evaluation.facts import Fact
 from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
 from evaluation.permissions import studies_for
@@ -56,7 +56,9 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "origin": _origin(request, study),
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
         "sections": [
-            (section.label, reverse(section.url_name, args=[study.slug])) for section in hooks.sections
+            (section.label, reverse(section.url_name, args=[study.slug]))
+            for each in extensions()
+            for section in each.sections()
         ],
         "flags": _flags(study),
         "jobs": Job.objects.filter(study=study).select_related("by")[:5],

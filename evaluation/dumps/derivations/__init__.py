@@ -1,12 +1,12 @@
 """The derivations by key: one more is one more module here, which makes a `StudyDerivation` named DERIVATION.
 
-Those that need to know of other apps are registered by them (evaluation.hooks).
+Those that need to know of other apps are given by them (evaluation.extension).
 """
 
 import sys
 
-from evaluation import hooks
 from evaluation.dumps.derivation import StudyDerivation
+from evaluation.extension import extensions
 from evaluation.registry import Registry, entries_in
 
 DERIVATIONS: Registry[StudyDerivation] = Registry(
@@ -19,5 +19,8 @@ DERIVATIONS: Registry[StudyDerivation] = Registry(
         "header": "the draft's line",
         "records": "the draft's items",
     },
-    lambda: [*entries_in(sys.modules[__name__], "DERIVATION"), *hooks.derivations],
+    lambda: [
+        *entries_in(sys.modules[__name__], "DERIVATION"),
+        *(found for each in extensions() for found in each.derivations()),
+    ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.dumps.tables.source import open_source
-from evaluation.hooks import study_files
+from evaluation.extension import extensions
 from evaluation.management.base import AssayCommand
 from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
 from evaluation.management.table_arguments import described, map_from
@@ -38,7 +38,7 @@ class Command(AssayCommand):
         add_import_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for kind in study_files.as_dict().values():
+        for kind in [file for each in extensions() for file in each.study_files().values()]:
             if options["file"].is_file() and kind.tells(options["file"]):
                 raise CommandError(f"{options['file']} is {kind.name}. Open it with: {kind.command}")
         try:

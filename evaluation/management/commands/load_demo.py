@@ -6,9 +6,9 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 
-from evaluation import hooks
 from evaluation.demo.simulation import simulate
 from evaluation.demo.studies import STUDIES
+from evaluation.extension import extensions
 from evaluation.management.base import AssayCommand
 from evaluation.models import Study
 from evaluation.services import launch_study
@@ -28,6 +28,6 @@ class Command(AssayCommand):
             study = Study.objects.get(slug=slug)
             launch_study(study)
             judged = simulate(study, simulation)
-            for hook in hooks.demo:
-                hook(study)
+            for each in extensions():
+                each.fill_demo(study)
             self.stdout.write(f"{study.title}: live, with {judged} judgments by simulated raters.")

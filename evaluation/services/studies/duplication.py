@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
-from evaluation import hooks
+from evaluation.extension import Duplication, extensions
 from evaluation.models import Arm, Context, Item, ItemResponse, Query, Response, Status, Study, System
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
@@ -69,8 +69,8 @@ def duplicate_study(
         )
         if items:
             _copy_items(study, copy)
-        for hook in hooks.duplication:
-            hook(hooks.Duplication(study, copy, judges, by))
+        for each in extensions():
+            each.duplicate(Duplication(study, copy, judges, by))
     return copy
 
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from evaluation import hooks
+from evaluation.extension import extensions
 from evaluation.models import Item, Revision, Status, Study
 from evaluation.refusals import WrongState
 from evaluation.services.seals import seal_changed
@@ -61,8 +61,8 @@ def open_items(study: Study, items: Collection[int]) -> Revision:
             items_hash=hash_added_items(locked, number),
         )
         assign_orders(locked)
-        for hook in hooks.items_added:
-            hook(locked)
+        for each in extensions():
+            each.items_added(locked)
         for at in range(0, len(pks), settings.ASSAY_BATCH_SIZE):
             new = Item.objects.filter(pk__in=pks[at : at + settings.ASSAY_BATCH_SIZE])
             seal_changed(locked, select_parts(new))
@@ -80,5 +80,5 @@ def withdraw_item(item: Item) -> None:
         item.withdrawn_at = timezone.now()
         item.save(update_fields=["withdrawn_at"])
         seal_changed(item.study, select_parts(Item.objects.filter(pk=item.pk)))
-        for hook in hooks.item_withdrawn:
-            hook(item)
+        for each in extensions():
+            each.item_withdrawn(item)

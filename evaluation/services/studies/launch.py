@@ -9,7 +9,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import Count, Min, QuerySet
 from django.utils import timezone
 
-from evaluation import hooks
+from evaluation.extension import Advice, extensions
 from evaluation.models import Import, Item, Revision, Role, Seal, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.seals import seal_changed, unseal
@@ -51,18 +51,18 @@ def launch_problems(study: Study, *, with_rehearsal: bool = False) -> list[str]:
     return problems
 
 
-def launch_advice(study: Study, by: Any = None) -> list[hooks.Advice]:
+def launch_advice(study: Study, by: Any = None) -> list[Advice]:
     """Warnings about a draft that don't block its launch, for `by` to read."""
 
     def fewest_responses() -> int:
         main = study.items.filter(role=Role.MAIN).annotate(n=Count("responses"))
         return main.aggregate(fewest=Min("n"))["fewest"] or 0
 
-    found = [hooks.Advice(text) for text in study.protocol_object.advice(study.redundancy, fewest_responses)]
-    found += [hooks.Advice(text) for text in text_advice(study)]
+    found = [Advice(text) for text in study.protocol_object.advice(study.redundancy, fewest_responses)]
+    found += [Advice(text) for text in text_advice(study)]
     if study.steps.get("training") and not study.items.filter(role=Role.TRAINING).exists():
-        found.append(hooks.Advice("Participants practise before they judge, and there is no training item."))
-    return found + [each for says in hooks.launch_advice for each in says(study, by)]
+        found.append(Advice("Participants practise before they judge, and there is no training item."))
+    return found + [each for extension in extensions() for each in extension.launch_advice(study, by)]
 
 
 def launch_cautions(study: Study) -> list[str]:
@@ -74,7 +74,7 @@ def launch_cautions(study: Study) -> list[str]:
         found.append("No pay is set: the entry page can't state it.")
     if study.steps.get("consent") and not _bodies(study).get("consent", "").strip():
         found.append("Participants are asked for their consent, but the consent text is empty.")
-    return found + [each for says in hooks.launch_cautions for each in says(study)]
+    return found + [each for extension in extensions() for each in extension.launch_cautions(study)]
 
 
 def text_advice(study: Study) -> list[str]:
@@ -163,8 +163,8 @@ def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done:
             raise Refused(*[f"Item {key}: {problem}" for key, problem in problems[:MAX_PROBLEMS]])
         assign_orders(study)
         heartbeat(study)
-        for hook in hooks.launch:
-            hook(study)
+        for each in extensions():
+            each.launch(study)
     except (Exception, KeyboardInterrupt) as error:
         _undo(study, error)
         raise
@@ -196,8 +196,8 @@ def _begin(study: Study) -> Revision:
 
 def _thaw(study: Study) -> None:
     """Return to a draft: nothing of a refused launch stays frozen."""
-    for hook in hooks.unlaunch:
-        hook(study)
+    for each in extensions():
+        each.unlaunch(study)
     with transaction.atomic():
         frozen = Item.objects.filter(study=study).exclude(stimulus_hash="")
         frozen.update(stimulus=None, stimulus_hash="", systems_key="", lengths="", start_order=None)

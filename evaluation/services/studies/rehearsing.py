@@ -1,10 +1,8 @@
 """Rehearsing a draft: its copy is launched and filled by simulated participants."""
 
-from collections.abc import Callable
-
 from django.db import transaction
 
-from evaluation import hooks
+from evaluation.extension import Watch, extensions
 from evaluation.models import Status, Study, StudyMember
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, duplicate_study, free_slug
@@ -12,7 +10,6 @@ from evaluation.services.studies.launch import launch_problems, launch_study
 from evaluation.services.studies.rehearsals import discard_rehearsal, rehearsal_of
 
 MOST_PARTICIPANTS = 500
-Watch = Callable[[str, int, int], None]
 
 
 def rehearsal_problems(study: Study) -> list[str]:
@@ -45,7 +42,8 @@ def rehearse(
         total = rehearsal.items.count()
         watch("freezing", 0, total)
         launch_study(rehearsal, on_batch=lambda done: watch("freezing", done, total))
-        said = " ".join(fill(rehearsal, asked, watch) for fill in hooks.rehearsals)
+        told = (each.fill_rehearsal(rehearsal, asked, watch) for each in extensions())
+        said = " ".join(filter(None, told))
     except BaseException:
         discard_rehearsal(rehearsal)
         raise

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from evaluation.models import AnswerText, Exclusion, Item, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.seals import SealKey, encrypted_anew, new_seal_key, open_seal_key
-from evaluation.services.seals import JUDGMENT_FIELDS, judgment_content, seal_changed
+from evaluation.services.seals import JUDGMENT_FIELDS, judgment_content, seal_new
 from evaluation.services.studies.freeze import select_parts
 
 
@@ -40,14 +40,14 @@ def _seal_around(study: Study) -> None:
     study.seals.all().delete()
     study.sealed_count = study.sealed_digest = 0
     study.save(update_fields=["sealed_count", "sealed_digest"])
-    seal_changed(study, [study])
+    seal_new(study, [study])
     items = Item.objects.filter(study=study).exclude(stimulus_hash="")
     exclusions = Exclusion.objects.filter(study=study).select_related("judgment")
     around: tuple[QuerySet[Any], ...] = (select_parts(items), study.raters.all(), exclusions)
     for rows in around:
         stored = rows.order_by("pk").iterator(settings.ASSAY_BATCH_SIZE)
         while batch := list(islice(stored, settings.ASSAY_BATCH_SIZE)):
-            seal_changed(study, batch)
+            seal_new(study, batch)
 
 
 def _seal_rater(key: SealKey, pk: int) -> int:

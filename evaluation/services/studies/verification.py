@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from evaluation import hooks
 from evaluation.canonical import canonical_hash
+from evaluation.extension import extensions
 from evaluation.models import AnswerLayout, AnswerText, Item, Judgment, Outcome, Study
 from evaluation.protocols.answers.layout import Layout, is_sound
 from evaluation.protocols.answers.measures import declared_measures
@@ -42,8 +42,8 @@ def verify_study(study: Study) -> Iterator[str]:
     if key and recorded:
         yield from recorded.problems()
         yield from check_surroundings(study, key)
-    for verifier in hooks.verifiers:
-        yield from verifier(study)
+    for each in extensions():
+        yield from each.verify(study)
 
 
 def _check_recorded(study: Study, recorded: RecordedJudgments | None) -> Iterator[str]:

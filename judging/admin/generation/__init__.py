@@ -22,7 +22,5 @@ def _pages() -> Iterable[tuple[str, str, View]]:
     yield "generation/products/<int:product_id>/", "generation_product", product.edit
 
 
-study_pages.register("generation", _pages)
-tabs.register(
-    "generation", Tab("Generation", "evaluation_study_generation", 35, per_study=True, group="Design")
-)
+study_pages["generation"] = _pages
+tabs["generation"] = Tab("Generation", "evaluation_study_generation", 35, per_study=True, group="Design")

@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from django.db.models import Q, QuerySet
+from django.utils.module_loading import import_string
 
 from evaluation.registry import Registry
 from judging.backends.base import Reply, Request
-from judging.hooks import kinds_of_work
 from judging.models import Call, Endpoint, Run
 from judging.services.calls.call_attempts import CallAttempt, ReplyContent
 
@@ -138,13 +138,15 @@ class KindOfWork:
     workload: Callable[[Run], Workload]
 
 
+WORKS = ("runs.judge_workload.JUDGING", "generation.workload.GENERATION")
 KINDS_OF_WORK: Registry[KindOfWork] = Registry(
     "kind of work",
     {
         "key": "the run's `work` in the database",
         "workload": "makes the workload of a run",
     },
-    lambda: kinds_of_work,
+    # By their paths, so that the engine of calls imports none of them.
+    lambda: [import_string(f"judging.services.{path}") for path in WORKS],
 )
 
 

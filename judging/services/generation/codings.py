@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from django.db.models import Count, F, Max, QuerySet, Sum
 
 from evaluation.canonical import canonical_hash
-from evaluation.hooks import CodedText, Coding
+from evaluation.extension import CodedText, Coding
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from judging.generation.pipeline import PipelineStep

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from asgiref.sync import async_to_sync
 from django.utils.translation import gettext_noop
 
-from evaluation.hooks import Reviser, RevisionFailed
+from evaluation.extension import Reviser, RevisionFailed
 from evaluation.models import Item, Outcome
 from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries.sets import Entry

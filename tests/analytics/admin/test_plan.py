@@ -9,8 +9,8 @@ from django.urls import reverse
 from analytics.reports.common import NothingToReport
 from analytics.reports.pilots import pilot_ratings, pilot_votes
 from analytics.statistics.planning.precision import Model, Wanted, least_items
-from evaluation import hooks
 from evaluation.services.members import add_member
+from tests.extensions import extend
 from tests.judged_contrast import made, owner, shared, study
 from tests.protocol_factories import make_question_quality_study
 
@@ -133,8 +133,8 @@ def test_one_cost_alone_stands_in_its_own_currency(ask):
 
 
 def test_the_judges_costs_are_proposed(ask, monkeypatch):
-    costs = {"test": lambda study: [("Alder v1", Decimal("0.002")), ("Beech v2", Decimal("0.003"))]}
-    monkeypatch.setattr(hooks.item_costs, "_entries", costs)
+    costs = [("Alder v1", Decimal("0.002")), ("Beech v2", Decimal("0.003"))]
+    extend(monkeypatch, alone=True, item_costs=lambda study: costs)
     response = ask()
     assert response.context["form"].initial["tokens"] == Decimal("0.00500")
     assert "As estimated, of Alder v1, Beech v2." in response.content.decode()

@@ -13,9 +13,9 @@ from analytics.reports.build import build_report
 from analytics.reports.code_version import code_version
 from analytics.reports.markdown import report_markdown
 from analytics.reports.paper.latex import report_latex
-from evaluation import hooks
 from evaluation.demo.simulation import simulate
 from evaluation.demo.studies import STUDIES
+from evaluation.extension import extensions
 from evaluation.models import Study
 from evaluation.services import launch_study
 from tests.analytics.reports import golden_studies, golden_text
@@ -40,8 +40,8 @@ def demo_study(slug):
     study = Study.objects.get(slug=slug)
     launch_study(study)
     simulate(study, demo.simulation)
-    for hook in hooks.demo:
-        hook(study)
+    for each in extensions():
+        each.fill_demo(study)
     return study
 
 

@@ -11,13 +11,13 @@ from analytics.reports.common import NothingToReport
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.paper.archive import plots_of
-from evaluation import hooks
 from evaluation.models import Outcome, Rater
 from evaluation.services import exclude
 from tests import factories
 from tests.analytics.reports.answering import answered_study, give, new_rater, some_answers
 from tests.analytics.reports.judging import answer, fail, judge, judged_study, main_items, new_judge
 from tests.analytics.reports.reading import build_report
+from tests.extensions import extend
 
 pytestmark = pytest.mark.django_db
 ONE_ARM = factories.PAPER_ARMS[:1]
@@ -323,7 +323,7 @@ def test_an_excluded_judge_is_no_judge_of_the_report():
 def test_what_others_say_of_judges_stands_in_the_methods(monkeypatch):
     study = plain_study()
     answer(study, new_judge(study), main_items(study)[0], "r1")
-    monkeypatch.setitem(hooks.methods_facts._entries, "test", lambda study: ["Cedar ran at temperature 0."])
+    extend(monkeypatch, methods_facts=lambda study: ["Cedar ran at temperature 0."])
     methods = report_of(study)["methods"]
     assert methods.index("Judge: cedar.") < methods.index("Cedar ran at temperature 0.")
 

@@ -8,9 +8,10 @@ from annotator.models import Assignment, DraftRound
 from annotator.services.admission.entry import enter
 from annotator.services.work.drafts import MAX_DRAFT
 from annotator.visit import Visit
-from evaluation import hooks
+from evaluation.extension import Reviser, RevisionFailed
 from tests.annotator.conftest import home, text
 from tests.calibrations import FERRY, NEW, OLD, calibration_draft, calibration_study, form, kept
+from tests.extensions import extend
 from tests.factories import launch
 
 ASKING = {
@@ -22,14 +23,12 @@ ASKING = {
 
 @pytest.fixture
 def model(monkeypatch):
-    monkeypatch.setattr(hooks, "revisers", hooks.HookRegistry())
-
     def revise(item, entries, instruction):
         if "swear" in instruction:
-            raise hooks.RevisionFailed("The model refused.")
+            raise RevisionFailed("The model refused.")
         return [*entries, FERRY]
 
-    hooks.revisers.register("test", hooks.Reviser(lambda item: "a-model", revise))
+    extend(monkeypatch, alone=True, reviser=lambda: Reviser(lambda item: "a-model", revise))
 
 
 @pytest.fixture(autouse=True)

@@ -3,8 +3,9 @@
 import pytest
 from django.urls import reverse
 
-from evaluation import hooks
+from evaluation.extension import StudySection
 from tests.analytics.reports.judging import fail, judge, judged_study
+from tests.extensions import extend
 
 
 @pytest.fixture
@@ -47,9 +48,8 @@ def test_a_draft_has_neither_report_nor_link(client, draft, owner):
 
 
 def test_registered_panels_are_loaded_into_it(client, study, owner, monkeypatch):
-    sections = hooks.HookRegistry()
-    sections.register("here", hooks.StudySection("Participants", "analytics:study-report"))
-    monkeypatch.setattr(hooks, "sections", sections)
+    section = StudySection("Participants", "analytics:study-report")
+    extend(monkeypatch, alone=True, sections=lambda: [section])
     client.force_login(owner)
     page = client.get(address(study)).content.decode()
     assert 'hx-get="/studies/contrast/report/"' in page

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotator.models import Panel, UnreadArrivals
 from annotator.panels.platforms import get_platform
 from annotator.panels.services.panel_settings import set_panel
-from evaluation import hooks
+from evaluation.extension import extensions
 from evaluation.models import Study
 from tests.annotator.conftest import VISIT, home, text
 from tests.annotator.conftest import WITHOUT as ARMS
@@ -34,7 +34,7 @@ def arrive(client, **params):
 
 
 def said(study):
-    return [each.text for says in hooks.running_cautions for each in says(study)]
+    return [each.text for own in extensions() for each in own.running_cautions(study)]
 
 
 def test_ids_of_a_panel_that_is_not_set_are_noted_by_name_and_day(client, study, owner):
@@ -124,7 +124,7 @@ def test_a_study_that_is_drafted_elsewhere_is_told_what_it_can_do(client, study,
         study=study, day=timezone.localdate(), names=" ".join(get_platform("external_question").params), n=2
     )
     Panel.objects.filter(pk=panel.pk).update(external_id="there", drafted_at=timezone.now())
-    [advice] = [each for says in hooks.running_cautions for each in says(Study.objects.get())]
+    [advice] = [each for own in extensions() for each in own.running_cautions(Study.objects.get())]
     assert "The study is drafted on its panel and stays there" in advice.text
     assert (advice.label, advice.url_name) == ("", "")
     client.force_login(owner)

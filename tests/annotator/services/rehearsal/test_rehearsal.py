@@ -30,6 +30,7 @@ from judging.services.judges import create_judge, heuristic_judge
 from judging.services.runs.judge_runs import start_run
 from tests import factories
 from tests.crowd import come
+from tests.extensions import extend
 
 ASKED = {"participants": 6, "hurried": 17, "random": 17}
 STEPS = {
@@ -149,12 +150,10 @@ def test_a_second_rehearsal_takes_the_place_of_the_first(draft, rehearsal):
 
 
 def test_what_fails_leaves_no_rehearsal(draft, monkeypatch):
-    from evaluation import hooks
-
     def fail(study, asked, watch):
         raise RuntimeError("the power went out")
 
-    monkeypatch.setitem(hooks.rehearsals._entries, "participants", fail)
+    extend(monkeypatch, fill_rehearsal=fail)
     before = contents(draft)
     with pytest.raises(RuntimeError):
         rehearse(draft, ASKED)

@@ -18,10 +18,10 @@ from annotator.services.work.draft_rounds import (
 from annotator.services.work.leave import withdraw
 from annotator.services.work.submit import NotYours, submit
 from annotator.visit import Visit
-from evaluation import hooks
 from evaluation.dumps.exports.study_export import export_to
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import FileSource
+from evaluation.extension import Reviser, RevisionFailed
 from evaluation.forms import read_fields
 from evaluation.models import Judgment, Study
 from evaluation.protocols.entries.sets import decisions, read_entry
@@ -29,6 +29,7 @@ from evaluation.refusals import Refused
 from tests.annotator.services.people import ONE_ARM
 from tests.calibrations import FERRY, NEW, OLD, calibration_study, form, kept
 from tests.crowd import before, make_crowd_study
+from tests.extensions import extend
 
 DONE, FAILED, WAITING = DraftRound.State.DONE, DraftRound.State.FAILED, DraftRound.State.WAITING
 FILLED_IN = read_fields(form(kept(OLD, "r1.e1"), kept(NEW, "r1.e2")))
@@ -50,8 +51,7 @@ def model(monkeypatch):
 
     made = Model()
     made.seen = []
-    monkeypatch.setattr(hooks, "revisers", hooks.HookRegistry())
-    hooks.revisers.register("test", hooks.Reviser(lambda item: "a-model", made.revise))
+    extend(monkeypatch, alone=True, reviser=lambda: Reviser(lambda item: "a-model", made.revise))
     return made
 
 
@@ -103,7 +103,7 @@ def test_one_waits_at_a_time(model, token):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (hooks.RevisionFailed("The model refused."), "The model refused."),
+        (RevisionFailed("The model refused."), "The model refused."),
         (
             ZeroDivisionError("internals"),
             "Something went wrong while the model was asked. You can ask again.",
@@ -147,7 +147,7 @@ def test_so_many_rounds_and_no_more(model, token):
 
 
 def test_rounds_that_failed_or_were_lost_are_not_counted(model, token):
-    model.fails = hooks.RevisionFailed("The model refused.")
+    model.fails = RevisionFailed("The model refused.")
     for _ in range(MAX_ROUNDS + 1):
         work_on_round(request(token).pk)
     model.fails = None
@@ -161,7 +161,7 @@ def test_rounds_that_failed_or_were_lost_are_not_counted(model, token):
 def test_so_many_of_a_participant_over_the_whole_study(model, settings, db):
     settings.ASSAY_ROUNDS_PER_PARTICIPANT = 3
     token = enter(calibration_study({"q1": [[OLD, NEW]], "q2": [[OLD, NEW]]}), Visit("link")).token
-    model.fails = hooks.RevisionFailed("The model refused.")
+    model.fails = RevisionFailed("The model refused.")
     for _ in range(3):
         work_on_round(request(token).pk)
     assert refusal(token) == "spent"
@@ -230,7 +230,7 @@ def test_only_for_what_is_before_oneself(model, study, token):
 
 def test_rounds_stand_in_the_trace_of_the_judgment(model, token):
     work_on_round(request(token, "Add the ferry.").pk)
-    model.fails = hooks.RevisionFailed("The model refused.")
+    model.fails = RevisionFailed("The model refused.")
     work_on_round(request(token, "Now swear.").pk)
     rows = (kept(OLD, "r1.e1"), kept(NEW, "r1.e2"), kept(FERRY, "m1.e3"))
     submit(token, before(token).pk, read_fields(form(*rows)))

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotator.models import Slot
 from annotator.services.slots import deal as slot_service
-from evaluation import hooks, tasks
+from evaluation import tasks
 from evaluation.canonical import canonical_hash
 from evaluation.models import Item, Job, Query, Response, Status, Study
 from evaluation.refusals import Refused, WrongState
@@ -23,6 +23,7 @@ from evaluation.services import (
 from evaluation.services.jobs import begin_job, claim_job
 from evaluation.services.studies import freeze
 from evaluation.services.studies.launch import ABANDONED_AFTER
+from tests.extensions import extend
 from tests.factories import make_item, make_study
 
 
@@ -131,10 +132,9 @@ def test_gold_may_not_ask_for_a_checklist_that_the_arm_does_not_show(draft):
 
 def test_a_hook_that_fails_leaves_a_draft(draft, monkeypatch):
     def fail(study):
-        slot_service.deal_slots(study)
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr(hooks, "launch", [fail])
+    extend(monkeypatch, launch=fail)
     with pytest.raises(RuntimeError, match="the disk is full"):
         launch_study(draft)
     assert frozen_parts(draft) == (0, 0, 0)

@@ -11,11 +11,12 @@ from annotator.models import Panel
 from annotator.panels.services.launch_advice import lacks_retry
 from annotator.panels.services.panel_settings import set_panel
 from annotator.panels.services.prolific_preflight import draft_warnings
-from evaluation import hooks
+from evaluation.extension import Advice
 from evaluation.models import Study, StudyMember
 from evaluation.services import close_study, launch_advice, launch_cautions, launch_study
 from tests.annotator.conftest import text
 from tests.evaluation.admin.conftest import signed_in
+from tests.extensions import extend
 from tests.factories import NO_STEPS, make_item, make_query, make_study
 from tests.protocol_factories import (
     BOILING,
@@ -78,8 +79,8 @@ def test_other_protocols_have_no_such_advice(owner):
 
 
 def test_another_app_may_give_advice(owner, monkeypatch):
-    given = hooks.Advice("The moon is full.")
-    monkeypatch.setattr(hooks, "launch_advice", [lambda study, by: [given] if by == owner else []])
+    given = Advice("The moon is full.")
+    extend(monkeypatch, launch_advice=lambda study, by: [given] if by == owner else [])
     study = make_study("pairs", owner=owner, steps=NO_STEPS)
     assert launch_advice(study, owner) == [given]
     assert launch_advice(study) == []

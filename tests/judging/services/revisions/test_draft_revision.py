@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from evaluation import hooks
-from evaluation.hooks import RevisionFailed
+from evaluation.extension import RevisionFailed, extensions
 from judging.backends.base import Reply
 from judging.parsing import ReplyRejected, read_revision
 from judging.prompting import Settings, build_revision
@@ -219,7 +218,7 @@ def test_without_a_judge_nobody_is_asked(study, server):
     assert reviser_name(study.items.get()) == ""
     make_judge(study, server, "longer", name="other")
     assert reviser_name(study.items.get()) == "longer"
-    assert [each.name(study.items.get()) for each in hooks.revisers] == ["longer"]
+    assert [own.name(study.items.get()) for each in extensions() if (own := each.reviser())] == ["longer"]
 
 
 def test_the_newest_version_of_the_first_usable_judge(study, server, monkeypatch):

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
-from evaluation.hooks import RevisionFailed
+from evaluation.extension import RevisionFailed
 from evaluation.models import Query
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import verify_study

@@ -1,0 +1,103 @@
+"""The crowd's part in what the core does: places at launch, their checks, pages and sentences on how people worked.
+
+What a method needs is imported in it, as most processes ask for few of them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from evaluation.extension import Advice, Duplication, Extension, PagePreview, StudySection, Watch
+from evaluation.models import Exclusion, Item, Study
+
+
+class CrowdExtension(Extension):
+    def launch(self, study: Study) -> None:
+        from annotator.services.slots.deal import deal_slots
+
+        deal_slots(study)
+
+    def unlaunch(self, study: Study) -> None:
+        from annotator.services.slots.deal import take_back_slots
+
+        take_back_slots(study)
+
+    def items_added(self, study: Study) -> None:
+        from annotator.services.slots.deal import deal_added_slots
+
+        deal_added_slots(study)
+
+    def item_withdrawn(self, item: Item) -> None:
+        from annotator.services.slots.deal import retire_item
+
+        retire_item(item)
+
+    def exclusion_undone(self, exclusion: Exclusion) -> None:
+        from annotator.services.slots.replacements import take_back_replacements
+
+        take_back_replacements(exclusion)
+
+    def duplicate(self, duplication: Duplication) -> None:
+        from annotator.services.admission.rule_copies import copy_entry_rules
+
+        copy_entry_rules(duplication)
+
+    def fill_rehearsal(self, study: Study, asked: Mapping[str, int], watch: Watch) -> str:
+        from annotator.services.rehearsal.filling import fill_rehearsal
+
+        return fill_rehearsal(study, asked, watch)
+
+    def launch_advice(self, study: Study, by: Any) -> Iterator[Advice]:
+        from annotator.panels.services import launch_advice as panels
+        from annotator.services.admission import entry_rules
+        from annotator.services.quality import attention_advice
+
+        yield from entry_rules.launch_advice(study, by)
+        yield from attention_advice.launch_advice(study, by)
+        yield from panels.launch_advice(study, by)
+
+    def launch_cautions(self, study: Study) -> Iterable[str]:
+        from annotator.panels.services.launch_advice import launch_cautions
+
+        return launch_cautions(study)
+
+    def running_cautions(self, study: Study) -> Iterable[Advice]:
+        from annotator.panels.services.unread_arrivals import unread_cautions
+
+        return unread_cautions(study)
+
+    def verify(self, study: Study) -> Iterable[str]:
+        from annotator.services.slots.verification import check_slots
+
+        return check_slots(study)
+
+    def codes_lock_reason(self, study: Study) -> str:
+        from annotator.panels.services.panel_settings import fixed_codes_reason
+
+        return fixed_codes_reason(study)
+
+    def methods_facts(self, study: Study) -> Iterable[str]:
+        from annotator.selectors.slots import closed_early
+
+        return closed_early(study)
+
+    def methods_passages(self, study: Study) -> Mapping[str, str]:
+        from annotator.panels import methods_passages as recruitment
+        from annotator.selectors import methods_passages as work
+
+        return work.methods_passages(study) | recruitment.methods_passages(study)
+
+    def sections(self) -> Iterable[StudySection]:
+        return (
+            StudySection("Participants", "annotator:participants-section"),
+            StudySection("Slots", "annotator:slots-section"),
+        )
+
+    def page_previews(self) -> Mapping[str, PagePreview]:
+        from annotator.views.shared.previews import END, ENTRY, INSTRUCTIONS
+
+        return {"entry": ENTRY, "instructions": INSTRUCTIONS, "end": END}
+
+    def private_words(self, study: Study) -> Iterable[str]:
+        from annotator.selectors.private_words import private_words
+
+        return private_words(study)

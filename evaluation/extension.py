@@ -1,0 +1,269 @@
+"""The other apps as the core knows them: one class, whose methods do nothing and which each app overrides where it has
+something to do or to say.
+
+An app's `AppConfig` names its own by its dotted path, which is imported when the core first asks: a command or a web
+process that never asks never loads it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.utils.module_loading import import_string
+
+from evaluation.models import Exclusion, Item, Job, Study
+from evaluation.protocols.base import Spec, Stimulus
+
+# The places of the report's methods paragraph that the other apps fill, in its order; the report has the rest.
+PASSAGES = ("recruitment", "pay", "procedure", "orders", "assignment", "stopping", "checks")
+# Phase, done, total.
+Watch = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class StudySection:
+    """A part of the study page that another app fills: its label and the name of the URL that serves it."""
+
+    label: str
+    url_name: str
+
+
+@dataclass(frozen=True)
+class Duplication:
+    """A study that was just copied, in the same transaction; `judges` tells whether its judges come along."""
+
+    source: Study
+    copy: Study
+    judges: bool
+    by: Any
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A warning about a draft, which does not block its launch.
+
+    With a label and the name of a URL that takes the study's id: a page on which it can be mended.
+    """
+
+    text: str
+    label: str = ""
+    url_name: str = ""
+
+
+class RevisionFailed(Exception):
+    """The model gave no draft; the message says why, for the participant."""
+
+
+@dataclass(frozen=True)
+class Reviser:
+    """A way to ask a model for a revised draft of condition-answer-citation entries.
+
+    `name` gets an item and says who would be asked, empty where nobody can or may be: then there is no button. `revise`
+    gets the item, the entries as they are, and the instruction, asks (it takes seconds), notes what it cost, and gives
+    the revised entries, each with the origins of those that the model says it came from; RevisionFailed says in words
+    why there are none. How often participants may ask is for whoever calls it.
+    """
+
+    name: Callable[[Item], str]
+    revise: Callable[[Item, list[Any], str], list[Any]]
+
+
+@dataclass(frozen=True)
+class PagePreview:
+    """A page that participants meet besides the items: its label, the keys of the texts that it shows, and its HTML.
+
+    `render` gets the study and a spec, both of which may be unsaved.
+    """
+
+    label: str
+    texts: tuple[str, ...]
+    render: Callable[[Study, Spec], str]
+
+
+class NoPrompt(Exception):
+    """There is no prompt to show; the message says why."""
+
+
+@dataclass(frozen=True)
+class PromptPreview:
+    """The prompts that judges are sent.
+
+    `choices` gets a study: keys and labels of the judges whose prompt can be shown. `messages` gets the study, a spec
+    and an item's stimulus, which may be unsaved, the item's id (None for one that the study has not) and such a key:
+    (role, text) of the messages, or NoPrompt.
+    """
+
+    choices: Callable[[Study], list[tuple[str, str]]]
+    messages: Callable[[Study, Spec, Stimulus, int | None, str], list[tuple[str, str]]]
+
+
+@dataclass(frozen=True)
+class BundleFile:
+    """A file of a study's replication bundle: its path, a sentence on what it holds, and its lines."""
+
+    path: str
+    about: str
+    lines: Callable[[], Iterator[bytes]]
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A kind of uploaded file that holds a whole study, and that another app reads.
+
+    `name` is what it is called, with its article; `tells` recognises it by its content; `open_study` is the work of the
+    job that makes its study, and finishes the job; `command` is how it is opened without a job.
+    """
+
+    name: str
+    tells: Callable[[Path], bool]
+    open_study: Callable[[Job], None]
+    command: str
+
+
+@dataclass(frozen=True)
+class CodedText:
+    """A query, or a text of a system for it ('' where it is of none): by list, the codes that it was given."""
+
+    query: str
+    system: str
+    codes: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Coding:
+    """Codes that a model gave to a study's queries, or to texts of its systems.
+
+    `key` tells it from others, `title` says what was coded, and `by` who did, as the end of a sentence. `lists` are the
+    codes to choose from, by the list's name. `rows` reads all of them, and `stamp` changes with any.
+    """
+
+    key: str
+    title: str
+    by: str
+    lists: Mapping[str, Sequence[str]]
+    stamp: str
+    rows: Callable[[], Iterable[CodedText]]
+
+
+class Extension:
+    """An app's part in what the core does."""
+
+    # --- the life of a study ------------------------------------------------------------------------------------------
+
+    def launch(self, study: Study) -> None:
+        """The end of a launch, before the study goes live. May work in several transactions, and must be repeatable:
+        a launch that was cut short is launched again."""
+
+    def unlaunch(self, study: Study) -> None:
+        """Take back what `launch` did, as the launch is refused."""
+
+    def items_added(self, study: Study) -> None:
+        """Items were added to a running study, in the transaction that opens them."""
+
+    def item_withdrawn(self, item: Item) -> None:
+        """An item was withdrawn, in the same transaction."""
+
+    def exclusion_undone(self, exclusion: Exclusion) -> None:
+        """An exclusion was undone, in the same transaction: what counts again needs no replacing any more."""
+
+    def duplicate(self, duplication: Duplication) -> None:
+        """Copy what the app keeps of a study's settings, never anything of its crowd, its runs or its panel."""
+
+    def fill_rehearsal(self, study: Study, asked: Mapping[str, int], watch: Watch) -> str:
+        """Fill a draft's rehearsal, which is live, with as many simulated participants as were asked for; a sentence on
+        how it went."""
+        return ""
+
+    def fill_demo(self, study: Study) -> None:
+        """Add to a demo study that simulated raters have just judged."""
+
+    # --- what is said of it -------------------------------------------------------------------------------------------
+
+    def launch_advice(self, study: Study, by: Any) -> Iterable[Advice]:
+        """Of a draft, for who reads it; None is whoever runs the server."""
+        return ()
+
+    def launch_cautions(self, study: Study) -> Iterable[str]:
+        """Sentences about a draft that whoever launches it must confirm: participants would lack something."""
+        return ()
+
+    def running_cautions(self, study: Study) -> Iterable[Advice]:
+        """Of a study that is under way: something came that it is not set up for."""
+        return ()
+
+    def verify(self, study: Study) -> Iterable[str]:
+        """Sentences that say which invariant does not hold."""
+        return ()
+
+    def codes_lock_reason(self, study: Study) -> str:
+        """The reason why its completion codes can't be changed any more, or nothing."""
+        return ""
+
+    def methods_facts(self, study: Study) -> Iterable[str]:
+        """Sentences for the report's methods."""
+        return ()
+
+    def methods_passages(self, study: Study) -> Mapping[str, str]:
+        """Whole sentences for the methods paragraph, by their place among `PASSAGES`."""
+        return {}
+
+    def codings(self, study: Study) -> Iterable[Coding]:
+        """The codes that the report shows shares of."""
+        return ()
+
+    def item_costs(self, study: Study) -> Iterable[tuple[str, Decimal]]:
+        """Of each judge of a study its name and what it costs to judge one item, in the installation's currency."""
+        return ()
+
+    # --- pages --------------------------------------------------------------------------------------------------------
+
+    def sections(self) -> Iterable[StudySection]:
+        return ()
+
+    def page_previews(self) -> Mapping[str, PagePreview]:
+        """By the key that the preview's choice has."""
+        return {}
+
+    def prompt_preview(self) -> PromptPreview | None:
+        return None
+
+    def reviser(self) -> Reviser | None:
+        return None
+
+    # --- files and background work ------------------------------------------------------------------------------------
+
+    def job_work(self) -> Mapping[str, Callable[[Job], None]]:
+        """By its kind, the work of a job, which that finishes (`evaluation.services.jobs`)."""
+        return {}
+
+    def derivations(self) -> Iterable[Any]:
+        """Further ways to make a draft of a study's data: `StudyDerivation` of evaluation.dumps.derivation."""
+        return ()
+
+    def study_files(self) -> Mapping[str, StudyFile]:
+        """By the key that a job keeps."""
+        return {}
+
+    def bundle_files(self, study: Study) -> Iterable[BundleFile]:
+        """Files of its replication bundle: no key, no address, nothing of a platform."""
+        return ()
+
+    def private_words(self, study: Study) -> Iterable[str]:
+        """Words that its bundle must not hold, even where somebody wrote one into a text: ids of platforms, addresses
+        and keys of endpoints."""
+        return ()
+
+
+_loaded: tuple[Extension, ...] = ()
+
+
+def extensions() -> tuple[Extension, ...]:
+    """Those of the installed apps, in the apps' order."""
+    global _loaded
+    if not _loaded:
+        paths = (getattr(each, "extension", "") for each in apps.get_app_configs())
+        _loaded = tuple(import_string(path)() for path in paths if path)
+    return _loaded

@@ -1,0 +1,93 @@
+"""The judges' part in what the core does: their runs and pipelines in checks, copies, bundles, previews and reports.
+
+What a method needs is imported in it, as most processes ask for few of them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from evaluation.extension import (
+    BundleFile,
+    Coding,
+    Duplication,
+    Extension,
+    PromptPreview,
+    Reviser,
+    StudySection,
+)
+from evaluation.models import Item, Job, Study
+
+
+class JudgesExtension(Extension):
+    def item_withdrawn(self, item: Item) -> None:
+        from judging.services.runs.lifecycle import drop_unfinished_calls
+
+        drop_unfinished_calls(item)
+
+    def duplicate(self, duplication: Duplication) -> None:
+        from judging.services.duplication import copy_judges
+
+        copy_judges(duplication)
+
+    def fill_demo(self, study: Study) -> None:
+        from judging.services.demo import run_heuristics
+
+        run_heuristics(study)
+
+    def verify(self, study: Study) -> Iterable[str]:
+        from judging.services.runs.verification import check_runs
+
+        return check_runs(study)
+
+    def methods_facts(self, study: Study) -> Iterable[str]:
+        from judging.selectors import judges_in_figures
+
+        return judges_in_figures(study)
+
+    def codings(self, study: Study) -> Iterable[Coding]:
+        from judging.services.generation.codings import codings_of
+
+        return codings_of(study)
+
+    def item_costs(self, study: Study) -> Iterable[tuple[str, Decimal]]:
+        from judging.services.estimates.item_costs import item_costs
+
+        return item_costs(study)
+
+    def sections(self) -> Iterable[StudySection]:
+        return (StudySection("Judge runs", "judging:run-list"),)
+
+    def prompt_preview(self) -> PromptPreview:
+        from judging.services.prompt_preview import PREVIEW
+
+        return PREVIEW
+
+    def reviser(self) -> Reviser:
+        from judging.services.revisions.draft_revision import REVISER
+
+        return REVISER
+
+    def job_work(self) -> Mapping[str, Callable[[Job], None]]:
+        from judging.services.generation import background
+
+        return {
+            "products": background.import_products_of,
+            "corpus": background.add_corpus_of,
+            "making": background.make_study_of,
+        }
+
+    def derivations(self) -> Iterable[Any]:
+        from judging.services.entry_drafts import DERIVATION
+
+        return (DERIVATION,)
+
+    def bundle_files(self, study: Study) -> Iterable[BundleFile]:
+        from judging.services.bundle_files import bundle_files
+
+        return bundle_files(study)
+
+    def private_words(self, study: Study) -> Iterable[str]:
+        from judging.services.bundle_files import private_words
+
+        return private_words(study)
