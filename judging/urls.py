@@ -7,7 +7,8 @@ from judging import views
 app_name = "judging"
 urlpatterns = [
     path("studies/<slug:slug>/runs/", views.run_list, name="run-list"),
-    path("studies/<slug:slug>/runs/<int:run_id>/pause/", views.run_pause, name="run-pause"),
-    path("studies/<slug:slug>/runs/<int:run_id>/resume/", views.run_resume, name="run-resume"),
-    path("studies/<slug:slug>/runs/<int:run_id>/cancel/", views.run_cancel, name="run-cancel"),
+    *(
+        path(f"studies/<slug:slug>/runs/<int:run_id>/{act}/", views.run_act, {"act": act}, name=f"run-{act}")
+        for act in ("pause", "resume", "cancel")
+    ),
 ]

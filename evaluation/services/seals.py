@@ -6,18 +6,28 @@ responses, raters, exclusions, the study's hash) has a seal per row in a table o
 on the study.
 """
 
-from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import orjson
-from django.db.models import F, QuerySet
+from django.db.models import F, Model, QuerySet
 
 from evaluation.canonical import canonical_hash
 from evaluation.database.compiled_queries import CompiledInsert, CompiledUpdate, field_of
-from evaluation.models import Arm, Context, Exclusion, Item, Judgment, Rater, Response, Seal, Study
+from evaluation.models import (
+    Arm,
+    Context,
+    Exclusion,
+    Item,
+    ItemResponse,
+    Judgment,
+    Rater,
+    Seal,
+    Study,
+    System,
+)
 from evaluation.seals import SealKey, micros, open_seal_key, stable_json
-from evaluation.services.studies.compilation import query_content
 
 # Of a judgment, in the order in which `judgment_content` takes them.
 JUDGMENT_FIELDS = (
@@ -25,7 +35,7 @@ JUDGMENT_FIELDS = (
     *("duration_ms", "visible_ms", "judged_at", "answer_layout_id", "answer_values", "trace"),
 )
 Written = tuple[str, str, str]
-Row = Item | Rater | Exclusion | Study
+Row = Rater | Exclusion | Study
 COUNTED = ("recorded_count", "recorded_digest")
 NEW_SEALS = CompiledInsert(Seal)
 _values = attrgetter(*JUDGMENT_FIELDS)
@@ -102,23 +112,59 @@ def count_judgments(changes: Iterable[tuple[int, int, int]]) -> None:
 # --- what stands around them --------------------------------------------------------------------------------------
 
 
-def row_kind(row: Row) -> Seal.Kind:
-    return {
-        Item: Seal.Kind.ITEM,
-        Rater: Seal.Kind.RATER,
-        Exclusion: Seal.Kind.EXCLUSION,
-        Study: Seal.Kind.STUDY,
-    }[type(row)]
+ITEM_FIELDS = (
+    *("pk", "key", "role", "stimulus_hash", "systems_key", "lengths", "revision_number", "withdrawn_at"),
+    *("clarifying_question", "clarifying_source", "arm_id", "context_id", "query__key", "query__text"),
+    *("query__category", "query__source", "query__split", "query__information_need", "query__document"),
+)
+ITEM_JSON = ("gold", "origin", "query__turns", "query__references", "query__documents")
+RESPONSE_FIELDS = (
+    *("item_id", "response__key", "response__text", "response__system_id", "response__context_id"),
+    *("response__turns", "response__claims"),
+)
+RATER_FIELDS = ("pk", "kind", "source", "pseudonym", "label", "group", "in_figures", "about")
+
+
+def item_contents(pks: Collection[int]) -> dict[int, bytes]:
+    """By the items' keys, the content that their seals cover: all of them, of their queries, contexts, arms, responses
+    and systems that enters figures. The stimulus is what its hash says."""
+    links: dict[int, list[list[Any]]] = {}
+    for item, *response in ItemResponse.objects.filter(item__in=pks).values_list(*RESPONSE_FIELDS):
+        links.setdefault(item, []).append(response)
+    rows = list(Item.objects.filter(pk__in=pks).values_list(*ITEM_FIELDS, *ITEM_JSON))
+    arm, context = ITEM_FIELDS.index("arm_id"), ITEM_FIELDS.index("context_id")
+    withdrawn = ITEM_FIELDS.index("withdrawn_at")
+    responses = [each for of_item in links.values() for each in of_item]
+    arms = _by_pk(
+        Arm, {row[arm] for row in rows}, "key", "label", "context_at_generation", "context_at_judging"
+    )
+    systems = _by_pk(System, {each[2] for each in responses}, "key", "label", "family", "kind")
+    used = {row[context] for row in rows} | {each[3] for each in responses}
+    contexts = _by_pk(Context, used - {None}, "key", "source", "follow_ups")
+    found = {}
+    for row in rows:
+        fields: list[Any] = list(row[: len(ITEM_FIELDS)])
+        fields[withdrawn] = micros(fields[withdrawn])
+        fields[arm] = arms[fields[arm]]
+        texts, more = [], [row[len(ITEM_FIELDS) :], contexts.get(fields[context])]
+        for key, text, system, of_context, *parts in sorted(links.get(row[0], ()), key=itemgetter(0)):
+            texts.append([key, text, systems[system]])
+            more.append([*parts, contexts.get(of_context)])
+        del fields[context]
+        found[row[0]] = orjson.dumps([fields, texts]) + stable_json(more)
+    return found
+
+
+def _by_pk(model: type[Model], pks: Collection[Any], *fields: str) -> dict[int, list[Any]]:
+    rows = model._default_manager.filter(pk__in=pks).values_list("pk", *fields) if pks else ()
+    return {pk: values for pk, *values in rows}
 
 
 def row_content(row: Row) -> bytes:
-    """The content that a row's seal covers; an item comes with its parts (`freeze.select_parts`)."""
+    """The content that a row's seal covers."""
     match row:
-        case Item():
-            return stable_json(_item(row))
         case Rater():
-            names = ("pk", "kind", "source", "pseudonym", "label", "group", "in_figures", "about")
-            return stable_json([getattr(row, name) for name in names])
+            return stable_json([getattr(row, name) for name in RATER_FIELDS])
         case Exclusion():
             judged = row.judgment
             of = [judged.rater_id, judged.item_id, judged.replicate] if judged else None
@@ -128,46 +174,11 @@ def row_content(row: Row) -> bytes:
             return stable_json([row.pk, row.study_hash])
 
 
-def _item(item: Item) -> dict[str, Any]:
-    names = (
-        *(
-            "pk",
-            "key",
-            "role",
-            "gold",
-            "stimulus_hash",
-            "systems_key",
-            "lengths",
-            "revision_number",
-            "origin",
-        ),
-        *("clarifying_question", "clarifying_source"),
-    )
-    links = sorted(item.item_responses.all(), key=lambda link: link.response.key)
-    return {
-        **{name: getattr(item, name) for name in names},
-        "withdrawn": micros(item.withdrawn_at),
-        # The stimulus itself is what its hash says.
-        "stimulus": item.stimulus_hash,
-        "arm": _arm(item.arm),
-        "query": query_content(item.query),
-        "context": _context(item.context),
-        "responses": [_response(link.response) for link in links],
-    }
-
-
-def _arm(arm: Arm) -> list[Any]:
-    return [arm.key, arm.label, arm.context_at_generation, arm.context_at_judging]
-
-
-def _context(context: Context | None) -> list[Any] | None:
-    return None if context is None else [context.key, context.follow_ups, context.source]
-
-
-def _response(response: Response) -> list[Any]:
-    system = response.system
-    produced = [response.key, response.text, response.turns, response.claims, _context(response.context)]
-    return [*produced, system.key, system.label, system.family, system.kind]
+KINDS: dict[type[Model], Seal.Kind] = {
+    Rater: Seal.Kind.RATER,
+    Exclusion: Seal.Kind.EXCLUSION,
+    Study: Seal.Kind.STUDY,
+}
 
 
 def mark_of(key: SealKey, kind: str, row: int, value: int) -> int:
@@ -175,13 +186,34 @@ def mark_of(key: SealKey, kind: str, row: int, value: int) -> int:
 
 
 def seal_new(study: Study, rows: Sequence[Row]) -> None:
-    """Seal rows that were just written."""
+    """Seal rows of one kind that were just written."""
+    if rows:
+        _seal_new(study, KINDS[type(rows[0])], {row.pk: row_content(row) for row in rows})
+
+
+def seal_changed(study: Study, rows: Sequence[Row]) -> None:
+    """Renew the seals of rows of one kind that were just changed, and seal those that have none."""
+    if rows:
+        _seal_changed(study, KINDS[type(rows[0])], {row.pk: row_content(row) for row in rows})
+
+
+def seal_new_items(study: Study, pks: Collection[int]) -> None:
+    if pks and study.seal_key:
+        _seal_new(study, Seal.Kind.ITEM, item_contents(pks))
+
+
+def seal_changed_items(study: Study, pks: Collection[int]) -> None:
+    if pks and study.seal_key:
+        _seal_changed(study, Seal.Kind.ITEM, item_contents(pks))
+
+
+def _seal_new(study: Study, kind: Seal.Kind, contents: Mapping[int, bytes]) -> None:
     key = open_seal_key(study.seal_key)
-    if key is None or not rows:
+    if key is None or not contents:
         return
     made = [
-        Seal(study_id=study.pk, kind=row_kind(row), row=row.pk, value=key.seal(row_content(row)))
-        for row in rows
+        Seal(study_id=study.pk, kind=kind, row=pk, value=key.seal(content))
+        for pk, content in contents.items()
     ]
     if len(made) == 1:
         NEW_SEALS.run(*made)
@@ -190,27 +222,25 @@ def seal_new(study: Study, rows: Sequence[Row]) -> None:
     _count(key, study, len(made), made)
 
 
-def seal_changed(study: Study, rows: Iterable[Row]) -> None:
-    """Renew the seals of rows of one kind whose content was just changed, and seal those that have none."""
+def _seal_changed(study: Study, kind: Seal.Kind, contents: Mapping[int, bytes]) -> None:
     key = open_seal_key(study.seal_key)
-    by_pk = {row.pk: row for row in rows}
-    if key is None or not by_pk:
+    if key is None:
         return
-    [kind] = {row_kind(row) for row in by_pk.values()}
     stored = list(
         Seal.objects.select_for_update(no_key=True)
-        .filter(study=study, kind=kind, row__in=by_pk)
+        .filter(study=study, kind=kind, row__in=list(contents))
         .order_by("row")
     )
     marks = 0
     for each in stored:
         before = mark_of(key, kind, each.row, each.value)
-        each.value = key.seal(row_content(by_pk.pop(each.row)))
+        each.value = key.seal(contents[each.row])
         marks ^= before ^ mark_of(key, kind, each.row, each.value)
     Seal.objects.bulk_update(stored, ["value"])
     if marks:
         COUNT_ROWS.run(study=study.pk, more=0, mark=marks)
-    seal_new(study, list(by_pk.values()))
+    there = {each.row for each in stored}
+    _seal_new(study, kind, {pk: content for pk, content in contents.items() if pk not in there})
 
 
 def unseal(study: Study, kind: Seal.Kind) -> None:

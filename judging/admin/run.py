@@ -25,29 +25,19 @@ from evaluation.admin.pages import (
 from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
+from judging.acts import act_on, begin_run, begin_trial, possible_acts
 from judging.admin.durations import duration_text
 from judging.admin.run_groups import change_group_budget, group_url, watch_group
 from judging.admin.run_limits import PURPOSES, StartForm
-from judging.models import ACTIVE, Judge, Purpose, Run, RunState, WorkKind
-from judging.services import (
-    UNCHANGED,
-    cancel_run,
-    estimate,
-    pause_run,
-    resume_run,
-    retry_run,
-    run_progress,
-    start_run,
-)
+from judging.models import ACTIVE, Judge, Purpose, Run, WorkKind
+from judging.services import estimate, run_progress
 from judging.services.batches.rows import open_batches
 from judging.services.calls.budget import group_spent
 from judging.services.calls.costs import format_amount
 from judging.services.calls.ledger import exact_sum
 from judging.services.runs.judge_runs import batch_refusals, has_revisable_entries
 from judging.services.runs.reply_examples import unreadable_reply
-from judging.services.runs.trials import needs_trial, start_trial, trial_calls
-from judging.tasks import enqueue_batch_end, enqueue_run
+from judging.services.runs.trials import needs_trial, trial_calls
 
 # Offered where entries are calibrated.
 REVISIONS = (Purpose.REVISION, "revisions: requests of participants, up to the budget")
@@ -99,9 +89,7 @@ def _never_kept(response: HttpResponse) -> HttpResponse:
 
 
 def _try(request: HttpRequest, study: Study, judge: Judge, form: StartForm) -> HttpResponse:
-    run = start_trial(study, judge, user=request.user, budget=form.cleaned_data["budget"])
-    enqueue_run(run)
-    log_action(study=study, by=request.user, message=f"Tried one item: {run}.")
+    run = begin_trial(study, judge, by=request.user, budget=form.cleaned_data["budget"])
     filled = {name: form.data[name] for name in form.fields if form.data.get(name)}
     back = reverse("admin:judging_judge_start", args=[judge.pk])
     return HttpResponseRedirect(f"{back}?{urlencode({'try': run.pk, **filled})}")
@@ -125,10 +113,7 @@ def _trial_context(request: HttpRequest, judge: Judge) -> dict[str, Any]:
 
 
 def _start(request: HttpRequest, study: Study, judge: Judge, data: dict[str, Any]) -> HttpResponse:
-    run = start_run(study, judge, user=request.user, **data)
-    enqueue_run(run)
-    limit = "" if run.budget is None else f", at most {run.budget}"
-    log_action(study=study, by=request.user, message=f"Started {run} ({run.judging.purpose}{limit}).")
+    run = begin_run(study, judge, by=request.user, **data)
     messages.success(request, f"Started {run}.")
     return HttpResponseRedirect(reverse("admin:judging_run_watch", args=[run.pk]))
 
@@ -189,15 +174,8 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _acts(run: Run, not_ok: int) -> list[tuple[str, str]]:
-    names = []
-    if run.state in ACTIVE:
-        names.append("pause")
-    if run.state in (RunState.PAUSED, RunState.STOPPED):
-        names.append("resume")
-    if not_ok and run.state != RunState.CANCELLED and run.work != WorkKind.REVISION:
-        names.append("retry")
-    if run.state not in (RunState.COMPLETE, RunState.CANCELLED):
-        names.append("cancel")
+    # Participants ask for a failed revision again themselves.
+    names = possible_acts(run, not_ok=0 if run.work == WorkKind.REVISION else not_ok)
     labels = {"pause": "Pause", "resume": "Resume", "retry": "Retry failed calls", "cancel": "Cancel"}
     return [(labels[name], reverse(f"admin:judging_run_{name}", args=[run.pk])) for name in names]
 
@@ -215,71 +193,56 @@ class ResumeForm(OptionalReasonForm):
     field_order = ("budget", "reason")
 
 
-def _steer(
-    request: HttpRequest, pk: int, do: Callable[[Run, dict[str, Any]], str], **act: Any
-) -> HttpResponse:
+def _confirm(request: HttpRequest, pk: int, act: str, **asked: Any) -> HttpResponse:
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
     run = _run(request, pk, "write")
 
-    def act_on(data: dict[str, Any]) -> str:
-        return do(run, data)
+    def do(data: dict[str, Any]) -> str:
+        changes = {"budget": data["budget"]} if data.get("budget", run.budget) != run.budget else {}
+        return act_on(run, act, by=request.user, reason=data["reason"], **changes)
 
-    initial = {"budget": run.budget}
-    back = reverse("admin:judging_run_watch", args=[pk])
-    asked = ConfirmedAction(
-        do=act_on, back=back, form=act.pop("form", OptionalReasonForm), initial=initial, **act
+    action = ConfirmedAction(
+        do=do,
+        back=reverse("admin:judging_run_watch", args=[pk]),
+        form=asked.pop("form", OptionalReasonForm),
+        initial={"budget": run.budget},
+        logs_itself=True,
+        **asked,
     )
-    return confirmation_page(request, run.study, asked, tab="judges")
+    return confirmation_page(request, run.study, action, tab="judges")
 
 
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
-    def do(run: Run, data: dict[str, Any]) -> str:
-        pause_run(run)
-        return f"Paused {run}."
-
     text = "No further calls are made; those in flight finish within moments. Nothing is lost."
     if open_batches(pk).exists():
         text += " Batches stay at the endpoint, and what they bring is kept."
-    return _steer(request, pk, do, title="Pause the run", text=text, button="Pause")
+    return _confirm(request, pk, "pause", title="Pause the run", text=text, button="Pause")
 
 
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
-    def do(run: Run, data: dict[str, Any]) -> str:
-        resume_run(run, budget=data["budget"] if data["budget"] != run.budget else UNCHANGED)
-        enqueue_run(run)
-        return f"Resumed {run}."
-
     text = "The run continues where it stopped. Existing judgments stay."
-    return _steer(request, pk, do, title="Resume the run", text=text, button="Resume", form=ResumeForm)
+    return _confirm(
+        request, pk, "resume", title="Resume the run", text=text, button="Resume", form=ResumeForm
+    )
 
 
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    def do(run: Run, data: dict[str, Any]) -> str:
-        cancel_run(run)
-        enqueue_batch_end(run)
-        return f"Cancelled {run}."
-
     text = "The run ends for good. Its judgments stay but are in no figure."
     if open_batches(pk).exists():
         text += " Its batches are cancelled at the endpoint; what they have answered is kept and paid for."
-    return _steer(request, pk, do, title="Cancel the run", text=text, button="Cancel the run", danger=True)
+    return _confirm(
+        request, pk, "cancel", title="Cancel the run", text=text, button="Cancel the run", danger=True
+    )
 
 
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    def do(run: Run, data: dict[str, Any]) -> str:
-        n = retry_run(run)
-        if not n:
-            raise Refused("No call of this run failed, was unparsed or truncated.")
-        enqueue_run(run)
-        return f"Retrying {n:,} call{'' if n == 1 else 's'} of {run}."
-
     text = (
         "Calls that failed, were truncated or could not be read are made again. A good judgment "
         "may replace them, "
     )
     text += "never the reverse; inconsistent verdicts are not retried, as that would bias the judge."
-    return _steer(request, pk, do, title="Retry failed calls", text=text, button="Retry")
+    return _confirm(request, pk, "retry", title="Retry failed calls", text=text, button="Retry")
 
 
 class JudgeFilter(StudyRowFilter):

@@ -14,7 +14,7 @@ from evaluation.admin.pages import ConfirmedAction, confirmation_page, page, tab
 from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
+from judging.acts import begin_runs
 from judging.admin.durations import duration_text
 from judging.admin.run_limits import StartForm
 from judging.models import ACTIVE, Judge, Run, RunGroup
@@ -23,7 +23,7 @@ from judging.services import runs_progress
 from judging.services.calls.budget import group_spent
 from judging.services.calls.costs import format_amount
 from judging.services.groups.group_estimate import GroupEstimate, estimate_runs
-from judging.services.groups.run_groups import group_problems, set_group_budget, start_runs
+from judging.services.groups.run_groups import group_problems, set_group_budget
 from judging.tasks import enqueue_run
 
 MOST_JUDGES = 50
@@ -110,13 +110,7 @@ def _chosen(request: HttpRequest) -> tuple[Study, list[Judge]]:
 
 
 def _start(request: HttpRequest, study: Study, judges: list[Judge], data: dict[str, Any]) -> HttpResponse:
-    group = start_runs(study, judges, user=request.user, **data)
-    for run in group.runs.all():
-        enqueue_run(run)
-    names = ", ".join(map(str, judges))
-    limit = "" if group.budget is None else f", at most {format_amount(group.budget)} together"
-    said = f"Started {len(judges)} runs together: {names} ({data['purpose']}{limit})."
-    log_action(study=study, by=request.user, message=said)
+    group, said = begin_runs(study, judges, by=request.user, **data)
     messages.success(request, said)
     return HttpResponseRedirect(group_url(group.pk))
 

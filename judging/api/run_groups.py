@@ -15,6 +15,7 @@ from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import MAX_ID, BodyIntegerField, MoneyField, PageQuery, StrictSerializer
 from evaluation.models import Study
+from judging.acts import begin_runs
 from judging.api.judges import EstimateQuery, EstimateSerializer
 from judging.api.runs import (
     IDEMPOTENCY_KEY,
@@ -32,7 +33,7 @@ from judging.api.runs import (
 from judging.models import Judge, Run
 from judging.services.calls.ledger import exact_sum
 from judging.services.groups.group_estimate import MemberEstimate, estimate_runs
-from judging.services.groups.run_groups import GROUPED, groups_of, set_group_budget, start_runs
+from judging.services.groups.run_groups import GROUPED, groups_of, set_group_budget
 from judging.tasks import enqueue_run
 
 MOST_JUDGES = 50
@@ -124,9 +125,7 @@ class RunGroupList(StudyView):
             raise Conflict("This study does not have all these judges.", code="refused")
 
         def start() -> dict[str, Any]:
-            group = allowed(lambda: start_runs(self.study, judges, user=request.user, **wanted))
-            for run in group.runs.all():
-                enqueue_run(run)
+            group, _ = allowed(lambda: begin_runs(self.study, judges, by=request.user, **wanted))
             return _record(group_of(self.study, group.pk))
 
         return start_once(request, start)

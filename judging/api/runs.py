@@ -21,18 +21,14 @@ from evaluation.api.query import MAX_ID, BodyIntegerField, MoneyField, PageQuery
 from evaluation.models import Outcome, Study
 from evaluation.refusals import FieldsRefused, Refused, WrongState
 from evaluation.services.idempotency import IdempotencyKeyReused, run_once
+from judging.acts import act_on, begin_run
 from judging.api.judges import MAX_IN_FLIGHT, MAX_ITEMS
 from judging.models import BatchState, CallBatch, Judge, Purpose, Run, RunState
 from judging.services import (
     RunProgress,
-    cancel_run,
-    pause_run,
-    resume_run,
     run_progress,
-    start_run,
     unreadable_reply,
 )
-from judging.tasks import enqueue_batch_end, enqueue_run
 
 T = TypeVar("T")
 IDEMPOTENCY_KEY_SHAPE = re.compile(r"[A-Za-z0-9._:-]{1,255}")
@@ -205,9 +201,7 @@ class RunList(StudyView):
             raise ValidationError({"judge": [ErrorDetail("This study has no such judge.", "unknown")]})
 
         def start() -> dict[str, Any]:
-            run = allowed(lambda: start_run(self.study, judge, user=request.user, **wanted))
-            enqueue_run(run)
-            return _detail(run)
+            return _detail(allowed(lambda: begin_run(self.study, judge, by=request.user, **wanted)))
 
         return start_once(request, start)
 
@@ -224,11 +218,11 @@ class RunDetail(StudyView):
 
 
 class RunAction(StudyView):
-    """One step of a run, by who may change the study."""
+    """One act on a run, by who may change the study; it stands in the study's history."""
 
-    def step(self, run: int, act: Callable[[Run], Any]) -> Response:
+    def act(self, run: int, act: str, **changes: Any) -> Response:
         found = run_of(self.study, run)
-        allowed(lambda: act(found))
+        allowed(lambda: act_on(found, act, by=self.request.user, **changes))
         return Response(_detail(found))
 
 
@@ -241,7 +235,7 @@ class RunPause(RunAction):
         responses={200: RunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        return self.step(run, pause_run)
+        return self.act(run, "pause")
 
 
 class RunCancel(RunAction):
@@ -253,11 +247,7 @@ class RunCancel(RunAction):
         responses={200: RunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        def cancel(found: Run) -> None:
-            cancel_run(found)
-            enqueue_batch_end(found)
-
-        return self.step(run, cancel)
+        return self.act(run, "cancel")
 
 
 class RunResume(RunAction):
@@ -269,13 +259,7 @@ class RunResume(RunAction):
         responses={200: RunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        changes = read_body(ResumeSerializer, request)
-
-        def resume(found: Run) -> None:
-            resume_run(found, **changes)
-            enqueue_run(found)
-
-        return self.step(run, resume)
+        return self.act(run, "resume", **read_body(ResumeSerializer, request))
 
 
 def start_once(request: Request, start: Callable[[], dict[str, Any]]) -> Response:

@@ -17,7 +17,7 @@ from evaluation.protocols.attributes import attributes_of, find_unknown
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RenderBox
 from evaluation.selectors import queries_of_people
-from evaluation.services.seals import seal_new
+from evaluation.services.seals import seal_new_items
 from evaluation.services.studies.compilation import (
     ResponseRenderer,
     compile_spec,
@@ -93,7 +93,7 @@ def freeze_items(
                     ready.append(item)
             with transaction.atomic():
                 Item.objects.bulk_update(ready, ["stimulus", "stimulus_hash", "systems_key", "lengths"])
-                seal_new(study, ready)
+                seal_new_items(study, [item.pk for item in ready])
             done += len(batch)
             on_batch(done)
     return problems
@@ -105,12 +105,12 @@ def seal_items(study: Study) -> None:
     last = 0
     while True:
         unsealed = Item.objects.filter(~Exists(sealed), study=study, pk__gt=last).exclude(stimulus_hash="")
-        batch = list(select_parts(unsealed.order_by("pk"))[: settings.ASSAY_BATCH_SIZE])
+        batch = list(unsealed.order_by("pk").values_list("pk", flat=True)[: settings.ASSAY_BATCH_SIZE])
         if not batch:
             return
-        last = batch[-1].pk
+        last = batch[-1]
         with transaction.atomic():
-            seal_new(study, batch)
+            seal_new_items(study, batch)
 
 
 def _batches(study: Study) -> Iterator[Sequence[Item]]:

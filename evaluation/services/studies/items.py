@@ -10,12 +10,11 @@ from django.utils import timezone
 from evaluation.extension import extensions
 from evaluation.models import Item, Revision, Status, Study
 from evaluation.refusals import WrongState
-from evaluation.services.seals import seal_changed
+from evaluation.services.seals import seal_changed, seal_changed_items
 from evaluation.services.studies.freeze import (
     assign_orders,
     compute_study_hash,
     hash_added_items,
-    select_parts,
 )
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
@@ -64,8 +63,7 @@ def open_items(study: Study, items: Collection[int]) -> Revision:
         for each in extensions():
             each.items_added(locked)
         for at in range(0, len(pks), settings.ASSAY_BATCH_SIZE):
-            new = Item.objects.filter(pk__in=pks[at : at + settings.ASSAY_BATCH_SIZE])
-            seal_changed(locked, select_parts(new))
+            seal_changed_items(locked, pks[at : at + settings.ASSAY_BATCH_SIZE])
         locked.study_hash = compute_study_hash(locked)
         locked.save(update_fields=["study_hash"])
         seal_changed(locked, [locked])
@@ -79,6 +77,6 @@ def withdraw_item(item: Item) -> None:
         Study.objects.filter(pk=item.study_id).update(corrections=F("corrections") + 1)
         item.withdrawn_at = timezone.now()
         item.save(update_fields=["withdrawn_at"])
-        seal_changed(item.study, select_parts(Item.objects.filter(pk=item.pk)))
+        seal_changed_items(item.study, [item.pk])
         for each in extensions():
             each.item_withdrawn(item)

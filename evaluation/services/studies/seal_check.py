@@ -4,7 +4,8 @@ People may be judging meanwhile: what looks changed is looked at again, under th
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from django.conf import settings
@@ -15,14 +16,12 @@ from evaluation.models import AnswerText, Exclusion, Item, Judgment, Rater, Seal
 from evaluation.seals import SealKey, is_public, open_seal_key
 from evaluation.services.seals import (
     JUDGMENT_FIELDS,
-    Row,
     Written,
+    item_contents,
     judgment_content,
     mark_of,
     row_content,
-    row_kind,
 )
-from evaluation.services.studies.freeze import select_parts
 
 RATER = JUDGMENT_FIELDS.index("rater_id")
 
@@ -104,31 +103,32 @@ class RecordedJudgments:
 def check_surroundings(study: Study, key: SealKey) -> Iterator[str]:
     """Hold items, raters, exclusions and the study's hash against their seals."""
     stored = _Seals(study, key)
-    suspects: dict[str, list[int]] = defaultdict(list)
-    for kind, rows in _sealed_rows(study).items():
+    suspects: dict[str, list[int]] = {}
+    for kind in Seal.Kind.values:
         there = set()
-        for row in rows.order_by("pk").iterator(settings.ASSAY_BATCH_SIZE):
-            there.add(row.pk)
-            if not stored.holds(row):
-                suspects[kind].append(row.pk)
-        suspects[kind] += stored.rows(kind) - there
+        suspects[kind] = []
+        for pk, content in _contents(study, kind):
+            there.add(pk)
+            if not stored.holds(kind, pk, content):
+                suspects[kind].append(pk)
+        suspects[kind] += sorted(stored.rows(kind) - there)
     if not any(suspects.values()) and stored.is_whole(study):
         return
     sentences = []
     with transaction.atomic():
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         stored = _Seals(locked, key)
-        for kind, rows in _sealed_rows(locked).items():
-            again = {row.pk: row for row in rows.filter(pk__in=suspects[kind])}
-            for pk in suspects[kind]:
-                found = again.get(pk)
-                if found is None:
+        for kind, pks in suspects.items():
+            again = dict(_contents(locked, kind, pks))
+            names = _names(locked, kind, pks)
+            for pk in pks:
+                if pk not in again:
                     if pk in stored.rows(kind):
                         sentences.append(f"{kind.capitalize()} {pk}: was deleted past the application.")
                 elif pk not in stored.rows(kind):
-                    sentences.append(f"{_named(found)}: has no seal, so the application has not made it.")
-                elif not stored.holds(found):
-                    sentences.append(f"{_named(found)}: was changed past the application.")
+                    sentences.append(f"{names[pk]}: has no seal, so the application has not made it.")
+                elif not stored.holds(kind, pk, again[pk]):
+                    sentences.append(f"{names[pk]}: was changed past the application.")
         if not stored.is_whole(locked):
             sentences.append(
                 "The seals of items, raters and exclusions are not those that were made: "
@@ -152,30 +152,42 @@ class _Seals:
     def rows(self, kind: str) -> set[int]:
         return set(self._by_kind[kind])
 
-    def holds(self, row: Row) -> bool:
-        return self._by_kind[row_kind(row)].get(row.pk) == self._key.seal(row_content(row))
+    def holds(self, kind: str, row: int, content: bytes) -> bool:
+        return self._by_kind[kind].get(row) == self._key.seal(content)
 
     def is_whole(self, study: Study) -> bool:
         made = Study.objects.values_list("sealed_count", "sealed_digest").get(pk=study.pk)
         return (self.count, self._digest) == made
 
 
-def _sealed_rows(study: Study) -> dict[str, QuerySet[Any]]:
-    return {
+def _rows(study: Study, kind: str) -> QuerySet[Any]:
+    rows: dict[str, QuerySet[Any]] = {
         Seal.Kind.STUDY: Study.objects.filter(pk=study.pk),
-        Seal.Kind.ITEM: select_parts(Item.objects.filter(study=study).exclude(stimulus_hash="")),
+        Seal.Kind.ITEM: Item.objects.filter(study=study).exclude(stimulus_hash=""),
         Seal.Kind.RATER: study.raters.all(),
         Seal.Kind.EXCLUSION: Exclusion.objects.filter(study=study).select_related("judgment"),
     }
+    return rows[kind]
 
 
-def _named(row: Row) -> str:
-    match row:
-        case Item():
-            return f"Item {row.key} with its query, context, arm, responses and systems"
-        case Rater():
-            return f"Rater {row.pk} ({row.pseudonym})"
-        case Exclusion():
-            return f"Exclusion {row.pk}"
-        case Study():
-            return "The study hash"
+def _contents(study: Study, kind: str, only: Collection[int] | None = None) -> Iterator[tuple[int, bytes]]:
+    """By primary key, the content of rows as they are now: of all of a kind, or only of these."""
+    rows = _rows(study, kind) if only is None else _rows(study, kind).filter(pk__in=only)
+    if kind != Seal.Kind.ITEM:
+        yield from ((row.pk, row_content(row)) for row in rows.order_by("pk").iterator())
+        return
+    pks = rows.order_by("pk").values_list("pk", flat=True).iterator()
+    while batch := list(islice(pks, settings.ASSAY_BATCH_SIZE)):
+        yield from item_contents(batch).items()
+
+
+def _names(study: Study, kind: str, pks: Collection[int]) -> dict[int, str]:
+    rows = _rows(study, kind).filter(pk__in=pks)
+    if kind == Seal.Kind.ITEM:
+        return {
+            pk: f"Item {key} with its query, context, arm, responses and systems"
+            for pk, key in rows.values_list("pk", "key")
+        }
+    if kind == Seal.Kind.RATER:
+        return {pk: f"Rater {pk} ({name})" for pk, name in rows.values_list("pk", "pseudonym")}
+    return {row.pk: "The study hash" if kind == Seal.Kind.STUDY else f"Exclusion {row.pk}" for row in rows}

@@ -10,8 +10,7 @@ from django.db.models import QuerySet
 from evaluation.models import AnswerText, Exclusion, Item, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.seals import SealKey, encrypted_anew, new_seal_key, open_seal_key
-from evaluation.services.seals import JUDGMENT_FIELDS, judgment_content, seal_new
-from evaluation.services.studies.freeze import select_parts
+from evaluation.services.seals import JUDGMENT_FIELDS, judgment_content, seal_new, seal_new_items
 
 
 def seal_study(study: Study, *, new_key: bool = False) -> int:
@@ -41,13 +40,16 @@ def _seal_around(study: Study) -> None:
     study.sealed_count = study.sealed_digest = 0
     study.save(update_fields=["sealed_count", "sealed_digest"])
     seal_new(study, [study])
-    items = Item.objects.filter(study=study).exclude(stimulus_hash="")
+    items = Item.objects.filter(study=study).exclude(stimulus_hash="").order_by("pk")
+    pks = items.values_list("pk", flat=True).iterator()
+    while batch := list(islice(pks, settings.ASSAY_BATCH_SIZE)):
+        seal_new_items(study, batch)
     exclusions = Exclusion.objects.filter(study=study).select_related("judgment")
-    around: tuple[QuerySet[Any], ...] = (select_parts(items), study.raters.all(), exclusions)
+    around: tuple[QuerySet[Any], ...] = (study.raters.all(), exclusions)
     for rows in around:
-        stored = rows.order_by("pk").iterator(settings.ASSAY_BATCH_SIZE)
-        while batch := list(islice(stored, settings.ASSAY_BATCH_SIZE)):
-            seal_new(study, batch)
+        stored = rows.order_by("pk").iterator()
+        while some := list(islice(stored, settings.ASSAY_BATCH_SIZE)):
+            seal_new(study, some)
 
 
 def _seal_rater(key: SealKey, pk: int) -> int:

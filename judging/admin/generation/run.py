@@ -1,12 +1,11 @@
 """A run of a pipeline: how far it is, what it made, step by step, and the study that is made of it."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.http import (
     Http404,
     HttpRequest,
@@ -26,13 +25,13 @@ from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Job, Study
 from evaluation.refusals import FieldsRefused, Refused
 from evaluation.services.history import log_action
+from judging.acts import ACTS, act_on, begin_later_steps
 from judging.admin.generation.forms import MakeForm
 from judging.admin.generation.overview import pipeline_label, pipeline_runs
 from judging.generation.pipeline import Pipeline
 from judging.generation.pipelines import PIPELINES
 from judging.models import ACTIVE, Product, Run, RunState
-from judging.services import cancel_run, pause_run, resume_run, retry_run, run_progress
-from judging.services.generation.later_steps import make_later_steps
+from judging.services import run_progress
 from judging.services.generation.made_studies import check_making
 from judging.services.generation.product_files import product_lines
 from judging.services.generation.products import (
@@ -42,10 +41,8 @@ from judging.services.generation.products import (
     drop_products,
     find_products,
     made_counts,
-    pass_over,
     restore_products,
 )
-from judging.tasks import enqueue_batch_end, enqueue_run
 
 PER_PAGE = 50
 KEPT_OR_NOT = {"": "all", KEPT: "kept", DROPPED: "dropped", EDITED: "edited"}
@@ -160,48 +157,12 @@ def _make_again(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
         return HttpResponseRedirect(request.get_full_path())
     step = request.POST["again"]
     try:
-        with transaction.atomic():
-            new = make_later_steps(run, step, user=request.user)
-            log_action(study=study, by=request.user, message=f"{new} goes on from {step} of {run}.")
-            enqueue_run(new)
+        new = begin_later_steps(run, step, by=request.user)
     except Refused as refused:
         messages.error(request, str(refused))
         return HttpResponseRedirect(request.get_full_path())
     messages.success(request, f"Run {new.pk} makes the later steps again.")
     return HttpResponseRedirect(reverse("admin:evaluation_study_generation_run", args=[study.pk, new.pk]))
-
-
-def _resume(run: Run) -> str:
-    resume_run(run)
-    return "Resumed"
-
-
-def _pause(run: Run) -> str:
-    pause_run(run)
-    return "Paused"
-
-
-def _cancel(run: Run) -> str:
-    cancel_run(run)
-    enqueue_batch_end(run)
-    return "Cancelled"
-
-
-def _retry(run: Run) -> str:
-    return f"{retry_run(run):,} calls are retried in"
-
-
-def _pass_over(run: Run) -> str:
-    return f"{pass_over(run):,} units are passed over in"
-
-
-ACTS: dict[str, Callable[[Run], str]] = {
-    "pause": _pause,
-    "resume": _resume,
-    "cancel": _cancel,
-    "retry": _retry,
-    "pass-over": _pass_over,
-}
 
 
 @study_page("write", methods=("POST",))
@@ -210,12 +171,7 @@ def steer(request: HttpRequest, study: Study, run_id: int, act: str) -> HttpResp
         raise Http404
     run = run_of(study, run_id)
     try:
-        with transaction.atomic():
-            said = f"{ACTS[act](run)} {run}."
-            log_action(study=study, by=request.user, message=said)
-            run.refresh_from_db()
-            if run.state in ACTIVE:
-                enqueue_run(run)
+        said = act_on(run, act, by=request.user)
     except Refused as refused:
         # Somebody else was faster, or the run came to its end meanwhile.
         messages.warning(request, str(refused))

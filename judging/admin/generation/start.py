@@ -10,11 +10,10 @@ from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
-from evaluation.services.history import log_action
+from judging.acts import begin_pipeline
 from judging.admin.generation.forms import PipelineForm
 from judging.generation.pipelines import PIPELINES
-from judging.services.generation.pipeline_runs import estimate_pipeline, start_pipeline
-from judging.tasks import enqueue_run
+from judging.services.generation.pipeline_runs import estimate_pipeline
 
 
 @study_page("write", methods=FORM)
@@ -32,11 +31,8 @@ def start(request: HttpRequest, study: Study, key: str) -> HttpResponse:
             estimate = estimate_pipeline(study, settings, by_batch=by_batch)
             if "start" in request.POST:
                 limits = {name: form.cleaned_data[name] for name in ("budget", "in_flight")}
-                run = start_pipeline(study, settings, user=request.user, by_batch=by_batch, **limits)
-                enqueue_run(run)
-                said = f"Started {run}."
-                log_action(study=study, by=request.user, message=said)
-                messages.success(request, said)
+                run = begin_pipeline(study, settings, by=request.user, by_batch=by_batch, **limits)
+                messages.success(request, f"Started {run}.")
                 return HttpResponseRedirect(
                     reverse("admin:evaluation_study_generation_run", args=[study.pk, run.pk])
                 )

@@ -1,6 +1,6 @@
 """Runs of pipelines: started, followed and steered."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404
@@ -15,7 +15,7 @@ from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.problems import CONFLICTS
 from evaluation.api.query import BodyIntegerField, BodyTextField, MoneyField, StrictSerializer
 from evaluation.models import Study
-from evaluation.services.history import log_action
+from judging.acts import act_on, begin_later_steps, begin_pipeline
 from judging.api.generation.pipelines import MAX_KEY, PipelineSettingsSerializer, by_batch_field, settings_of
 from judging.api.judges import MAX_IN_FLIGHT
 from judging.api.runs import (
@@ -33,13 +33,10 @@ from judging.api.runs import (
     time_text,
 )
 from judging.generation.pipelines import PIPELINES
-from judging.models import ACTIVE, Run, RunState
-from judging.services import cancel_run, pause_run, resume_run, retry_run, run_progress
-from judging.services.generation.later_steps import make_later_steps
-from judging.services.generation.pipeline_runs import start_pipeline
-from judging.services.generation.products import COUNTED, made_counts, pass_over
+from judging.models import Run, RunState
+from judging.services import run_progress
+from judging.services.generation.products import COUNTED, made_counts
 from judging.services.generation.states import casts_of, endpoints_of
-from judging.tasks import enqueue_batch_end, enqueue_run
 
 
 class StartPipelineSerializer(PipelineSettingsSerializer):
@@ -142,13 +139,10 @@ class PipelineRunList(StudyView):
 
         def begin() -> Run:
             settings = settings_of(self.study, wanted, user=request.user)
-            return start_pipeline(self.study, settings, user=request.user, **limits)
+            return begin_pipeline(self.study, settings, by=request.user, **limits)
 
         def start() -> dict[str, Any]:
-            run = allowed(begin)
-            enqueue_run(run)
-            log_action(study=self.study, by=request.user, message=f"Started {run}.")
-            return detail_record(run)
+            return detail_record(allowed(begin))
 
         return start_once(request, start)
 
@@ -167,13 +161,9 @@ class PipelineRunDetail(StudyView):
 class PipelineRunAction(StudyView):
     """One act on a run, by who may change the study; it stands in the study's history."""
 
-    def act(self, run: int, act: Callable[[Run], str]) -> Response:
+    def act(self, run: int, act: str, **changes: Any) -> Response:
         found = pipeline_run_of(self.study, run)
-        said = allowed(lambda: act(found))
-        log_action(study=self.study, by=self.request.user, message=f"{said} {found}.")
-        found.refresh_from_db()
-        if found.state in ACTIVE:
-            enqueue_run(found)
+        allowed(lambda: act_on(found, act, by=self.request.user, **changes))
         return Response(detail_record(found))
 
 
@@ -186,11 +176,7 @@ class PipelineRunPause(PipelineRunAction):
         responses={200: PipelineRunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        def pause(found: Run) -> str:
-            pause_run(found)
-            return "Paused"
-
-        return self.act(run, pause)
+        return self.act(run, "pause")
 
 
 class PipelineRunCancel(PipelineRunAction):
@@ -202,12 +188,7 @@ class PipelineRunCancel(PipelineRunAction):
         responses={200: PipelineRunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        def cancel(found: Run) -> str:
-            cancel_run(found)
-            enqueue_batch_end(found)
-            return "Cancelled"
-
-        return self.act(run, cancel)
+        return self.act(run, "cancel")
 
 
 class PipelineRunResume(PipelineRunAction):
@@ -219,13 +200,7 @@ class PipelineRunResume(PipelineRunAction):
         responses={200: PipelineRunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        changes = read_body(ResumeSerializer, request)
-
-        def resume(found: Run) -> str:
-            resume_run(found, **changes)
-            return "Resumed"
-
-        return self.act(run, resume)
+        return self.act(run, "resume", **read_body(ResumeSerializer, request))
 
 
 class PipelineRunRetry(PipelineRunAction):
@@ -237,7 +212,7 @@ class PipelineRunRetry(PipelineRunAction):
         responses={200: PipelineRunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        return self.act(run, lambda found: f"{retry_run(found):,} calls are retried in")
+        return self.act(run, "retry")
 
 
 class PipelineRunPassOver(PipelineRunAction):
@@ -249,7 +224,7 @@ class PipelineRunPassOver(PipelineRunAction):
         responses={200: PipelineRunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        return self.act(run, lambda found: f"{pass_over(found):,} units are passed over in")
+        return self.act(run, "pass-over")
 
 
 class LaterStepsSerializer(StrictSerializer):
@@ -274,11 +249,7 @@ class PipelineRunLaterSteps(StudyView):
         step = read_body(LaterStepsSerializer, request)["step"]
 
         def start() -> dict[str, Any]:
-            new = allowed(lambda: make_later_steps(found, step, user=request.user))
-            enqueue_run(new)
-            message = f"{new} goes on from {step} of {found}."
-            log_action(study=self.study, by=request.user, message=message)
-            return detail_record(new)
+            return detail_record(allowed(lambda: begin_later_steps(found, step, by=request.user)))
 
         return start_once(request, start)
 

@@ -18,6 +18,7 @@ from evaluation.management.progress import add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from judging.acts import act_on, begin_later_steps, begin_pipeline
 from judging.backends.options import JudgeOption
 from judging.generation.pipeline import PlacedModel
 from judging.generation.pipelines import PIPELINES
@@ -25,23 +26,20 @@ from judging.management.retrieval import add_grid_arguments, grid_lines
 from judging.management.studies import amount
 from judging.management.working import work_to_the_end
 from judging.models import ACTIVE, Run, RunState
-from judging.services import pause_run, resume_run, retry_run, run_progress
+from judging.services import run_progress
 from judging.services.generation.code_shares import share_lines
 from judging.services.generation.documents import write_documents
-from judging.services.generation.later_steps import make_later_steps
 from judging.services.generation.made_studies import make_study
 from judging.services.generation.pipeline_runs import (
     PipelineSettings,
     estimate_pipeline,
     pipeline_settings,
-    start_pipeline,
 )
 from judging.services.generation.product_files import import_products, product_lines
 from judging.services.generation.products import (
     drop_products,
     edit_product,
     made_counts,
-    pass_over,
     product_record,
     products_of,
     restore_products,
@@ -183,24 +181,25 @@ class Command(AssayCommand):
             if run is None:
                 raise CommandError(f"{study.title} has no pipeline's run {options['run']}.")
             if options["after"]:
-                run = make_later_steps(run, options["after"])
+                run = begin_later_steps(run, options["after"], by=None, queue=False)
                 self.stdout.write(f"Run {run.pk} goes on from run {options['run']}.")
         else:
             unfinished = runs.filter(generating__pipeline=settings.pipeline.key, state__in=UNFINISHED)
             run = None if options["new"] else unfinished.order_by("-pk").first()
             if run is None:
                 limits = {"in_flight": options["in_flight"], "by_batch": options["batch"]}
-                return start_pipeline(study, settings, budget=budget, **limits)
+                return begin_pipeline(study, settings, by=None, queue=False, budget=budget, **limits)
             self.stdout.write(
                 f"Run {run.pk} of {run.generating} is resumed, with the settings it began with."
             )
         if options["retry_failed"]:
-            self.stdout.write(f"Run {run.pk}: {retry_run(run):,} calls are retried.")
+            self.stdout.write(act_on(run, "retry", by=None, queue=False))
         if options["pass_over"]:
-            self.stdout.write(f"Run {run.pk}: {pass_over(run):,} units are passed over.")
+            self.stdout.write(act_on(run, "pass-over", by=None, queue=False))
         if run.state in (RunState.PAUSED, RunState.STOPPED):
             changes = {"budget": budget, "in_flight": options["in_flight"]}
-            resume_run(run, **{name: value for name, value in changes.items() if value is not None})
+            changes = {name: value for name, value in changes.items() if value is not None}
+            act_on(run, "resume", by=None, queue=False, **changes)
         run.refresh_from_db()
         return run
 
@@ -211,7 +210,7 @@ class Command(AssayCommand):
             return
         shown = options["progress"] or sys.stderr.isatty()
         if not work_to_the_end(run, str(run.generating), shown=shown) and run.state in ACTIVE:
-            pause_run(run)
+            act_on(run, "pause", by=None)
             self.stdout.write(f"Paused; the same command resumes run {run.pk}.")
         self._tell(_summary(run))
         if run.reason:

@@ -1,4 +1,7 @@
-"""Show or steers a judge's run; resumed, it is left to the workers. `manage.py runs S` tells the numbers of runs."""
+"""Show, pause, resume or cancel a run of a judge or a pipeline; resumed, it is left to the workers.
+
+`manage.py runs S` tells the numbers of runs.
+"""
 
 from typing import Any
 
@@ -6,13 +9,12 @@ from django.core.management.base import CommandError, CommandParser
 
 from evaluation.management.base import AssayCommand
 from evaluation.refusals import WrongState
+from judging.acts import act_on
 from judging.management.studies import unread_lines
 from judging.models import Run
-from judging.services import cancel_run, pause_run, resume_run
 from judging.services.batches.rows import open_batches
-from judging.tasks import enqueue_batch_end, enqueue_run
 
-ACTS = {"pause": pause_run, "resume": resume_run, "cancel": cancel_run}
+ACTS = ("pause", "resume", "cancel")
 
 
 class Command(AssayCommand):
@@ -23,12 +25,15 @@ class Command(AssayCommand):
         parser.add_argument("id", type=int)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        run = Run.objects.filter(pk=options["id"], judging__isnull=False).first()
+        run = Run.objects.filter(pk=options["id"]).first()
         if run is None:
             raise CommandError(f"There is no run {options['id']}.")
         if options["act"] in ACTS:
-            self._steer(run, options["act"])
-        self.stdout.write(f"Run {run.pk} ({run.judging}) is {run.state_text}.")
+            try:
+                act_on(run, options["act"], by=None)
+            except WrongState as wrong:
+                raise CommandError(str(wrong)) from None
+        self.stdout.write(f"{str(run).capitalize()} is {run.state_text}.")
         if options["act"] == "show":
             for line in (run.reason, *unread_lines(run)):
                 if line:
@@ -38,13 +43,3 @@ class Command(AssayCommand):
                     f"Batch {batch.remote or batch.pk}: {batch.get_state_display()}"
                     f"{f' ({batch.status})' if batch.status else ''}, {batch.done:,} of {batch.calls:,} done."
                 )
-
-    def _steer(self, run: Run, act: str) -> None:
-        try:
-            ACTS[act](run)
-        except WrongState as wrong:
-            raise CommandError(str(wrong)) from None
-        if act == "resume":
-            enqueue_run(run)
-        elif act == "cancel":
-            enqueue_batch_end(run)

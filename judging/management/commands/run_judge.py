@@ -12,6 +12,7 @@ from evaluation.management.progress import add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
+from judging.acts import act_on, begin_run, begin_runs, begin_trial
 from judging.backends import heuristics
 from judging.management.estimates import estimate_lines, group_estimate_lines
 from judging.management.studies import amount, given, unread_lines
@@ -22,16 +23,11 @@ from judging.services import (
     estimate,
     heuristic_judge,
     needs_trial,
-    pause_run,
-    resume_run,
-    retry_run,
     run_progress,
-    start_run,
-    start_trial,
     trial_calls,
 )
 from judging.services.groups.group_estimate import estimate_runs
-from judging.services.groups.run_groups import UNFINISHED, set_group_budget, start_runs, unfinished_group
+from judging.services.groups.run_groups import UNFINISHED, set_group_budget, unfinished_group
 from judging.services.runs.work import work_on
 from judging.tasks import enqueue_run
 
@@ -119,7 +115,7 @@ class Command(AssayCommand):
         for run in runs:
             run.refresh_from_db()
             if run.state in ACTIVE:
-                pause_run(run)
+                act_on(run, "pause", by=None)
                 self.stdout.write(f"Paused; the same command resumes run {run.pk}.")
 
     def _runs(self, study: Study, judges: Sequence[Judge], options: dict[str, Any]) -> list[Run]:
@@ -137,9 +133,11 @@ class Command(AssayCommand):
             self._tell(_lines(study, judges, options))
             if input("Start all? [y/N] ").strip().lower() not in ("y", "yes"):
                 return []
-        group = start_runs(
+        group, _ = begin_runs(
             study,
             judges,
+            by=None,
+            queue=False,
             purpose=options["purpose"],
             budget=budget,
             max_items=options["items"],
@@ -150,7 +148,7 @@ class Command(AssayCommand):
 
     def _resumed(self, run: Run, options: dict[str, Any]) -> Run:
         if run.state not in ACTIVE:
-            resume_run(run, **given(options, "in_flight"))
+            act_on(run, "resume", by=None, queue=False, **given(options, "in_flight"))
         return run
 
     def _run(self, study: Study, judge: Judge, options: dict[str, Any]) -> Run | None:
@@ -161,7 +159,7 @@ class Command(AssayCommand):
             run = runs.exclude(state=RunState.CANCELLED).first()
             if run is None:
                 raise CommandError(f"There is no run of {judge} to retry.")
-            self.stdout.write(f"Run {run.pk}: {retry_run(run):,} calls are retried.")
+            self.stdout.write(act_on(run, "retry", by=None, queue=False))
             run.refresh_from_db()
             return run
         run = runs.filter(state__in=UNFINISHED).first()
@@ -169,7 +167,8 @@ class Command(AssayCommand):
             self.stdout.write(f"Run {run.pk} of {judge} is resumed.")
             if run.state not in ACTIVE:
                 changes = {"budget": budget, "in_flight": options["in_flight"]}
-                resume_run(run, **{name: value for name, value in changes.items() if value is not None})
+                changes = {name: value for name, value in changes.items() if value is not None}
+                act_on(run, "resume", by=None, queue=False, **changes)
             return run
         if not options["yes"] and judge.asks_model and sys.stdin.isatty():
             self._tell(estimate_lines(_estimate(study, judge, options)))
@@ -177,9 +176,11 @@ class Command(AssayCommand):
                 self._try(study, judge, budget)
             if input("Start? [y/N] ").strip().lower() not in ("y", "yes"):
                 return None
-        return start_run(
+        return begin_run(
             study,
             judge,
+            by=None,
+            queue=False,
             purpose=options["purpose"],
             budget=budget,
             max_items=options["items"],
@@ -189,7 +190,7 @@ class Command(AssayCommand):
 
     def _try(self, study: Study, judge: Judge, budget: Decimal | None) -> None:
         """Test one item before the first run; show the reply and the answers read."""
-        run = start_trial(study, judge, budget=budget)
+        run = begin_trial(study, judge, by=None, queue=False, budget=budget)
         work_on(run.pk, beside=True)
         run.refresh_from_db()
         for each in trial_calls(run):

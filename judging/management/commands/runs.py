@@ -1,4 +1,4 @@
-"""List a study's judge runs: state, calls, outcomes, tokens, money."""
+"""List the runs of a study's judges and pipelines: state, calls, outcomes, tokens, money."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
+from judging.models import Run, WorkKind
 from judging.selectors import runs_of
 from judging.services import runs_progress
 from judging.services.calls.costs import format_amount
@@ -21,9 +22,10 @@ class Command(AssayCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_named(options["slug"])
-        runs = list(runs_of(study))
+        of_pipelines = Run.objects.filter(study=study, generating__isnull=False).select_related("generating")
+        runs = [*runs_of(study), *of_pipelines.order_by("-pk")]
         if not runs:
-            self.stdout.write(f"No judge has run on {study.title} yet.")
+            self.stdout.write(f"No judge or pipeline has run on {study.title} yet.")
         progress = runs_progress(runs)
         groups: dict[int | None, Any] = {group.pk: group for group in groups_of(study)}
         for run in runs:
@@ -33,9 +35,11 @@ class Command(AssayCommand):
                 self.stdout.write(f"{group.runs_n} judges together: {spent} spent{budget}")
             at = progress[run.pk]
             outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in at.outcomes.items()) or "none final"
-            figures = ", in the figures" if run.judging.rater.in_figures else ""
+            judging = None if run.work == WorkKind.GENERATION else run.judging
+            what, purpose = (run.generating, "pipeline") if judging is None else (judging, judging.purpose)
+            figures = ", in the figures" if judging and judging.rater.in_figures else ""
             self.stdout.write(
-                f"{run.pk:>5}  {run.judging!s:<24} {run.judging.purpose:<6} {run.state_text:<9} "
+                f"{run.pk:>5}  {what!s:<24} {purpose:<8} {run.state_text:<9} "
                 f"{at.final:,} of {at.total:,} calls ({outcomes}), {at.tokens:,} tokens, cost {at.spent:.4f}{figures}"
             )
             for line in (at.reason, at.held_back):

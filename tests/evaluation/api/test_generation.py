@@ -192,7 +192,8 @@ def test_a_run_is_paused_resumed_retried_and_sent_on(study, as_owner, served):
     sent_on = steer("pass-over").json()
     assert [each["passed_over"] for each in sent_on["steps"]][-1] == left
     assert steer("cancel").json()["state"] in ("cancelled", "complete")
-    assert f"{left} units are passed over in {run}." in history(study)
+    units = "1 unit" if left == 1 else f"{left} units"
+    assert f"Passed over {units} of {run}." in history(study)
 
 
 def test_later_steps_are_made_again_from_edited_products(study, as_owner, as_viewer):

@@ -105,7 +105,7 @@ def test_failures_are_tried_again(llm, served, settings):
     assert failed > 0
     served.behaviours = ""
     said = say("run_judge", "contrast", "--judge", "llm", "--retry-failed")
-    assert f"{failed} calls are retried" in said
+    assert f"Retrying {failed} calls of run" in said
     assert set(Run.objects.get().calls.values_list("outcome", flat=True)) == {"ok"}
 
 
@@ -160,7 +160,7 @@ def test_a_run_is_steered(study, sent, django_capture_on_commit_callbacks):
 
 
 def test_the_list_tells_why_a_run_stands_still(study):
-    assert "No judge has run" in say("runs", "contrast")
+    assert "No judge or pipeline has run" in say("runs", "contrast")
     run = start_run(study, heuristic_judge(study, "longer"))
     pause_run(run)
     Run.objects.update(state="stopped", reason="The endpoint's quota is used up.")
