@@ -25,7 +25,7 @@ from evaluation.operations.full_disk import is_full_disk
 from evaluation.operations.message_queue import send_message
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import launch_study
-from evaluation.services.history import log_action
+from evaluation.services.history import log_action, server_account
 from evaluation.services.jobs import (
     NO_ROOM,
     JobProgress,
@@ -214,7 +214,7 @@ def _launch(job: Job) -> None:
     if study.status != Status.LIVE:
         launch_study(study, on_batch=lambda done: progress("freezing", done, total))
     finish_job(job, message=f"Live, with {total:,} items.")
-    log_action(study=study, by=job.by, message=f"Launched with {total:,} items.")
+    log_action(study=study, by=job.by or server_account(), message=f"Launched with {total:,} items.")
 
 
 def _rehearse(job: Job) -> None:

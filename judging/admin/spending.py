@@ -10,7 +10,6 @@ from evaluation.admin.pages import page, tabs
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.rows import LimitedRows
 from evaluation.models import Study
-from evaluation.services.history import log_action
 from judging.models import ModelPrice
 from judging.services.calls.budget import set_study_budget, study_budget
 from judging.services.calls.costs import ZERO
@@ -41,10 +40,7 @@ def set_budget(request: HttpRequest, study: Study) -> HttpResponse:
     back = tabs["judges"].url(study)
     if request.method == "POST" and form.is_valid():
         amount = form.cleaned_data["amount"]
-        set_study_budget(study, amount)
-        said = "Removed the study's budget." if amount is None else f"Set the study's budget to {amount:f}."
-        log_action(study=study, by=request.user, message=said)
-        messages.success(request, said)
+        messages.success(request, set_study_budget(study, amount, by=request.user))
         return HttpResponseRedirect(back)
     context = {"title": "Budget of the study", "form": form, "cancel": back}
     status = 422 if form.is_bound else 200

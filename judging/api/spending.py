@@ -56,7 +56,7 @@ class StudySpending(StudyView):
     def put(self, request: Request, slug: str) -> Response:
         body = BudgetSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        set_study_budget(self.study, body.validated_data["budget"])
+        set_study_budget(self.study, body.validated_data["budget"], by=request.user)
         return Response(_record(self.study))
 
 

@@ -1,20 +1,11 @@
-"""The project's modules: no cycle of imports, and no crowded folder."""
+"""The project's modules: no cycle of imports."""
 
 import ast
-from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.config.source_tree import PACKAGES, ROOT, module_name, sources, trees
-
-MOST_MODULES = 15
-# Folders that hold more, with the reason.
-CROWDED = {
-    "benchmarks": "each is a command, which is run by its name",
-    "evaluation/management/commands": "Django looks for an app's commands in this one folder",
-    "judging/management/commands": "Django looks for an app's commands in this one folder",
-}
+from tests.config.source_tree import ROOT, module_name, trees
 
 
 def imports(tree):
@@ -66,20 +57,6 @@ def test_no_module_imports_one_that_imports_it():
 def test_a_cycle_would_be_found(one, other, found):
     made = graph_of({name: ast.parse(text) for name, text in (("a.one", one), ("a.two", other), ("a", ""))})
     assert set((cycle_in(made) or "").split(" -> ")) == set((found or "").split(" -> "))
-
-
-def modules_by_folder():
-    found = defaultdict(list)
-    for path in sources(*PACKAGES, "benchmarks"):
-        if path.name != "__init__.py":
-            found[path.parent.relative_to(ROOT).as_posix()].append(path.stem)
-    return found
-
-
-def test_no_folder_is_crowded():
-    crowded = {folder for folder, modules in modules_by_folder().items() if len(modules) > MOST_MODULES}
-    assert crowded - CROWDED.keys() == set(), f"more than {MOST_MODULES} modules: divide them by subject"
-    assert CROWDED.keys() - crowded == set(), "no longer crowded: it needs no exception"
 
 
 def test_figures_and_statistics_have_the_same_subjects():

@@ -4,6 +4,7 @@ arm's slots again."""
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
 from django.db.models import Count
 
 from annotator.models import Slot, SlotState
@@ -11,7 +12,7 @@ from annotator.services.slots.in_play import recount
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from evaluation.management.base import AssayCommand
-from evaluation.management.studies import study_named
+from evaluation.management.studies import note, study_named
 from evaluation.refusals import Refused
 
 
@@ -32,12 +33,18 @@ class Command(AssayCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_named(options["slug"])
         if options["redundancy"] is not None:
+            before = study.redundancy
             try:
-                change_redundancy(study, options["redundancy"])
+                with transaction.atomic():
+                    change_redundancy(study, options["redundancy"])
+                    if study.redundancy != before:
+                        note(study, f"Judgments per item: {study.redundancy} instead of {before}.")
             except Refused as wrong:
                 raise CommandError(str(wrong)) from None
         if options["replace_excluded"]:
-            self.stdout.write(f"{replace_excluded(study)} slots added for excluded judgments.")
+            said = f"{replace_excluded(study)} slots added for excluded judgments."
+            note(study, said)
+            self.stdout.write(said)
         if options["recount"]:
             recount(study)
             self.stdout.write("The slots in play were recounted.")

@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
 
 from evaluation.management.base import AssayCommand
-from evaluation.management.studies import study_named
+from evaluation.management.studies import note, study_named
 from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.services import AlreadyExcluded, exclude, restore
 
@@ -28,11 +29,15 @@ class Command(AssayCommand):
             standing = Exclusion.objects.filter(study=study, undone_at=None, **chosen).first()
             if standing is None:
                 raise CommandError("There is no standing exclusion of it.")
-            restore(standing, reason=options["reason"])
+            with transaction.atomic():
+                restore(standing, reason=options["reason"])
+                note(study, f"Restored {_named(chosen)}.", reason=options["reason"])
             self.stdout.write("Restored: every figure counts it again.")
             return
         try:
-            exclude(study=study, reason=options["reason"], **chosen)
+            with transaction.atomic():
+                exclude(study=study, reason=options["reason"], **chosen)
+                note(study, f"Excluded {_named(chosen)}.", reason=options["reason"])
         except AlreadyExcluded as already:
             raise CommandError(str(already)) from None
         self.stdout.write("Excluded: no figure counts it any more.")
@@ -48,3 +53,9 @@ class Command(AssayCommand):
         if judgment is None:
             raise CommandError(f"The study has no judgment {options['judgment']}.")
         return {"judgment": judgment}
+
+
+def _named(chosen: dict[str, Any]) -> str:
+    if "rater" in chosen:
+        return str(chosen["rater"])
+    return f"{chosen['judgment'].rater}'s judgment of {chosen['judgment'].item}"

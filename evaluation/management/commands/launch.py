@@ -8,7 +8,7 @@ from django.urls import reverse
 from tqdm import tqdm
 
 from evaluation.management.base import AssayCommand
-from evaluation.management.studies import study_named
+from evaluation.management.studies import note, study_named
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import launch_advice, launch_cautions, launch_study
@@ -45,6 +45,7 @@ class Command(AssayCommand):
                 for problem in refused.problems:
                     self.stderr.write(problem)
                 raise CommandError(f"Not launched: {len(refused.problems)} problems.") from None
+        note(study, f"Launched with {items:,} items.")
         address = reverse("annotator:entry", args=[study.slug])
         self.stdout.write(f"{study.title} is live with {items} items; participants enter at {address}")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.canonical import canonical_hash
 from evaluation.extension import extensions
-from evaluation.models import AnswerLayout, AnswerText, Item, Judgment, Outcome, Study
+from evaluation.models import AnswerLayout, AnswerText, Item, Outcome, Study
 from evaluation.protocols.answers.layout import Layout, is_sound
 from evaluation.protocols.answers.measures import declared_measures
 from evaluation.seals import open_seal_key
@@ -18,8 +18,9 @@ from evaluation.services.studies.seal_check import RecordedJudgments, check_key,
 # Judgments whose answers are looked at at once.
 CHUNK = 10_000
 # Of the values that a judgment's seal covers.
-RATER, LAYOUT, ARRAY = (
-    JUDGMENT_FIELDS.index(each) for each in ("rater_id", "answer_layout_id", "answer_values")
+RATER, ITEM, OUTCOME, SHOWN, LAYOUT, ARRAY = (
+    JUDGMENT_FIELDS.index(each)
+    for each in ("rater_id", "item_id", "outcome", "shown", "answer_layout_id", "answer_values")
 )
 
 
@@ -34,7 +35,6 @@ def verify_study(study: Study) -> Iterator[str]:
         )
         return
     yield from _check_hashes(study)
-    yield from _check_judgments(study)
     yield from check_key(study)
     key = open_seal_key(study.seal_key)
     recorded = RecordedJudgments(study, key) if key else None
@@ -47,11 +47,13 @@ def verify_study(study: Study) -> Iterator[str]:
 
 
 def _check_recorded(study: Study, recorded: RecordedJudgments | None) -> Iterator[str]:
-    """Check that answers are what their layout says, as the write door leaves them, and that every number of a measure
-    is of one that its rater declares, and inside its range; `recorded` sees each judgment."""
+    """Check that there are answers where there must be, that they are what their layout says, as the write door leaves
+    them, that orders are those of an item's responses, and that every number of a measure is of one that its rater
+    declares, and inside its range. `recorded` sees each judgment."""
     used = study.judgments.filter(answer_layout__isnull=False).values("answer_layout")
     layouts = {each.pk: _layout(each) for each in AnswerLayout.objects.filter(pk__in=used)}
     yield from (f"Layout {pk}: was changed." for pk, layout in layouts.items() if layout is None)
+    parts = _parts_shown(study)
     stored = study.judgments.order_by("pk").values_list("pk", "seal", *JUDGMENT_FIELDS).iterator(CHUNK)
     ends: dict[tuple[int, str], tuple[float, float]] = {}
     while rows := list(islice(stored, CHUNK)):
@@ -62,7 +64,14 @@ def _check_recorded(study: Study, recorded: RecordedJudgments | None) -> Iterato
         for pk, *text in written.values_list("judgment_id", "question", "part", "text").iterator(CHUNK):
             texts.setdefault(pk, []).append((text[0], text[1], text[2]))
         for pk, seal, *values in rows:
-            rater, layout_key, array = (values[at] for at in (RATER, LAYOUT, ARRAY))
+            rater, layout_key, array = values[RATER], values[LAYOUT], values[ARRAY]
+            ok, shown = values[OUTCOME] == Outcome.OK, values[SHOWN]
+            if ok and layout_key is None:
+                yield f"Judgment {pk}: is ok but has no answer."
+            elif layout_key is not None and not ok:
+                yield f"Judgment {pk}: has answers though its outcome is {values[OUTCOME]}."
+            if shown and sorted(shown.split(",")) != parts.get(values[ITEM], []):
+                yield f"Judgment {pk}: the presented order {shown!r} is not an order of its responses."
             if recorded is not None:
                 recorded.see(pk, seal, values, texts.get(pk, ()))
             layout = layouts.get(layout_key)
@@ -119,20 +128,12 @@ def _check_hashes(study: Study) -> Iterator[str]:
         yield "The study hash does not cover the revisions and items that are there."
 
 
-def _check_judgments(study: Study) -> Iterator[str]:
-    judgments = Judgment.objects.filter(study=study)
-    for judgment in judgments.exclude(outcome=Outcome.OK).filter(answer_layout__isnull=False).iterator():
-        yield f"Judgment {judgment.pk}: has answers though its outcome is {judgment.outcome}."
-    for judgment in judgments.filter(outcome=Outcome.OK, answer_layout=None).iterator():
-        yield f"Judgment {judgment.pk}: is ok but has no answer."
-    shown_items = Item.objects.filter(pk__in=judgments.exclude(shown="").values("item"))
-    parts = {
-        pk: _parts(responses)
-        for pk, responses in shown_items.values_list("pk", "stimulus__responses").iterator()
+def _parts_shown(study: Study) -> dict[int, list[str]]:
+    """Of every item that was shown in a known order, the parts of its responses, sorted."""
+    shown = Item.objects.filter(pk__in=study.judgments.exclude(shown="").values("item"))
+    return {
+        pk: _parts(responses) for pk, responses in shown.values_list("pk", "stimulus__responses").iterator()
     }
-    for pk, item, shown in judgments.exclude(shown="").values_list("pk", "item_id", "shown").iterator():
-        if sorted(shown.split(",")) != parts[item]:
-            yield f"Judgment {pk}: the presented order {shown!r} is not an order of its responses."
 
 
 def _parts(responses: Any) -> list[str]:

@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
+from evaluation.services.history import server_account
 from judging.management.studies import amount, refusal
 from judging.services.calls.budget import set_study_budget, study_budget
 from judging.services.calls.costs import format_amount
@@ -24,7 +25,8 @@ class Command(AssayCommand):
         study, wanted = study_named(options["slug"]), options["amount"]
         if wanted is not None:
             try:
-                set_study_budget(study, None if wanted == "none" else amount(wanted))
+                most = None if wanted == "none" else amount(wanted)
+                set_study_budget(study, most, by=server_account())
             except FieldsRefused as refused:
                 raise refusal(refused.by_field) from None
         budget = study_budget(study)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
+from evaluation.services.history import log_action
 from judging.backends.base import StopRun
 from judging.models import ACTIVE, BudgetHold, Call, CallState, Run, RunGroup, StudyBudget, WorkKind
 from judging.services.calls.costs import ZERO, format_amount
@@ -180,10 +181,16 @@ def study_budget(study: Study) -> Decimal | None:
     return StudyBudget.objects.filter(study=study).values_list("amount", flat=True).first()
 
 
-def set_study_budget(study: Study, amount: Decimal | None) -> None:
-    """Set the most that all of a study's calls may cost together; None: no limit."""
-    if amount is None:
-        StudyBudget.objects.filter(study=study).delete()
-        return
-    require_budget(amount, "amount")
-    StudyBudget.objects.update_or_create(study=study, defaults={"amount": amount})
+def set_study_budget(study: Study, amount: Decimal | None, *, by: Any = None) -> str:
+    """Set the most that all of a study's calls may cost together, None: no limit; the sentence of the history."""
+    if amount is not None:
+        require_budget(amount, "amount")
+    with transaction.atomic():
+        if amount is None:
+            StudyBudget.objects.filter(study=study).delete()
+            said = "Removed the study's budget."
+        else:
+            StudyBudget.objects.update_or_create(study=study, defaults={"amount": amount})
+            said = f"Set the study's budget to {amount:f}."
+        log_action(study=study, by=by, message=said)
+    return said

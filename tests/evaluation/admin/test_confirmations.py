@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotator.models import Slot
 from evaluation import tasks
 from evaluation.models import ItemFlag, Job, Revision, Study, StudyMember
-from judging.admin import run as run_pages
+from judging import acts
 from judging.models import Endpoint, Run
 from tests import factories
 from tests.evaluation.admin.conftest import signed_in
@@ -281,7 +281,7 @@ def test_a_draft_is_not_revised(editors_draft: Any, colleague: Any) -> None:
 
 def test_a_judge_is_made_edited_and_run(mine: Any, colleague: Any, monkeypatch: Any) -> None:
     queued: list[int] = []
-    monkeypatch.setattr(run_pages, "enqueue_run", lambda run: queued.append(run.pk))
+    monkeypatch.setattr(acts, "enqueue_run", lambda run: queued.append(run.pk))
     client, study = signed_in(colleague), mine.study
     data = {
         "name": "shorter", "backend": "shorter", "orders": "random", "samples": 1, "self_preference": "none",

@@ -224,8 +224,8 @@ def test_verify_finds_judgments_without_answers_and_answers_without_a_verdict(ju
     Judgment.objects.filter(pk=skipped.pk).update(**stored)
     Judgment.objects.filter(pk=ok.pk).update(answer_layout=None, answer_values="")
     assert beside_seals(judged) == [
-        f"Judgment {skipped.pk}: has answers though its outcome is skipped.",
         f"Judgment {ok.pk}: is ok but has no answer.",
+        f"Judgment {skipped.pk}: has answers though its outcome is skipped.",
     ]
 
 

@@ -384,7 +384,7 @@ def test_a_run_as_batches_is_started_watched_and_cancelled_on_its_pages(
 ):
     judge = make_judge(study, served, "coin")
     judged(study, judge, purpose="trial", max_items=1)
-    monkeypatch.setattr("judging.admin.run.enqueue_run", lambda run: None)
+    monkeypatch.setattr("judging.acts.enqueue_run", lambda run: None)
     told = []
     monkeypatch.setattr(follow_loose_batches, "delay", told.append)
     client.force_login(owner)
@@ -411,7 +411,7 @@ def test_a_run_as_batches_is_started_watched_and_cancelled_on_its_pages(
 
 
 def test_the_api_and_the_command_start_runs_as_batches(study, served, owner, capsys, monkeypatch):
-    monkeypatch.setattr("judging.api.runs.enqueue_run", lambda run: None)
+    monkeypatch.setattr("judging.acts.enqueue_run", lambda run: None)
     judge = make_judge(study, served, "coin")
     client = APIClient()
     client.force_authenticate(owner)
