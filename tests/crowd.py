@@ -9,8 +9,8 @@ from django.db import connection
 from django.utils import timezone
 
 from annotator.models import (
-    ArmFront,
     Assignment,
+    ClaimCursor,
     Panel,
     PanelStatus,
     Participant,
@@ -233,7 +233,7 @@ def figures(study):
 
 
 def counted_by_hand(study):
-    """Arm to what its `ArmFront.in_play` must be, one slot after the other; arms that have none are missing."""
+    """Arm to what its `ClaimCursor.in_play` must be, one slot after the other; arms that have none are missing."""
     held = Slot.objects.filter(study=study).values_list("arm", "state", "holder__participant__in_play")
     return Counter(
         arm
@@ -243,8 +243,8 @@ def counted_by_hand(study):
 
 
 def counted(study):
-    fronts = ArmFront.objects.filter(arm__study=study).exclude(in_play=0)
-    return dict(fronts.values_list("arm", "in_play"))
+    cursors = ClaimCursor.objects.filter(arm__study=study).exclude(in_play=0)
+    return dict(cursors.values_list("arm", "in_play"))
 
 
 def return_at_panel(study, name, visit):

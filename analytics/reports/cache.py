@@ -32,7 +32,7 @@ LEADERBOARD_TIES: Ties = "half"
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedResult:
     """A report that was computed before; `stale` says that something has changed since, `fingerprint` what it is of."""
 
     report: dict[str, Any]
@@ -46,7 +46,7 @@ def is_current(payload: dict[str, Any]) -> bool:
     return payload.get("schema") == SCHEMA and payload["parameters"]["version"] == code_version()
 
 
-def kept_report(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> Kept | None:
+def cached_report(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> CachedResult | None:
     """The report of the study as it is now or, failing that, the latest one from before."""
     ties = effective_ties(study, ties)
     current = fingerprint(study, ties=ties, filters=filters)
@@ -56,11 +56,11 @@ def kept_report(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTH
         if is_current(row.payload) and _ties_of(row.payload) == ties
     }
     if current in reports:
-        return Kept(reports[current], stale=False, fingerprint=current)
+        return CachedResult(reports[current], stale=False, fingerprint=current)
     if not reports:
         return None
     latest = list(reports)[-1]
-    return Kept(reports[latest], stale=True, fingerprint=latest)
+    return CachedResult(reports[latest], stale=True, fingerprint=latest)
 
 
 def _rows(study: Study, filters: Filters) -> QuerySet[CachedReport]:
@@ -88,14 +88,14 @@ def compute_report(
     return _compute(study, ties=ties, filters=filters, watch=watch).report
 
 
-def _compute(study: Study, *, ties: Ties, filters: Filters, watch: Watch = no_watch) -> Kept:
+def _compute(study: Study, *, ties: Ties, filters: Filters, watch: Watch = no_watch) -> CachedResult:
     ties = effective_ties(study, ties)
     # Taken first: what arrives while the figures are computed makes them old.
     now = fingerprints(study, filters=filters)
     current = now[ties]
     kept = CachedReport.objects.filter(study=study, fingerprint=current).first()
     if kept is not None and kept.payload:
-        return Kept(kept.payload, stale=False, fingerprint=current)
+        return CachedResult(kept.payload, stale=False, fingerprint=current)
     limit = settings.ASSAY_REPORT_DEFER_JUDGMENTS
     defer = counting_judgments(study).filter(filters.judgments(study))[: limit + 1].count() > limit
     report = build_report(study, ties=ties, filters=filters, defer=defer, watch=watch)
@@ -113,7 +113,7 @@ def _compute(study: Study, *, ties: Ties, filters: Filters, watch: Watch = no_wa
         _refresh_leaderboard(study, report)
     if _ranks(report) and is_published(study):
         report = _with_figures(study, report, boards_waiting(report), watch)
-    return Kept(report, stale=False, fingerprint=current)
+    return CachedResult(report, stale=False, fingerprint=current)
 
 
 def _ranks(report: dict[str, Any]) -> bool:
@@ -192,13 +192,13 @@ def current_report(
     compute_later: Callable[[int], Any],
     ties: Ties = "half",
     filters: Filters = EVERYTHING,
-) -> Kept | None:
+) -> CachedResult | None:
     """The report, computed here and now where the study is small. Of a large one the latest there is, None where there
     is none; then its computation is queued once, by `compute_later(study_id)` on commit.
 
     Raises NothingToReport.
     """
-    kept = kept_report(study, ties=ties, filters=filters)
+    kept = cached_report(study, ties=ties, filters=filters)
     if kept is not None and not kept.stale:
         return kept
     if is_small(study, filters):

@@ -14,7 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh, reswap, retarget
 
 from analytics.display.blocks import Block, Section
 from analytics.figures.headings import HEADINGS
-from analytics.reports.cache import Kept
+from analytics.reports.cache import CachedResult
 from analytics.reports.common import NothingToReport
 from analytics.reports.deferred.records import waiting_in
 from analytics.reports.deferred.section_jobs import begin_section, section_parameters, section_under_way
@@ -64,7 +64,7 @@ def _unfolded(block: Block) -> Block:
 
 
 def _block(
-    request: HttpRequest, wanted: WantedReport, kept: Kept, section: Section | None, anchor: str
+    request: HttpRequest, wanted: WantedReport, kept: CachedResult, section: Section | None, anchor: str
 ) -> HttpResponse:
     """The inside of the block; of another report than the page's only that there is one, lest two be read as one."""
     block = next((each for each in section.blocks if each.anchor == anchor), None) if section else None
@@ -122,7 +122,7 @@ def _section(report: dict[str, Any], heading: str) -> Section | None:
     return next((each for each in report_page(report).sections if each.key == heading), None)
 
 
-def _computed(request: HttpRequest, wanted: WantedReport, kept: Kept, heading: str) -> HttpResponse:
+def _computed(request: HttpRequest, wanted: WantedReport, kept: CachedResult, heading: str) -> HttpResponse:
     section = _section(kept.report, heading)
     if section is None:
         # Nothing came of the figures that it was to have.

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from analytics.frames.filters import TOGETHER, Filters
 from analytics.frames.rows import JUDGES
-from analytics.reports.cache import Kept
+from analytics.reports.cache import CachedResult
 from analytics.reports.common import NothingToReport, has_ties
 from analytics.reports.deferred.records import waiting_in
 from analytics.reports.deferred.section_jobs import section_under_way
@@ -129,11 +129,11 @@ def _download(wanted: WantedReport, suffix: str, content_type: str) -> HttpRespo
     return response
 
 
-def _section_under_way(wanted: WantedReport, kept: Kept) -> Job | None:
+def _section_under_way(wanted: WantedReport, kept: CachedResult) -> Job | None:
     return section_under_way(wanted.study) if not kept.stale and waiting_in(kept.report) else None
 
 
-def _status(request: HttpRequest, wanted: WantedReport, kept: Kept | None) -> HttpResponse:
+def _status(request: HttpRequest, wanted: WantedReport, kept: CachedResult | None) -> HttpResponse:
     """The fragment that the waiting page polls."""
     ready = kept is not None and not kept.stale
     stale = "stale" in request.GET

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from analytics.frames.filters import NAMES, SAVED, Filters
-from analytics.reports.cache import Kept, current_report, is_claimed
+from analytics.reports.cache import CachedResult, current_report, is_claimed
 from analytics.reports.common import TIES, NothingToReport
 from analytics.statistics.preferences.win_rates import Ties
 from analytics.tasks import queue_report
@@ -60,7 +60,7 @@ class WantedReport:
     def bundle_address(self) -> str:
         return reverse("analytics:study-bundle", args=[self.study.slug]) + self.ties_query
 
-    def current(self) -> Kept | None:
+    def current(self) -> CachedResult | None:
         """The report; None while it is computed for the first time. Raises NothingToReport."""
         return current_report(
             self.study,
@@ -69,7 +69,7 @@ class WantedReport:
             compute_later=lambda pk: queue_report(pk, self.ties, self.filters),
         )
 
-    def latest_or_none(self) -> Kept | None:
+    def latest_or_none(self) -> CachedResult | None:
         """The report of the study as it is now; None while it is computed, or where there is nothing to report."""
         try:
             kept = self.current()
@@ -82,7 +82,7 @@ class WantedReport:
         kept = self.latest_or_none()
         return None if kept is None else kept.report
 
-    def is_unsent(self, kept: Kept | None) -> bool:
+    def is_unsent(self, kept: CachedResult | None) -> bool:
         """True if newer figures are wanted and no broker took the message about them."""
         if kept is not None and not kept.stale:
             return False

@@ -1,6 +1,6 @@
 """The crowd's tables."""
 
-from annotator.models.arms import ArmFront
+from annotator.models.arms import ClaimCursor
 from annotator.models.crowd import (
     Assignment,
     AssignmentState,
@@ -27,9 +27,9 @@ from annotator.models.panel import (
 from annotator.models.unread_arrivals import UnreadArrivals
 
 __all__ = [
-    "ArmFront",
     "Assignment",
     "AssignmentState",
+    "ClaimCursor",
     "DraftRound",
     "EntryRule",
     "KnownMismatch",

@@ -9,7 +9,7 @@ from evaluation.models import Arm
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-class ArmFront(models.Model):
+class ClaimCursor(models.Model):
     """Starting point for claims in an arm: no open slot ranks lower, and no lease ends earlier, running or over;
     and how many of its slots are in play.
 
@@ -19,9 +19,13 @@ class ArmFront(models.Model):
 
     arm = models.OneToOneField(Arm, models.CASCADE, primary_key=True, related_name="+")
     first_open = models.PositiveBigIntegerField(default=0)
-    leases_from = models.DateTimeField(default=LONG_AGO)
+    earliest_lease = models.DateTimeField(default=LONG_AGO, db_column="leases_from")
     # Slots that are open, reserved, or filled by a participant who is in play (`annotator.services.slots.in_play`).
     in_play = models.BigIntegerField(default=0)
+
+    class Meta:
+        # As the table and its column were called before: a new name would break who claims while the version changes.
+        db_table = "annotator_armfront"
 
     def __str__(self) -> str:
         return f"{self.arm_id}: from {self.first_open}"

@@ -94,8 +94,8 @@ class Participant(models.Model):
     comments = models.TextField(blank=True)
     # Comments that were refused because they were too long, so that they can be shortened; they count for nothing.
     unsent_comments = models.TextField(blank=True, default="")
-    # Whether the places that they fill stay in their arm's count (`ArmFront.in_play`): until a newcomer finds that they
-    # have ended or left.
+    # Whether the places that they fill stay in their arm's count (`ClaimCursor.in_play`): until a newcomer finds that
+    # they have ended or left.
     in_play = models.BooleanField(default=True)
     # How many items and checks were submitted, and items skipped; set by `selectors.get_participant`.
     judged: int

@@ -18,7 +18,7 @@ class Panel(models.Model):
         """The rule for judgments submitted in a visit that was then returned or timed out."""
 
         KEEP = "keep", "keep what was submitted"
-        DISCARD = "discard", "leave it out and have it judged anew"
+        DISCARD = "discard", "exclude and re-collect"
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="panel")
     # A key of `annotator.panels.platforms.PLATFORMS`.

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotator.models import ArmFront, AssignmentState, Participant, Slot, SlotState
+from annotator.models import AssignmentState, ClaimCursor, Participant, Slot, SlotState
 from annotator.selectors.slots import available_slots
 from evaluation.models import ArmPer, OncePer, Study
 
@@ -46,14 +46,14 @@ def arm_places(study: Study, now: datetime) -> list[ArmPlaces]:
     leases = Slot.objects.filter(
         study=study, state=SlotState.RESERVED, arm=OuterRef("arm"), leased_until__gte=now
     )
-    rows = ArmFront.objects.filter(arm__study=study).order_by("arm").annotate(leased=_number(leases))
-    fronts = list(rows.values_list("arm", "in_play", "leased"))
+    rows = ClaimCursor.objects.filter(arm__study=study).order_by("arm").annotate(leased=_number(leases))
+    cursors = list(rows.values_list("arm", "in_play", "leased"))
     filled = Slot.objects.filter(
         state=SlotState.FILLED, holder__participant__in=[person.pk for person in people]
     )
     taken = Counter(filled.values_list("arm", flat=True))
     promised = _promised(people)
-    return [ArmPlaces(arm, n - leased - taken[arm], promised[arm]) for arm, n, leased in fronts]
+    return [ArmPlaces(arm, n - leased - taken[arm], promised[arm]) for arm, n, leased in cursors]
 
 
 def count_in_play(arm: Any) -> Coalesce:

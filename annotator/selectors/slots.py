@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from annotator.models import ArmFront, Assignment, Participant, Slot, SlotState
+from annotator.models import Assignment, ClaimCursor, Participant, Slot, SlotState
 from evaluation.database.compiled_queries import CompiledSelect, field_of
 from evaluation.models import Status, Study
 
@@ -26,7 +26,7 @@ def lapsed_slots(now: datetime) -> Q:
 def has_places(study: Study) -> bool:
     """True if anything is available; looks where claiming looks."""
     now = timezone.now()
-    return FRONT.first(study=study.pk, now=now) is not None or available_slots(study, now).exists()
+    return CURSOR.first(study=study.pk, now=now) is not None or available_slots(study, now).exists()
 
 
 def arms_with_places(study: Study, now: datetime) -> list[int]:
@@ -69,25 +69,25 @@ def counted_early(study: Study) -> str:
     return f"The study was closed early, with {filled:,} of {planned:,} planned judgments{lowered}."
 
 
-def _looked_up(study: int, now: datetime) -> QuerySet[ArmFront]:
-    """Fronts of the arms in which claiming finds something where it looks first.
+def _looked_up(study: int, now: datetime) -> QuerySet[ClaimCursor]:
+    """Cursors of the arms in which claiming finds something where it looks first.
 
     One row of each is asked for, in the order of its index: whether any exists, PostgreSQL may find out by reading all.
     """
     slots = Slot.objects.filter(study=study, arm=OuterRef("arm"))
     is_open = slots.filter(OPEN, rank__gte=OuterRef("first_open")).order_by("rank")
-    has_lapsed = slots.filter(lapsed_slots(now), leased_until__gte=OuterRef("leases_from")).order_by(
+    has_lapsed = slots.filter(lapsed_slots(now), leased_until__gte=OuterRef("earliest_lease")).order_by(
         "leased_until"
     )
     found = Q(first__isnull=False) | Q(first_lapsed__isnull=False)
-    fronts = ArmFront.objects.filter(arm__study=study)
-    return fronts.alias(
+    cursors = ClaimCursor.objects.filter(arm__study=study)
+    return cursors.alias(
         first=Subquery(is_open.values("rank")[:1]),
         first_lapsed=Subquery(has_lapsed.values("leased_until")[:1]),
     ).filter(found)
 
 
-FRONT = CompiledSelect(
+CURSOR = CompiledSelect(
     _looked_up,
     study=field_of(Study, "id"),
     now=field_of(Slot, "leased_until"),

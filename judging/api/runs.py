@@ -78,7 +78,7 @@ class OutcomeCountSerializer(serializers.Serializer[Any]):
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    total = serializers.IntegerField(help_text="Calls, with those still to be dealt.")
+    total = serializers.IntegerField(help_text="Calls, with those still to be created.")
     final = serializers.IntegerField()
     open = serializers.IntegerField()
     leased = serializers.IntegerField(help_text="Being worked on.")

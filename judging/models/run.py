@@ -98,8 +98,9 @@ class Run(models.Model):
     )  # fmt: skip
     # {token: until when}: the workers that are at it, and messages on their way to one.
     workers = models.JSONField(default=dict, blank=True, editable=False)
-    # The last subject whose calls were created; null once all of them are.
-    dealt_to = models.BigIntegerField(null=True, blank=True, default=0)
+    # The last subject whose calls were created; null once all of them are. The column is called as before: a new name
+    # would break who works on runs while the version changes.
+    last_subject = models.BigIntegerField(null=True, blank=True, default=0, db_column="dealt_to")
     # Counted when it completes: its calls, without those that were left out against self-preference, and how many of
     # them brought no answer.
     asked = models.PositiveIntegerField(null=True, blank=True, editable=False)

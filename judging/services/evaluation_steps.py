@@ -23,8 +23,8 @@ from judging.models import Judge, Spending
 from judging.parsing import ReplyRejected
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
 from judging.services.endpoints.prices import prices_of
-from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
+from judging.services.endpoints.spend_tracker import SpendTracker
 from judging.services.judges import current_spec, edit_judge, judge_problems, judge_settings
 
 T = TypeVar("T")
@@ -87,19 +87,19 @@ def _visit(judge: Judge, ask: Callable[[RetryingBackend], Coroutine[Any, Any, T]
     """Ask at the judge's endpoint, within the study's budget; what it took is entered in the ledger."""
     endpoint = judge.endpoint
     assert endpoint is not None
-    purse = Purse(endpoint, judge.model, prices_of(judge), purpose=purpose, study_id=judge.study_id)
+    tracker = SpendTracker(endpoint, judge.model, prices_of(judge), purpose=purpose, study_id=judge.study_id)
 
     async def visit() -> T:
         async with (
             asyncio.timeout(MOST_SECONDS),
             open_backend(judge.backend, endpoint, in_flight=1) as backend,
         ):
-            return await ask(RetryingBackend(backend, RateGate(endpoint), purse))
+            return await ask(RetryingBackend(backend, RateGate(endpoint), tracker))
 
     try:
         return async_to_sync(visit)()
     finally:
-        purse.enter()
+        tracker.enter()
 
 
 # --- asked for on a page ----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ QUERIES = [{"key": f"q{n}", "text": f"Which soup can I make on day {n}?"} for n 
 
 def product_of(study: Study, pipeline: str, step: str, content: Any) -> Product:
     """A product of a complete run, in a study that has queries."""
-    run = Run.objects.create(study=study, work=WorkKind.GENERATION, state="complete", dealt_to=None)
+    run = Run.objects.create(study=study, work=WorkKind.GENERATION, state="complete", last_subject=None)
     PipelineRun.objects.create(run=run, pipeline=pipeline, version="1", seed=1)
     query = study.queries.order_by("pk")[0]
     unit = GenerationUnit.objects.create(run=run, query=query, step=step, key="d1", outcome="ok")

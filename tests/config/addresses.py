@@ -133,7 +133,7 @@ def world_of(slug: str, owner: Any, study: Study | None = None) -> SimpleNamespa
 
 def _generated(study: Study, slug: str) -> tuple[Run, Product]:
     """A complete run of a pipeline, with a product."""
-    run = Run.objects.create(study=study, work=WorkKind.GENERATION, state="complete", dealt_to=None)
+    run = Run.objects.create(study=study, work=WorkKind.GENERATION, state="complete", last_subject=None)
     casts = {"writers": {"models": [], "temperature": 0.0, "max_tokens": 100}}
     options = {option.key: option.default for option in PIPELINES["responses"].options}
     PipelineRun.objects.create(

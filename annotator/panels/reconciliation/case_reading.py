@@ -74,7 +74,7 @@ def read_cases(panel: Panel, scope: CaseScope = WHOLE_STUDY) -> list[Case]:
     )
     records = list(PanelRecord.objects.filter(scope.records, panel=panel))
     cases = _match(panel, records, submissions)
-    _give_work(panel, cases, scope)
+    _assign_work_to_visits(panel, cases, scope)
     acts: dict[int, list[PanelAct]] = defaultdict(list)
     made = PanelAct.objects.filter(panel=panel)
     if scope is not WHOLE_STUDY:
@@ -117,7 +117,7 @@ def _match(panel: Panel, records: Sequence[PanelRecord], submissions: Sequence[S
     return cases + [Case(None, each, each.participant) for each in submissions if each.pk not in taken]
 
 
-def _give_work(panel: Panel, cases: Iterable[Case], scope: CaseScope) -> None:
+def _assign_work_to_visits(panel: Panel, cases: Iterable[Case], scope: CaseScope) -> None:
     """Each participant's work to the latest of their visits that still stands, or to the latest of all."""
     by_participant: dict[int, list[Case]] = defaultdict(list)
     for case in cases:

@@ -8,16 +8,16 @@ from uuid import UUID
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Greatest
 
-from annotator.models import ArmFront, Assignment, AssignmentState, Participant, Slot, SlotState
+from annotator.models import Assignment, AssignmentState, ClaimCursor, Participant, Slot, SlotState
 from annotator.selectors import OPEN, lapsed_slots, once_field, seen_keys
 from annotator.services.admission.arm_draw import arms_for
-from annotator.services.slots import fronts, in_play
+from annotator.services.slots import claim_cursors, in_play
 from evaluation.database.compiled_queries import CompiledInsert, CompiledSelect, CompiledUpdate, field_of
 from evaluation.models import Arm, Study
 
 
 def _with_lease_over(once: str, study: int, arm: int, participant: int, now: datetime) -> QuerySet[Slot]:
-    begin = ArmFront.objects.filter(arm=arm).values("leases_from")
+    begin = ClaimCursor.objects.filter(arm=arm).values("earliest_lease")
     return _untouched(once, study, arm, participant).filter(lapsed_slots(now), leased_until__gte=begin)
 
 
@@ -48,7 +48,7 @@ STANDING = Coalesce(
 
 def _first_open(once: str) -> Callable[..., Any]:
     def build(study: int, arm: int, participant: int, now: datetime) -> Any:
-        begin = ArmFront.objects.filter(arm=arm).values("first_open")
+        begin = ClaimCursor.objects.filter(arm=arm).values("first_open")
         slots = _untouched(once, study, arm, participant).filter(OPEN, rank__gte=begin)
         overdue = Exists(_with_lease_over(once, study, arm, participant, now))
         return _locked(slots).annotate(overdue=overdue).order_by("rank")
@@ -119,8 +119,8 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
     )
     INSERT.run(assignment)
     RESERVE.run(slot=slot.pk, holder=assignment.pk, until=lease_end(participant, now))
-    if fronts.is_due(slot.rank):
-        fronts.move_on(participant.study_id, slot.arm_id, now)
+    if claim_cursors.is_due(slot.rank):
+        claim_cursors.move_on(participant.study_id, slot.arm_id, now)
     return assignment
 
 
@@ -137,7 +137,7 @@ def _find(once: str, participant: Participant, arms: Iterable[int], now: datetim
 
 
 def _find_anywhere(once: str, participant: Participant, arms: Iterable[int], now: datetime) -> Any:
-    """The same without the fronts, before anybody is told that nothing is left: they are shortcuts and no truth."""
+    """The same without the cursors, before anybody is told that nothing is left: they are shortcuts and no truth."""
     untouched = (_untouched(once, participant.study_id, arm, participant.pk) for arm in arms)
     found = (_first_anywhere(_locked(slots), now) for slots in untouched)
     return next((slot for slot in found if slot is not None), None)
@@ -146,7 +146,7 @@ def _find_anywhere(once: str, participant: Participant, arms: Iterable[int], now
 def _first_anywhere(slots: Any, now: datetime) -> Any:
     slot = slots.filter(OPEN).order_by("rank").first()
     if slot is not None:
-        fronts.move_back(Slot.objects.filter(pk=slot.pk))
+        claim_cursors.move_back(Slot.objects.filter(pk=slot.pk))
         return slot
     return slots.filter(lapsed_slots(now)).annotate(standing=STANDING).order_by("leased_until").first()
 
@@ -178,7 +178,7 @@ def release_slot(assignment: Assignment) -> None:
         return
     slot = Slot.objects.filter(pk=assignment.slot_id)
     if wanted:
-        fronts.move_back(slot)
+        claim_cursors.move_back(slot)
     else:
         in_play.count({slot.values_list("arm", flat=True).get(): -1})
 

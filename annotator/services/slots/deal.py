@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotator.models import ArmFront, Slot, SlotState
-from annotator.services.slots import fronts, in_play
+from annotator.models import ClaimCursor, Slot, SlotState
+from annotator.services.slots import claim_cursors, in_play
 from annotator.services.slots.claim import expire
 from evaluation import design
 from evaluation.models import Arm, Item, OncePer, Role, Study
@@ -41,7 +41,7 @@ def deal_slots(study: Study) -> None:
 def take_back_slots(study: Study) -> None:
     """Unlaunch hook: a refused launch leaves no places behind."""
     Slot.objects.filter(study=study).delete()
-    ArmFront.objects.filter(arm__study=study).delete()
+    ClaimCursor.objects.filter(arm__study=study).delete()
 
 
 def deal_missing_slots(study: Study) -> None:
@@ -82,7 +82,7 @@ def append(study: Study, items: QuerySet[Item], ks: Iterable[int], tally: Tally)
         by_arm[arm].append((pk, query, start, count_responses(lengths), strata[(arm, systems)], group))
         query_keys[query] = query_key
     places, blocks = list(ks), _blocks(study, query_keys)
-    fronts.begin(by_arm)
+    claim_cursors.begin(by_arm)
     for dealt in study.arms.filter(pk__in=by_arm):
         _append_in_arm(study, dealt, by_arm[dealt.pk], places, tally, blocks)
 

@@ -14,9 +14,9 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
-from annotator.models import ArmFront, Assignment, Participant, Slot, SlotState
+from annotator.models import Assignment, ClaimCursor, Participant, Slot, SlotState
 from annotator.selectors import count_in_play, live_since
-from annotator.services.slots import fronts
+from annotator.services.slots import claim_cursors
 from evaluation.models import Study
 
 # How many people one newcomer takes out of play at most; each leaves once, so the others' turn comes.
@@ -27,14 +27,14 @@ def count(moved: Mapping[int, int]) -> None:
     """Arms to how many slots came into play, or left it; one arm after the other, in the order that all keep."""
     for arm, n in sorted(moved.items()):
         if n:
-            ArmFront.objects.filter(arm=arm).update(in_play=F("in_play") + n)
+            ClaimCursor.objects.filter(arm=arm).update(in_play=F("in_play") + n)
 
 
 def note_filled(participant: Participant, slot: int) -> None:
     """After a fill: the slot has left play if whoever filled it has."""
     if not participant.in_play:
         arm = Slot.objects.filter(pk=slot).values("arm")
-        ArmFront.objects.filter(arm__in=arm).update(in_play=F("in_play") - 1)
+        ClaimCursor.objects.filter(arm__in=arm).update(in_play=F("in_play") - 1)
 
 
 def bring_back(participant: Participant) -> None:
@@ -43,7 +43,7 @@ def bring_back(participant: Participant) -> None:
     if participant.in_play or participant.outcome:
         return
     filled = _filled_by([participant.pk])
-    rows = ArmFront.objects.filter(arm__in=filled).order_by("arm")
+    rows = ClaimCursor.objects.filter(arm__in=filled).order_by("arm")
     if len(rows.select_for_update(skip_locked=True, no_key=True)) < len(filled):
         return
     count(filled)
@@ -73,7 +73,9 @@ def recount(study: Study) -> None:
     """Recount, whatever is going on meanwhile: who moves a count now waits, and adds to what is counted here."""
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        fronts.begin(Slot.objects.filter(study=study).order_by().values_list("arm", flat=True).distinct())
-        rows = ArmFront.objects.filter(arm__study=study).order_by("arm")
-        arms = [front.pk for front in rows.select_for_update(no_key=True)]
-        ArmFront.objects.filter(pk__in=arms).update(in_play=count_in_play(OuterRef("arm")))
+        claim_cursors.begin(
+            Slot.objects.filter(study=study).order_by().values_list("arm", flat=True).distinct()
+        )
+        rows = ClaimCursor.objects.filter(arm__study=study).order_by("arm")
+        arms = [cursor.pk for cursor in rows.select_for_update(no_key=True)]
+        ClaimCursor.objects.filter(pk__in=arms).update(in_play=count_in_play(OuterRef("arm")))

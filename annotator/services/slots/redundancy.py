@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotator.models import Slot, SlotState
-from annotator.services.slots import fronts, in_play
+from annotator.services.slots import claim_cursors, in_play
 from annotator.services.slots.deal import BATCH, append, retire
 from annotator.services.slots.item_slots import ItemSlot, slots_by_item
 from evaluation import design
@@ -59,7 +59,7 @@ def _raise(study: Study) -> None:
             append(study, added, [k], came.update)
     in_play.count(came)
     for _, chosen in _in_batches(reopen):
-        fronts.move_back(chosen)
+        claim_cursors.move_back(chosen)
 
 
 def _in_batches(by_arm: Mapping[int, list[int]]) -> Iterator[tuple[int, QuerySet[Slot]]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.db.models import Count, Exists, F, OuterRef, Q
 
-from annotator.models import ArmFront, Assignment, AssignmentState, Slot, SlotState
+from annotator.models import Assignment, AssignmentState, ClaimCursor, Slot, SlotState
 from annotator.selectors import count_in_play
 from evaluation import design
 from evaluation.models import Study
@@ -68,12 +68,12 @@ def _check_sample(study: Study) -> Iterator[str]:
 def _check_counts(study: Study) -> Iterator[str]:
     """Each arm's number of slots in play, in one statement with what is there."""
     mend = f"`manage.py places {study.slug} --recount` counts them anew."
-    fronts = ArmFront.objects.filter(arm__study=study).order_by("arm__position", "arm")
-    rows = fronts.annotate(there=count_in_play(OuterRef("arm"))).exclude(in_play=F("there"))
+    cursors = ClaimCursor.objects.filter(arm__study=study).order_by("arm__position", "arm")
+    rows = cursors.annotate(there=count_in_play(OuterRef("arm"))).exclude(in_play=F("there"))
     for key, counted, there in rows.values_list("arm__key", "in_play", "there"):
         yield f"Arm {key}: {counted:,} of its slots are counted as in play, and {there:,} are. {mend}"
     slots = Slot.objects.filter(arm=OuterRef("pk"))
-    lost = study.arms.filter(Exists(slots)).exclude(pk__in=fronts.values("pk"))
+    lost = study.arms.filter(Exists(slots)).exclude(pk__in=cursors.values("pk"))
     for key in lost.values_list("key", flat=True):
         yield f"Arm {key}: nothing says how many of its slots are in play. {mend}"
 

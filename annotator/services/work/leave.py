@@ -57,7 +57,7 @@ def withdraw(token: str, *, leave_out_judgments: bool = False) -> None:
 def give_back(participant: Participant) -> None:
     """Free the place; what expired is given back too, so that nothing is submitted late after withdrawing."""
     unfinished = Assignment.objects.filter(participant=participant, state__in=UNFINISHED)
-    # By arm: two who leave at once would otherwise wait for each other's fronts.
+    # By arm: two who leave at once would otherwise wait for each other's cursors.
     by_arm = unfinished.order_by("slot__arm", "pk")
     for assignment in by_arm.select_related("slot", "participant__study"):
         return_item(assignment, timezone.now())

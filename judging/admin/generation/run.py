@@ -62,7 +62,7 @@ def show(request: HttpRequest, study: Study, run_id: int) -> HttpResponse:
     if request.method == "POST" and "again" in request.POST:
         return _make_again(request, study, run)
     if request.method == "POST":
-        return _sort_out(request, study, run)
+        return _drop_or_restore(request, study, run)
     status = _status(request, study, run)
     made = {step.key for step, counts in status["steps"] if counts.get("products")}
     context = status | _listed(request, run, made)
@@ -131,7 +131,7 @@ def _row(step: Any, product: Product) -> dict[str, Any]:
     return {"product": product, "shown": step.shown(content), "model": product.provenance.get("model", "")}
 
 
-def _sort_out(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
+def _drop_or_restore(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
     here = HttpResponseRedirect(request.get_full_path())
     if not study_context(request, study)["may_write"]:
         messages.error(request, "Only owners and editors change products.")

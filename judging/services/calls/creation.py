@@ -24,10 +24,10 @@ class CallCreator:
         """Create the calls of one batch of subjects; True if there may be more."""
         with transaction.atomic():
             run = Run.objects.select_for_update(no_key=True).get(pk=self.run_id)
-            if run.dealt_to is None:
+            if run.last_subject is None:
                 return False
-            dealt = self.workload.deal(run.dealt_to)
-            insert_rows(Call, [self._new | row for row in dealt.rows])
-            run.dealt_to = dealt.dealt_to
-            run.save(update_fields=["dealt_to"])
-            return dealt.dealt_to is not None
+            new = self.workload.create_calls(run.last_subject)
+            insert_rows(Call, [self._new | row for row in new.rows])
+            run.last_subject = new.last_subject
+            run.save(update_fields=["last_subject"])
+            return new.last_subject is not None

@@ -25,7 +25,7 @@ TAKEN = (
 
 
 def claimable(run_id: int, now: datetime) -> QuerySet[Call]:
-    """Calls that may be taken now, first dealt first."""
+    """Calls that may be taken now, in the order of their creation."""
     due = Q(state=CallState.OPEN) & (Q(not_before=None) | Q(not_before__lte=now))
     lapsed = Q(state=CallState.LEASED, leased_until__lt=now)
     # The first condition repeats what the others say, in the words of the partial index.

@@ -21,12 +21,12 @@ SubjectField = Literal["item", "unit"]
 
 
 @dataclass(frozen=True)
-class Deal:
+class NewCalls:
     """Calls to create: of each the columns in which it differs from a blank one, all with the same columns."""
 
     rows: Sequence[dict[str, Any]]
     # The last subject that they are of; None once every subject has its calls.
-    dealt_to: int | None
+    last_subject: int | None
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,15 @@ class Workload(Protocol):
     uses_cache: bool
 
     def prepare(self) -> None:
-        """Do once what must be known before any call is dealt and takes too long for whoever starts a run; each stay
+        """Do once what must be known before any call is created and takes too long for whoever starts a run; each stay
         of a worker begins with it. StopRun where the run can't be done."""
         ...
 
-    def deal(self, after: int) -> Deal:
-        """The calls of the next batch of subjects after this one; under the run's lock, so others deal others."""
+    def create_calls(self, after: int) -> NewCalls:
+        """The calls of the next batch of subjects after this one; under the run's lock, so others create others."""
         ...
 
-    def undealt_subjects(self, after: int) -> int:
+    def waiting_subjects(self, after: int) -> int:
         """Count the subjects after this one, which still wait for their calls."""
         ...
 
@@ -121,7 +121,7 @@ class Workload(Protocol):
         ...
 
     def next_stage(self, run: Run) -> bool:
-        """Begin what follows once every call is final, under the run's lock: its subjects are dealt from the first one
+        """Begin what follows once every call is final, under the run's lock: calls are created from the first subject
         on. False if nothing does, and the run is complete."""
         ...
 

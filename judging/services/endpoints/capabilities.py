@@ -11,8 +11,8 @@ from django.utils import timezone
 from judging.backends.base import Backend, Reply, Request, TryAgain
 from judging.backends.probe import BREAKS, CHAT_PROBE
 from judging.models import Endpoint
-from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
+from judging.services.endpoints.spend_tracker import SpendTracker
 
 # Some servers break on what they do not know, every time: the third 500 is taken for an answer.
 BROKEN_ATTEMPTS = 3
@@ -29,9 +29,14 @@ class RetryingBackend:
     """
 
     def __init__(
-        self, backend: Backend, gate: RateGate, purse: Purse, *, give_up: Callable[[], bool] | None = None
+        self,
+        backend: Backend,
+        gate: RateGate,
+        tracker: SpendTracker,
+        *,
+        give_up: Callable[[], bool] | None = None,
     ) -> None:
-        self.backend, self.gate, self.purse, self._give_up = backend, gate, purse, give_up
+        self.backend, self.gate, self.tracker, self._give_up = backend, gate, tracker, give_up
 
     def give_up(self) -> bool:
         return self._give_up is not None and self._give_up()
@@ -41,10 +46,10 @@ class RetryingBackend:
         while True:
             if not await self.gate.wait(request, self.give_up):
                 raise TryAgain("The endpoint's rate limits held it back.")
-            if not await self.purse.hold(request, self._give_up):
+            if not await self.tracker.hold(request, self._give_up):
                 raise TryAgain("The study's budget held it back.")
             try:
-                self.purse.sent()
+                self.tracker.sent()
                 reply = await self.backend.ask(request)
             except TryAgain as reason:
                 attempts = settings.ASSAY_RUN_ATTEMPTS
@@ -55,7 +60,7 @@ class RetryingBackend:
                 backoff = settings.ASSAY_RUN_BACKOFF_SECONDS * 2 ** min(attempt - 1, 16)
                 await asyncio.sleep(min(backoff if reason.after is None else reason.after, LONGEST_WAIT))
             else:
-                self.purse.answered(reply)
+                self.tracker.answered(reply)
                 return reply
             attempt += 1
 

@@ -19,8 +19,8 @@ from judging.services.calls.call_attempts import storable_reply
 from judging.services.endpoints.access import address_refusals
 from judging.services.endpoints.capabilities import RetryingBackend, store_capabilities
 from judging.services.endpoints.prices import price_of_model
-from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
+from judging.services.endpoints.spend_tracker import SpendTracker
 
 # What an endpoint is asked for, by the backend of the judges that ask the same.
 KINDS = {
@@ -117,13 +117,13 @@ async def _ask(endpoint: Endpoint, model: str, kind: str) -> dict[str, Any]:
         if not model:
             return found | {"problem": "The endpoint lists no models; enter one."}
         prices = await sync_to_async(price_of_model)(endpoint, model)
-        purse = Purse(endpoint, model, prices, purpose=Spending.CONNECTION_TEST)
+        tracker = SpendTracker(endpoint, model, prices, purpose=Spending.CONNECTION_TEST)
         try:
-            found |= await (_chat if kind == CHAT.key else _numbers)(backend, model, kind, purse)
+            found |= await (_chat if kind == CHAT.key else _numbers)(backend, model, kind, tracker)
         except REFUSALS as problem:
             found["problem"] = storable_reply(str(problem))
         finally:
-            await sync_to_async(purse.enter)()
+            await sync_to_async(tracker.enter)()
     return found
 
 
@@ -140,36 +140,36 @@ def _open(kind: str, endpoint: Endpoint) -> Any:
     )
 
 
-async def _chat(backend: Any, model: str, kind: str, purse: Purse) -> dict[str, Any]:
+async def _chat(backend: Any, model: str, kind: str, tracker: SpendTracker) -> dict[str, Any]:
     """One short call, and what the model can do beside."""
-    gate = RateGate(purse.endpoint)
+    gate = RateGate(tracker.endpoint)
     request = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
     await gate.wait(request)
     began = time.monotonic()
-    purse.sent()
+    tracker.sent()
     reply = await backend.ask(request)
-    purse.answered(reply)
+    tracker.answered(reply)
     found: dict[str, Any] = {
         "reply": storable_reply(reply.text)[:300],
         "milliseconds": round((time.monotonic() - began) * 1000),
         "tokens": reply.prompt_tokens + reply.completion_tokens,
     }
     try:
-        able = await probe_of(kind).ask(RetryingBackend(backend, gate, purse), model)
+        able = await probe_of(kind).ask(RetryingBackend(backend, gate, tracker), model)
         return found | {"able": able | {"batches": await backend.speaks_batches()}}
     except REFUSALS as problem:
         return found | {"problem": storable_reply(str(problem))}
 
 
-async def _numbers(backend: Backend, model: str, kind: str, purse: Purse) -> dict[str, Any]:
+async def _numbers(backend: Backend, model: str, kind: str, tracker: SpendTracker) -> dict[str, Any]:
     """Abilities of a model where it writes nothing: the probe is the short call."""
     began = time.monotonic()
-    asker = RetryingBackend(backend, RateGate(purse.endpoint), purse)
+    asker = RetryingBackend(backend, RateGate(tracker.endpoint), tracker)
     able = await probe_of(kind).ask(asker, model)
     found: dict[str, Any] = {
         "able": able,
         "milliseconds": round((time.monotonic() - began) * 1000),
-        "tokens": purse.prompt_tokens + purse.completion_tokens,
+        "tokens": tracker.prompt_tokens + tracker.completion_tokens,
     }
     problem = able.get("prompt_logprobs_problem")
     return found | (

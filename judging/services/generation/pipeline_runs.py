@@ -317,7 +317,7 @@ def start_pipeline(
     in_flight: int | None = None,
     by_batch: bool = False,
 ) -> Run:
-    """A new run of a pipeline; its units are dealt, step by step, by whoever works on it."""
+    """A new run of a pipeline; their calls are created, step by step, by whoever works on it."""
     problems = pipeline_refusals(study, settings)
     problems += [
         f"The {what} must be more than zero."

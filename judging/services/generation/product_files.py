@@ -97,7 +97,9 @@ def read_products(study: Study, lines: Iterable[str | bytes], *, user: Any = Non
     products: list[Product] = []
     problems = Problems()
     now = timezone.now()
-    run = Run(study=study, work=WorkKind.GENERATION, state=RunState.COMPLETE, dealt_to=None, created_by=user)
+    run = Run(
+        study=study, work=WorkKind.GENERATION, state=RunState.COMPLETE, last_subject=None, created_by=user
+    )
     run.started_at = run.finished_at = now
     for number, record in records:
         wrong = _problems(record, pipeline, queries)

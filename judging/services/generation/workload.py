@@ -1,7 +1,7 @@
 """A pipeline's run as the engine of calls works on it: generation units are the subjects, products what comes of them.
 
-A run goes through the pipeline's steps one after the other. A step's units are dealt once every call of the step before
-is final; a query of which a unit could not be made stays behind, and goes on once a retry has made it.
+A run goes through the pipeline's steps one after the other. A step's calls are created once every call of the step
+before is final; a query of which a unit could not be made stays behind, and goes on once a retry has made it.
 """
 
 from bisect import bisect_right
@@ -36,7 +36,7 @@ from judging.generation.replies import read_products
 from judging.models import Call, CallState, Endpoint, GenerationUnit, Product, Run, Spending, WorkKind
 from judging.services.calls.bulk_rows import Row, insert_rows
 from judging.services.calls.call_attempts import CallAttempt, ReplyContent
-from judging.services.calls.workload import Deal, KindOfWork, SubjectField, Target
+from judging.services.calls.workload import KindOfWork, NewCalls, SubjectField, Target
 from judging.services.endpoints.access import endpoint_refusals, private_query_refusal
 from judging.services.generation.queries import generated_queries
 from judging.services.generation.states import QUERIES_AT_ONCE, StateReader, source_query
@@ -109,7 +109,7 @@ class GenerationWorkload:
 
     # --- creating -------------------------------------------------------------------------------------------------
 
-    def deal(self, after: int) -> Deal:
+    def create_calls(self, after: int) -> NewCalls:
         # Another worker may have begun the next step.
         self.generating.refresh_from_db(fields=["stage"])
         step = self.pipeline.steps[self.generating.stage]
@@ -117,7 +117,7 @@ class GenerationWorkload:
         held_up = set(self._held_up().filter(query__in=here))
         queries = Query.objects.filter(pk__in=here).order_by("pk")
         rows = self._plan(step, [query for query in queries if query.pk not in held_up])
-        return Deal(rows, here[-1] if len(here) == QUERIES_AT_ONCE else None)
+        return NewCalls(rows, here[-1] if len(here) == QUERIES_AT_ONCE else None)
 
     def _after(self, query: int) -> list[int]:
         """The run's queries after this one."""
@@ -178,14 +178,14 @@ class GenerationWorkload:
         return {"endpoint": by_name[model.place], "model": model.model}
 
     def _chosen(self, step: PipelineStep) -> Collection[str] | None:
-        """The choice among all queries, made once a step: every batch of its queries is dealt by the same one."""
+        """The choice among all queries, made once a step: every batch of its queries gets its calls by the same one."""
         if type(step).chosen is PipelineStep.chosen:
             return None
         if step.key not in self._choices:
             self._choices = {step.key: step.chosen(self.reader.all_states())}
         return self._choices[step.key]
 
-    def undealt_subjects(self, after: int) -> int:
+    def waiting_subjects(self, after: int) -> int:
         """Units still to come, as many as they may be at most."""
         settings = self.generating
         held_up = self._held_up().filter(query__gt=after).distinct().count()

@@ -28,8 +28,8 @@ from judging.parsing import ReplyRejected, read_revision
 from judging.services.endpoints.access import endpoint_refusals, private_refusal
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
 from judging.services.endpoints.prices import prices_of
-from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
+from judging.services.endpoints.spend_tracker import SpendTracker
 from judging.services.judges import judge_settings
 from judging.services.revisions.revision_calls import (
     BudgetSpent,
@@ -182,7 +182,7 @@ class _Revision:
     def _probe(self, deadline: float) -> dict[str, Any]:
         endpoint, model = self.judge.endpoint, self.judge.model
         assert endpoint is not None
-        purse = Purse(
+        tracker = SpendTracker(
             endpoint,
             model,
             prices_of(self.judge),
@@ -191,12 +191,12 @@ class _Revision:
         )
 
         def ask(backend: Backend) -> Awaitable[dict[str, Any]]:
-            return probe(RetryingBackend(backend, RateGate(endpoint), purse), model)
+            return probe(RetryingBackend(backend, RateGate(endpoint), tracker), model)
 
         try:
             return self._over_the_network(deadline, ask)
         finally:
-            purse.enter()
+            tracker.enter()
 
     def _over_the_network(self, deadline: float, ask: Callable[[Backend], Awaitable[T]]) -> T:
         endpoint = self.judge.endpoint

@@ -32,8 +32,8 @@ from judging.services.calls.unreadable_replies import (
 from judging.services.calls.workload import Target
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
 from judging.services.endpoints.prices import prices_at_once
-from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
+from judging.services.endpoints.spend_tracker import SpendTracker
 from judging.services.runs.claims import Claims, Prepared
 from judging.services.runs.lanes import Lane
 from judging.services.runs.session import LOOK_SECONDS, PATIENCE_SECONDS, Session
@@ -77,7 +77,7 @@ async def probe_once(
     probe = probe_of(session.workload.backend)
     if known_capabilities(endpoint, model, probe.finds) is not None:
         return True
-    purse = Purse(
+    tracker = SpendTracker(
         endpoint,
         model,
         prices_at_once(session.run, target),
@@ -85,7 +85,7 @@ async def probe_once(
         study_id=session.run.study_id,
     )
     asker = RetryingBackend(
-        backend, RateGate(endpoint), purse, give_up=lambda: is_unwanted() or session.should_stop()
+        backend, RateGate(endpoint), tracker, give_up=lambda: is_unwanted() or session.should_stop()
     )
     try:
         able = await probe.ask(asker, model)
@@ -94,7 +94,7 @@ async def probe_once(
             return False
         raise StopRun(f"The endpoint's features could not be determined: {reason}") from None
     finally:
-        await in_database(purse.enter)
+        await in_database(tracker.enter)
     await in_database(store_capabilities, endpoint, model, able)
     return True
 

@@ -50,7 +50,7 @@ def extend_run(
     first = waiting_items(run).values_list("pk", flat=True)[0]
     price_prompt, price_completion = prices_of(run.judging.judge, by_batch=by_batch)
     changes: dict[str, Any] = {
-        "dealt_to": first - 1,
+        "last_subject": first - 1,
         "budget": None if budget is None else run.spent + budget,
         "in_flight": in_flight,
         "by_batch": by_batch,

@@ -64,7 +64,7 @@ def start_run(
     by_batch: bool = False,
     group: RunGroup | None = None,
 ) -> Run:
-    """A new run with its rater; its calls are dealt by whoever works on it.
+    """A new run with its rater; its calls are created by whoever works on it.
 
     Where items were added since a main run was complete, that one goes on, and judges these alone.
     """
@@ -159,10 +159,10 @@ def _folds_of_people(study: Study, by_query: Mapping[str, int]) -> dict[str, dic
 
 
 def _opened() -> dict[str, Any]:
-    """Nothing to deal, and open at once."""
+    """No call to create, and open at once."""
     return {
         "state": RunState.RUNNING,
-        "dealt_to": None,
+        "last_subject": None,
         "started_at": timezone.now(),
     }
 

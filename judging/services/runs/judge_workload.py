@@ -24,7 +24,7 @@ from judging.services.calls.judged_items import drawn_items, judged_items
 from judging.services.calls.later_calls import LaterCalls
 from judging.services.calls.plan import CallPlan, PlannedCall, sampling_seed
 from judging.services.calls.result_writer import ResultWriter
-from judging.services.calls.workload import Deal, KindOfWork, SubjectField, Target
+from judging.services.calls.workload import KindOfWork, NewCalls, SubjectField, Target
 from judging.services.derived import derivation_of
 from judging.services.endpoints.access import call_refusals
 from judging.services.endpoints.targets import capabilities_of, targets_of
@@ -80,7 +80,7 @@ class JudgeWorkload:
 
     # --- creating -------------------------------------------------------------------------------------------------
 
-    def deal(self, after: int) -> Deal:
+    def create_calls(self, after: int) -> NewCalls:
         items = self._next(after)
         rows: list[dict[str, Any]] = []
         excluded = []
@@ -104,18 +104,18 @@ class JudgeWorkload:
             ],
         )
         more = len(items) == settings.ASSAY_BATCH_SIZE
-        return Deal(rows, items[-1][0] if more else None)
+        return NewCalls(rows, items[-1][0] if more else None)
 
     def _next(self, after: int) -> list[ItemRow]:
-        items = self._undealt(after)
+        items = self._without_calls(after)
         size = settings.ASSAY_BATCH_SIZE
         if self.judging.max_items is not None:
             # Items that were admitted meanwhile may have changed the draw: never more than asked for.
-            size = min(size, self.judging.max_items - self._dealt())
+            size = min(size, self.judging.max_items - self._count_with_calls())
             items = items.filter(pk__in=[pk for pk in self._drawn if pk > after][:size])
         return list(items.values_list("pk", "stimulus", "start_order")[: max(0, size)])
 
-    def _undealt(self, after: int) -> QuerySet[Item]:
+    def _without_calls(self, after: int) -> QuerySet[Item]:
         items = judged_items(self.study).filter(pk__gt=after)
         if not self.goes_on:
             return items
@@ -126,14 +126,14 @@ class JudgeWorkload:
         assert self.judging.max_items is not None
         return drawn_items(self.study, self.judging.max_items)
 
-    def _dealt(self) -> int:
+    def _count_with_calls(self) -> int:
         return Call.objects.filter(run=self.run_id).values("item").distinct().count()
 
-    def undealt_subjects(self, after: int) -> int:
-        waiting = self._undealt(after).count()
+    def waiting_subjects(self, after: int) -> int:
+        waiting = self._without_calls(after).count()
         if self.judging.max_items is None:
             return waiting
-        return max(0, min(waiting, self.judging.max_items - self._dealt()))
+        return max(0, min(waiting, self.judging.max_items - self._count_with_calls()))
 
     def calls_per_subject(self) -> float:
         return self.plan.mean_replicates(judged_items(self.study))

@@ -46,13 +46,13 @@ def cancel_run(run: Run) -> None:
         run, (*ACTIVE, RunState.PAUSED, RunState.STOPPED), RunState.CANCELLED, finished_at=timezone.now()
     )
     was_complete = run.asked is not None
-    if (run.dealt_to is None or was_complete) and run.work in KINDS_OF_WORK:
+    if (run.last_subject is None or was_complete) and run.work in KINDS_OF_WORK:
         # Calls before the run, as those lock them who record.
         with transaction.atomic():
             if was_complete:
                 _drop_unjudged(run)
             if _put_back(run):
-                run.dealt_to = None
+                run.last_subject = None
                 _close(run)
 
 
@@ -131,11 +131,11 @@ def complete_if_finished(run_id: int) -> bool:
         if run.state == RunState.COMPLETE:
             return True
         unfinished = Call.objects.filter(run=run).exclude(state=CallState.FINAL)
-        if run.state not in ACTIVE or run.dealt_to is not None or unfinished.exists():
+        if run.state not in ACTIVE or run.last_subject is not None or unfinished.exists():
             return False
         if run.work in KINDS_OF_WORK and workload_of(run).next_stage(run):
-            run.dealt_to = 0
-            run.save(update_fields=["dealt_to"])
+            run.last_subject = 0
+            run.save(update_fields=["last_subject"])
             return False
         _close(run)
         return True
@@ -145,7 +145,9 @@ def _close(run: Run) -> None:
     run.state, run.reason, run.workers = RunState.COMPLETE, "", {}
     run.finished_at = timezone.now()
     run.asked, run.unanswered = _count_unanswered(run)
-    run.save(update_fields=["state", "reason", "workers", "finished_at", "asked", "unanswered", "dealt_to"])
+    run.save(
+        update_fields=["state", "reason", "workers", "finished_at", "asked", "unanswered", "last_subject"]
+    )
     if run.work in KINDS_OF_WORK:
         workload_of(run).follow_state(run)
 

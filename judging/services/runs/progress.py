@@ -24,7 +24,7 @@ class RunProgress:
 
     state: str
     reason: str
-    # Calls: those that are there, and those still to be dealt (told from what an item has taken so far).
+    # Calls: those that are there, and those still to be created (told from what an item has taken so far).
     total: int
     final: int
     open: int
@@ -68,7 +68,7 @@ def run_progress(run: Run) -> RunProgress:
 
 
 def runs_progress(runs: Iterable[Run]) -> dict[int, RunProgress]:
-    """The progress of several runs, in a fixed number of queries for those that are dealt."""
+    """The progress of several runs, in a fixed number of queries for those whose calls are there."""
     by_pk: dict[int, Run] = {run.pk: run for run in runs}
     now = timezone.now()
     rows: dict[int, list[dict[str, Any]]] = {pk: [] for pk in by_pk}
@@ -103,7 +103,7 @@ def _progress(run: Run, rows: list[dict[str, Any]], now: datetime, last_error: s
 
     counts: dict[str, int] = {row["outcome"]: row["n"] for row in rows if row["state"] == CallState.FINAL}
     there, final = sum(row["n"] for row in rows), count(CallState.FINAL)
-    total = there + _undealt_calls(run, there)
+    total = there + _calls_to_create(run, there)
     since = min(RATE_WINDOW.total_seconds(), (now - (run.started_at or now)).total_seconds()) or 1.0
     rate = sum(row["recent"] for row in rows) / max(since, 1.0)
     active = run.state in ACTIVE
@@ -136,13 +136,13 @@ def _held_back(run: Run, now: datetime) -> str:
     return f"Held back by the rate limit of {endpoint}: {limit}." if limit else ""
 
 
-def _undealt_calls(run: Run, there: int) -> int:
-    if run.dealt_to is None or run.work not in KINDS_OF_WORK:
+def _calls_to_create(run: Run, there: int) -> int:
+    if run.last_subject is None or run.work not in KINDS_OF_WORK:
         return 0
     workload = workload_of(run)
-    waiting = workload.undealt_subjects(run.dealt_to)
+    waiting = workload.waiting_subjects(run.last_subject)
     if not waiting:
         return 0
-    dealt = Call.objects.filter(run=run).values(workload.subject).distinct().count() if there else 0
-    per_subject = there / dealt if dealt else workload.calls_per_subject()
+    subjects = Call.objects.filter(run=run).values(workload.subject).distinct().count() if there else 0
+    per_subject = there / subjects if subjects else workload.calls_per_subject()
     return round(waiting * per_subject)

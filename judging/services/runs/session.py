@@ -71,9 +71,9 @@ class Session:
     def claim(self, limit: int, among: Q | None = None) -> list[Call]:
         """Claim calls, creating further ones where there are too few."""
         calls = claim_calls(self.run.pk, limit, among)
-        while len(calls) < limit and self.run.dealt_to is not None:
+        while len(calls) < limit and self.run.last_subject is not None:
             if not self.creator.create_batch():
-                self.run.dealt_to = None
+                self.run.last_subject = None
             calls += claim_calls(self.run.pk, limit - len(calls), among)
         self.leases |= {call.lease for call in calls if call.lease}
         return calls
@@ -98,7 +98,7 @@ class Session:
         if complete_if_finished(self.run.pk):
             return None
         # Another stage may have begun, of this worker's doing or another's.
-        self.run.dealt_to = Run.objects.values_list("dealt_to", flat=True).get(pk=self.run.pk)
+        self.run.last_subject = Run.objects.values_list("last_subject", flat=True).get(pk=self.run.pk)
         due = next_due(self.run.pk, among)
         if due is None and among is not None and next_due(self.run.pk) is not None:
             return None

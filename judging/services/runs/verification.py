@@ -83,8 +83,8 @@ def _places(rows: object) -> Iterator[tuple[str, int]]:
 
 def _check_complete(run: Run) -> Iterator[str]:
     unfinished = Call.objects.filter(run=run).exclude(state=CallState.FINAL).count()
-    if run.dealt_to is not None or unfinished:
-        yield f"Run {run.pk}: complete, but {unfinished} calls are not final or not all are dealt."
+    if run.last_subject is not None or unfinished:
+        yield f"Run {run.pk}: complete, but {unfinished} calls are not final or not all were created."
 
 
 def _check_figures(study: Study) -> Iterator[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import fingerprint, fingerprints
-from analytics.reports.cache import compute_report, kept_report
+from analytics.reports.cache import cached_report, compute_report
 from analytics.reports.common import NothingToReport
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
@@ -347,14 +347,14 @@ def test_reports_with_either_count_of_ties_are_kept_side_by_side():
     (rater, _) = judge(study, raters=2)
     half, win = compute_report(study), compute_report(study, ties="win")
     assert half != win
-    assert kept_report(study).report == json.loads(json.dumps(half))
-    assert kept_report(study, ties="win").report == json.loads(json.dumps(win))
+    assert cached_report(study).report == json.loads(json.dumps(half))
+    assert cached_report(study, ties="win").report == json.loads(json.dumps(win))
     assert {row.fingerprint for row in study.cached_reports.all()} == set(fingerprints(study).values())
     fail(study, rater)
     # The one from before stays until its own successor is there.
     compute_report(study)
-    assert not kept_report(study).stale
-    assert kept_report(study, ties="win").stale
+    assert not cached_report(study).stale
+    assert cached_report(study, ties="win").stale
     compute_report(study, ties="win")
     assert study.cached_reports.count() == 2
 

@@ -98,7 +98,7 @@ def test_the_door_takes_four_statements_consent_fifteen_and_the_first_page_one(
         assert "judge" in client.get(answer.headers["Location"]).content.decode()
 
 
-def test_moving_the_front_on_takes_two_statements_at_every_fiftieth_place(big):
+def test_moving_the_cursor_on_takes_two_statements_at_every_fiftieth_place(big):
     token = come(big, "a").token
     ready = before(token)
     Slot.objects.filter(rank__range=(ready.slot.rank + 1, 49)).update(state=SlotState.RETIRED)
@@ -117,7 +117,7 @@ def test_what_happens_seldom_costs_no_more_either(big):
     assert count(lambda: submit(worker, ready.pk, data)) <= 12
     taken = before(worker)
     assert taken.slot_id == lost.slot_id
-    # Giving a place back takes the front of its arm back, too.
+    # Giving a place back takes the cursor of its arm back, too.
     assert count(lambda: skip(worker, taken.pk)) <= 12
     assert count(lambda: advance_participant(late)) <= 6
     assert count(lambda: withdraw(leaver)) <= 9

@@ -13,8 +13,8 @@ from judging.backends.probe import probe
 from judging.models import Endpoint
 from judging.prompting import Settings, build_request
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
-from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
+from judging.services.endpoints.spend_tracker import SpendTracker
 from tests.judging.endpoint import serve
 from tests.judging.sample import PAIRWISE, make_spec, make_stimulus
 
@@ -62,8 +62,8 @@ def ask_patiently(endpoint, model):
 
     async def go():
         async with ChatBackend(endpoint.base_url, timeout=5, in_flight=1) as backend:
-            purse = Purse(Endpoint(), model, (Decimal(0), Decimal(0)), purpose="probe")
-            return await probe(RetryingBackend(backend, RateGate(Endpoint()), purse), model)
+            tracker = SpendTracker(Endpoint(), model, (Decimal(0), Decimal(0)), purpose="probe")
+            return await probe(RetryingBackend(backend, RateGate(Endpoint()), tracker), model)
 
     found = asyncio.run(go())
     store_capabilities(endpoint, model, found)

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotator.models import ArmFront, Assignment, AssignmentState, Participant, Slot, SlotState
+from annotator.models import Assignment, AssignmentState, ClaimCursor, Participant, Slot, SlotState
 from annotator.selectors import arm_places, available_slots
 from annotator.services.admission import arm_draw
 from annotator.services.admission.entry import StudyFull, enter
@@ -241,8 +241,8 @@ def test_the_places_promised_to_who_came_back_are_promised(study):
 def test_verify_names_a_wrong_count_and_a_recount_mends_it(study, capsys):
     assert list(verify_study(study)) == []
     arms = list(study.arms.order_by("position"))
-    ArmFront.objects.filter(arm=arms[0]).update(in_play=1_012)
-    ArmFront.objects.filter(arm=arms[1]).delete()
+    ClaimCursor.objects.filter(arm=arms[0]).update(in_play=1_012)
+    ClaimCursor.objects.filter(arm=arms[1]).delete()
     with pytest.raises(CommandError, match=r"^2 checks failed\.$"):
         call_command("verify", "arms")
     said = capsys.readouterr().out.splitlines()
@@ -257,7 +257,7 @@ def test_verify_names_a_wrong_count_and_a_recount_mends_it(study, capsys):
 
 
 def test_nobody_is_turned_away_for_a_wrong_count(study):
-    ArmFront.objects.update(in_play=-5)
+    ClaimCursor.objects.update(in_play=-5)
     assert come(study, "a").arm_id is not None
     assert before(come(study, "b").token) is not None
 

@@ -11,10 +11,18 @@ from django.db import connection
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
-from annotator.models import ArmFront, Assignment, AssignmentState, Participant, Slot, SlotState, Submission
+from annotator.models import (
+    Assignment,
+    AssignmentState,
+    ClaimCursor,
+    Participant,
+    Slot,
+    SlotState,
+    Submission,
+)
 from annotator.selectors import arm_places
 from annotator.services.admission.entry import enter
-from annotator.services.slots import fronts
+from annotator.services.slots import claim_cursors
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from annotator.services.work.drafts import save_draft
@@ -96,14 +104,14 @@ def test_forty_at_once(owner, arms, queries, crowd):
 
 
 def test_no_open_place_is_ever_before_the_front_of_its_arm(owner, monkeypatch):
-    """At no moment while forty claim, give back and take over, each claim moving the front on."""
-    monkeypatch.setattr(fronts, "STRIDE", 1)
+    """At no moment while forty claim, give back and take over, each claim moving the cursor on."""
+    monkeypatch.setattr(claim_cursors, "STRIDE", 1)
     study = make_crowd_study("fronts", owner=owner, queries=20, arms=PAPER_ARMS, items_per_participant=5)
     habits = {"submit": 10, "skip": 10, "late": 5, "late_at_once": 5, "withdraw": 3, "abandon": 2}
     people = [Person(study, 3_000 + number, habits) for number in range(40)]
     passed_over = Slot.objects.filter(
         state=SlotState.OPEN,
-        rank__lt=Subquery(ArmFront.objects.filter(arm=OuterRef("arm")).values("first_open")),
+        rank__lt=Subquery(ClaimCursor.objects.filter(arm=OuterRef("arm")).values("first_open")),
     )
     over, found = threading.Event(), []
 
@@ -122,7 +130,7 @@ def test_no_open_place_is_ever_before_the_front_of_its_arm(owner, monkeypatch):
     assert found == []
     until_nothing_is_left(study, first=3_100)
     assert figures(study)["per_item"] == [3]
-    assert max(ArmFront.objects.values_list("first_open", flat=True)) > 1
+    assert max(ClaimCursor.objects.values_list("first_open", flat=True)) > 1
 
 
 class Wanderer(Person):

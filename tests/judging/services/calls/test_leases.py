@@ -140,7 +140,7 @@ def test_an_attempt_without_an_outcome_opens_the_call_again(run):
 
 
 def test_the_same_batch_dealt_twice_makes_the_same_calls(run):
-    type(run).objects.update(dealt_to=0)
+    type(run).objects.update(last_subject=0)
     create_calls(run)
     assert run.calls.count() == 12
 
@@ -221,7 +221,7 @@ def test_two_that_finish_the_last_two_steps_at_once_record_one_judgment(owner):
     items = list(study.items.filter(role="main"))
     for step in ("satisfied", "preference"):
         Call.objects.bulk_create([Call(run=run, item=item, step=step, order="r1,r2") for item in items])
-    type(run).objects.update(dealt_to=None)
+    type(run).objects.update(last_subject=None)
     calls = claim_calls(run.pk, 1_000)
     barrier = threading.Barrier(2)
 

@@ -13,7 +13,7 @@ from judging.services import heuristic_judge, start_run
 from judging.services.calls.budget import reserve_budget, set_study_budget
 from judging.services.calls.leases import claim_calls
 from judging.services.calls.ledger import study_spent
-from judging.services.endpoints.purse import Purse
+from judging.services.endpoints.spend_tracker import SpendTracker
 from judging.services.runs.work import work_on
 from tests.judging import endpoint
 from tests.judging.build import create_calls, judged, make_judge
@@ -31,13 +31,13 @@ def served():
 
 
 @pytest.fixture
-def purse(study, served):
+def tracker(study, served):
     judge = make_judge(study, served)
     each = (Decimal(1_000_000), Decimal(1_000_000))
-    return Purse(judge.endpoint, "m", each, purpose="probe", study_id=study.pk)
+    return SpendTracker(judge.endpoint, "m", each, purpose="probe", study_id=study.pk)
 
 
-hold = async_to_sync(Purse.hold)
+hold = async_to_sync(SpendTracker.hold)
 
 
 def test_a_budget_without_room_for_a_probe_stops_the_run_before_anything_is_sent(study, served):
@@ -64,51 +64,51 @@ def test_a_probe_that_the_budget_ends_midway_is_paid_and_never_exceeds_it(study,
     assert not BudgetHold.objects.exists()
 
 
-def test_what_a_probe_holds_no_call_is_given(study, purse):
+def test_what_a_probe_holds_no_call_is_given(study, tracker):
     set_study_budget(study, Decimal(40))
-    assert hold(purse, REQUEST)
+    assert hold(tracker, REQUEST)
     assert BudgetHold.objects.get().amount == 25
     run = start_run(study, heuristic_judge(study, "longer"))
     create_calls(run)
     first = reserve_budget(run.pk, [(call, Decimal(16)) for call in claim_calls(run.pk, 1)])
     assert (first.allowed, first.spent_up) == ([], False), "the probe may turn out cheaper"
-    purse.sent()
-    purse.answered(Reply(text="Hi", prompt_tokens=9, completion_tokens=1))
+    tracker.sent()
+    tracker.answered(Reply(text="Hi", prompt_tokens=9, completion_tokens=1))
     # The next request is held beside what is spent already.
-    assert hold(purse, REQUEST)
+    assert hold(tracker, REQUEST)
     assert BudgetHold.objects.get().amount == 10 + 25
-    purse.enter()
+    tracker.enter()
     assert (BudgetHold.objects.count(), study_spent(study.pk)) == (0, 10)
     second = reserve_budget(run.pk, [(call, Decimal(16)) for call in claim_calls(run.pk, 1)])
     assert len(second.allowed) == 1
 
 
-def test_what_others_hold_is_waited_for_only_where_the_wait_can_be_given_up(study, purse):
+def test_what_others_hold_is_waited_for_only_where_the_wait_can_be_given_up(study, tracker):
     StudyBudget.objects.create(study=study, amount=40)
     other = BudgetHold.objects.create(study=study, amount=20, until=timezone.now() + timedelta(minutes=1))
     with pytest.raises(
         StopRun, match="study's budget of 40 would be exceeded: the next call may cost up to 25"
     ):
-        hold(purse, REQUEST)
+        hold(tracker, REQUEST)
     asked = []
 
     def give_up():
         asked.append(1)
         return len(asked) == 2
 
-    assert not hold(purse, REQUEST, give_up)
+    assert not hold(tracker, REQUEST, give_up)
     BudgetHold.objects.filter(pk=other.pk).update(until=timezone.now() - timedelta(seconds=1))
-    assert hold(purse, REQUEST), "its worker was killed"
+    assert hold(tracker, REQUEST), "its worker was killed"
 
 
 def test_without_a_study_nothing_is_held_and_what_is_taken_is_entered(study, served):
     judge = make_judge(study, served)
-    purse = Purse(judge.endpoint, "m", (Decimal(1_000_000), Decimal(0)), purpose="connection test")
-    assert hold(purse, REQUEST)
+    tracker = SpendTracker(judge.endpoint, "m", (Decimal(1_000_000), Decimal(0)), purpose="connection test")
+    assert hold(tracker, REQUEST)
     assert not BudgetHold.objects.exists()
-    purse.sent()
-    purse.answered(Reply(text="Hi", prompt_tokens=3))
-    purse.enter()
+    tracker.sent()
+    tracker.answered(Reply(text="Hi", prompt_tokens=3))
+    tracker.enter()
     entry = LedgerEntry.objects.get()
     assert (entry.study, entry.calls, entry.cost) == (None, 1, 3)
 

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
-from annotator.models import ArmFront, Assignment, AssignmentState, Slot, SlotState
+from annotator.models import Assignment, AssignmentState, ClaimCursor, Slot, SlotState
 from annotator.selectors import available_slots
-from annotator.services.slots import claim, fronts
+from annotator.services.slots import claim, claim_cursors
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from evaluation.models import Outcome
@@ -97,8 +97,8 @@ class History:
 
 @pytest.fixture
 def study(monkeypatch):
-    # Small studies have few ranks: every other claim moves the front.
-    monkeypatch.setattr(fronts, "STRIDE", 2)
+    # Small studies have few ranks: every other claim moves the cursor.
+    monkeypatch.setattr(claim_cursors, "STRIDE", 2)
     return make_crowd_study(
         "histories", queries=3, arms=PAPER_ARMS[1:2], redundancy=2, items_per_participant=3
     )
@@ -113,7 +113,7 @@ def people(study):
         lapse(study=study)
     Slot.objects.update(state=SlotState.OPEN, holder=None, leased_until=None)
     Assignment.objects.all().delete()
-    ArmFront.objects.update(first_open=0)
+    ClaimCursor.objects.update(first_open=0)
     return came
 
 
@@ -127,13 +127,13 @@ def test_no_place_is_stranded_in_a_thousand_histories(study, people, monkeypatch
         assert found is None, f"history {seed}: {found} was passed over"
 
     monkeypatch.setattr(claim, "_find_anywhere", finds_nothing)
-    front = ArmFront.objects.filter(arm=OuterRef("arm")).values("first_open")
-    passed_over = Slot.objects.filter(state=SlotState.OPEN, rank__lt=Subquery(front))
+    cursor = ClaimCursor.objects.filter(arm=OuterRef("arm")).values("first_open")
+    passed_over = Slot.objects.filter(state=SlotState.OPEN, rank__lt=Subquery(cursor))
     for seed in range(*seeds):
         with transaction.atomic():
             history = History(study, people, seed)
             history.run()
-            assert not passed_over.exists(), f"history {seed} ends with an open place before the front"
+            assert not passed_over.exists(), f"history {seed} ends with an open place before the cursor"
             if seed % 5 == 0:
                 history.finish()
                 left = list(available_slots(study, timezone.now()))
@@ -144,12 +144,12 @@ def test_no_place_is_stranded_in_a_thousand_histories(study, people, monkeypatch
 
 @pytest.mark.usefixtures("in_transaction")
 def test_a_place_that_nobody_would_look_for_is_found_before_nothing_is_left(study, people):
-    """The front is a shortcut: if it were wrong, by a mistake or by hand, nobody would be sent away for it."""
-    ArmFront.objects.update(first_open=1_000)
+    """The cursor is a shortcut: if it were wrong, by a mistake or by hand, nobody would be sent away for it."""
+    ClaimCursor.objects.update(first_open=1_000)
     assert claim.claim_slot(people[0], timezone.now()) is not None
-    assert ArmFront.objects.get().first_open == Slot.objects.order_by("rank")[0].rank
+    assert ClaimCursor.objects.get().first_open == Slot.objects.order_by("rank")[0].rank
     assert claim.claim_slot(people[1], timezone.now()) is not None
-    ArmFront.objects.update(leases_from=timezone.now() + timedelta(hours=1), first_open=1_000)
+    ClaimCursor.objects.update(earliest_lease=timezone.now() + timedelta(hours=1), first_open=1_000)
     lapse(study=study)
     Slot.objects.filter(state=SlotState.OPEN).update(state=SlotState.RETIRED)
     assert claim.claim_slot(people[2], timezone.now()) is not None
@@ -157,18 +157,18 @@ def test_a_place_that_nobody_would_look_for_is_found_before_nothing_is_left(stud
 
 @pytest.mark.usefixtures("in_transaction")
 def test_somebody_who_went_away_holds_nothing_back(study, people):
-    """The front passes over leases that run; what they hold is found when they have run out."""
+    """The cursor passes over leases that run; what they hold is found when they have run out."""
     gone = claim.claim_slot(people[0], timezone.now())
     for person in people[1:4]:
         claim.claim_slot(person, timezone.now())
-    assert ArmFront.objects.get().first_open > Slot.objects.get(pk=gone.slot_id).rank
+    assert ClaimCursor.objects.get().first_open > Slot.objects.get(pk=gone.slot_id).rank
     lapse(pk=gone.slot_id)
     assert claim.claim_slot(people[4], timezone.now()).slot_id == gone.slot_id
 
 
 @pytest.mark.usefixtures("in_transaction")
 def test_a_place_passed_over_for_one_person_is_kept_for_the_next(study, people):
-    """They have met its query; the front stays before it."""
+    """They have met its query; the cursor stays before it."""
     first = claim.claim_slot(people[0], timezone.now())
     claim.release_slot(first)
     Assignment.objects.filter(pk=first.pk).update(state=AssignmentState.SKIPPED)

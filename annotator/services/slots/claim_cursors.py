@@ -1,7 +1,7 @@
 """Lower bounds for claims: they pass over what was handed out, and over nothing that can be had.
 
 They are moved on now and then by who claims, and back by who opens a slot, in the transaction that opens it. Whoever
-moves a front on holds its row while they look at the slots: a slot that is being opened meanwhile either is seen, or
+moves a cursor on holds its row while they look at the slots: a slot that is being opened meanwhile either is seen, or
 its transaction waits for the row and moves it back.
 """
 
@@ -11,43 +11,43 @@ from datetime import datetime, timedelta
 from django.db.models import F, Min, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Least
 
-from annotator.models import ArmFront, Slot, SlotState
+from annotator.models import ClaimCursor, Slot, SlotState
 
-# By how many ranks a front is moved on at a time: one claim in so many takes two statements more.
+# By how many ranks a cursor is moved on at a time: one claim in so many takes two statements more.
 STRIDE = 50
 # A lease that was just given may be seen late, and servers' clocks differ.
 LEEWAY = timedelta(minutes=1)
 
 
 def is_due(rank: int) -> bool:
-    """True where claiming the slot of that rank moves the front on; every rank is claimed, mostly once."""
+    """True where claiming the slot of that rank moves the cursor on; every rank is claimed, mostly once."""
     return rank % STRIDE == 0
 
 
 def move_on(study: int, arm: int, now: datetime) -> None:
     """To the first open slot and the first lease, in a transaction that takes no lock any more; where somebody else is
-    moving the front, it is left to the next."""
-    front = ArmFront.objects.filter(arm=arm)
-    if front.select_for_update(skip_locked=True, no_key=True).first() is None:
+    moving the cursor, it is left to the next."""
+    cursor = ClaimCursor.objects.filter(arm=arm)
+    if cursor.select_for_update(skip_locked=True, no_key=True).first() is None:
         return
     slots = Slot.objects.filter(study=study, arm=arm)
     first = slots.filter(state=SlotState.OPEN, rank__gte=OuterRef("first_open")).order_by("rank")
-    leases = slots.filter(state=SlotState.RESERVED, leased_until__gte=OuterRef("leases_from"))
+    leases = slots.filter(state=SlotState.RESERVED, leased_until__gte=OuterRef("earliest_lease"))
     latest = Value(now - LEEWAY)
     lease = Coalesce(Subquery(leases.order_by("leased_until").values("leased_until")[:1]), latest)
-    front.update(
+    cursor.update(
         first_open=Coalesce(Subquery(first.values("rank")[:1]), F("first_open")),
-        leases_from=Least(lease, latest),
+        earliest_lease=Least(lease, latest),
     )
 
 
 def move_back(slots: QuerySet[Slot]) -> None:
-    """Move the front of each arm before its slots that have just been opened."""
+    """Move the cursor of each arm before its slots that have just been opened."""
     first = slots.filter(arm=OuterRef("arm")).order_by().values("arm").annotate(rank=Min("rank"))
-    fronts = ArmFront.objects.filter(arm__in=slots.order_by().values("arm"))
-    fronts.update(first_open=Least(F("first_open"), Subquery(first.values("rank"))))
+    cursors = ClaimCursor.objects.filter(arm__in=slots.order_by().values("arm"))
+    cursors.update(first_open=Least(F("first_open"), Subquery(first.values("rank"))))
 
 
 def begin(arms: Iterable[int]) -> None:
-    """Fronts for arms that get their first slots."""
-    ArmFront.objects.bulk_create((ArmFront(arm_id=arm) for arm in arms), ignore_conflicts=True)
+    """Cursors for arms that get their first slots."""
+    ClaimCursor.objects.bulk_create((ClaimCursor(arm_id=arm) for arm in arms), ignore_conflicts=True)

@@ -20,7 +20,7 @@ HELD = timedelta(minutes=15)
 LOOK_SECONDS = 0.4
 
 
-class Purse:
+class SpendTracker:
     """Holds what each request may cost within the study's budget, until the ledger has what all of them took.
 
     On the event loop requests are held for one after the other; the database is asked in the thread that began the loop
