@@ -6,7 +6,7 @@ A submit and the claim that follows it are one transaction of at most eight stat
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
@@ -90,18 +90,20 @@ def submit(
                 raise AlreadyDone
             spec = assignment.participant.revision.spec
             protocol = assignment.participant.study.protocol_object
-            answers = protocol.clean(spec, assignment.item.stimulus, data, source="form")
+            stimulus = assignment.item.stimulus
+            assert stimulus is not None  # only frozen items are given to anybody
+            answers = protocol.clean(spec, stimulus, data, source="form")
             was_late = assignment.state == AssignmentState.EXPIRED
-            questions = protocol.questions(spec, assignment.item.stimulus) if trace else []
-            moves = possible_moves(questions, assignment.item.stimulus, trace or {})
+            questions = protocol.questions(spec, stimulus) if trace else []
+            moves = possible_moves(questions, stimulus, trace or {})
             rounds = _rounds(assignment, answers)
             known = revision_origins({each["number"]: each["after"] for each in rounds.get("rounds", ())})
             answers = trace_answer_origins(answers, known) if known else answers
             was_skipped = assignment.judgment_id is not None
-            shown = _shown(assignment, screen, now)
-            _record(assignment, answers, now, visible_ms, moves | rounds | shown)
+            layout = _layout_trace(assignment, screen, now)
+            _record(assignment, answers, now, visible_ms, moves | rounds | layout)
             _advance(assignment, now, was_late=was_late or assignment.surplus, was_skipped=was_skipped)
-            return cast(Assignment, assignment)
+            return assignment
     except AlreadyDone:
         finished = get_assignment(token, assignment_id)
         finished.was_done = True
@@ -121,7 +123,7 @@ def _rounds(assignment: Assignment, answers: list[AnswerValue]) -> Trace:
     return {"rounds": rounds} if rounds else {}
 
 
-def _shown(assignment: Assignment, screen: str | None, now: datetime) -> dict[str, ScreenRecord]:
+def _layout_trace(assignment: Assignment, screen: str | None, now: datetime) -> dict[str, ScreenRecord]:
     """Layout in which the item was shown, as part of the trace."""
     if screen is None:
         return {}
@@ -163,15 +165,16 @@ def _locked(token: str, assignment: uuid.UUID) -> Any:
     )
 
 
-LOCKED = CompiledSelect(
+LOCKED: CompiledSelect[Assignment] = CompiledSelect(
     _locked,
     token=field_of(Participant, "token"),
     assignment=field_of(Assignment, "id"),
 )
 
 
-def lock_assignment(token: str, assignment_id: uuid.UUID) -> Any:
-    """Lock the participant, so that nothing else of theirs happens meanwhile, and read all that is needed."""
+def lock_assignment(token: str, assignment_id: uuid.UUID) -> Assignment:
+    """Lock the participant, so that nothing else of theirs happens meanwhile, and read all that is needed; `judged` and
+    `checked` on it are how many items and attention checks they have submitted."""
     assignment = LOCKED.first(token=token, assignment=assignment_id)
     if assignment is None:
         raise NotYours
@@ -207,8 +210,7 @@ def _record(
                 shown=assignment.order,
                 surplus=surplus,
                 duration_ms=duration,
-                # The browser's clock is not ours: time in view can't be longer than time at all.
-                visible_ms=None if visible_ms is None else min(visible_ms, duration),
+                visible_ms=visible_ms,
                 judged_at=now,
                 trace=trace,
             )
