@@ -18,6 +18,7 @@ from annotator.services.work.submit import (
     finished_meanwhile,
     lock_assignment,
     lock_participant,
+    submitted_before,
 )
 from evaluation.models import ItemFlag, Judgment, Outcome, Role
 from evaluation.services import JudgmentInput, record_judgments
@@ -62,9 +63,10 @@ def skip(token: str, assignment_id: uuid.UUID) -> None:
             )
             _end(assignment, now)
             _flag_if_often_skipped(assignment)
-            if was_skipped and restore_returned(participant, now, judged=assignment.judged):
+            judged, checked = submitted_before(assignment)
+            if was_skipped and restore_returned(participant, now, judged=judged):
                 return
-            advance(participant, now, judged=assignment.judged, checked=assignment.checked)
+            advance(participant, now, judged=judged, checked=checked)
     except AlreadyDone:
         return
     except IntegrityError:

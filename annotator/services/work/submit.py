@@ -6,7 +6,7 @@ A submit and the claim that follows it are one transaction of at most eight stat
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
@@ -173,12 +173,23 @@ LOCKED: CompiledSelect[Assignment] = CompiledSelect(
 
 
 def lock_assignment(token: str, assignment_id: uuid.UUID) -> Assignment:
-    """Lock the participant, so that nothing else of theirs happens meanwhile, and read all that is needed; `judged` and
-    `checked` on it are how many items and attention checks they have submitted."""
+    """Lock the participant, so that nothing else of theirs happens meanwhile, and read all that is needed."""
     assignment = LOCKED.first(token=token, assignment=assignment_id)
     if assignment is None:
         raise NotYours
     return assignment
+
+
+class Submitted(NamedTuple):
+    """How many items and attention checks a participant has submitted."""
+
+    judged: int
+    checked: int
+
+
+def submitted_before(assignment: Any) -> Submitted:
+    """By the participant of an assignment that was just locked, which brings both along."""
+    return Submitted(assignment.judged, assignment.checked)
 
 
 def _record(
@@ -290,7 +301,7 @@ END = CompiledUpdate(
 )
 
 
-def _advance(assignment: Any, now: datetime, *, was_late: bool, was_skipped: bool) -> None:
+def _advance(assignment: Assignment, now: datetime, *, was_late: bool, was_skipped: bool) -> None:
     """Give the participant the next thing after a submit; not in training, where they read the feedback first."""
     participant, role = assignment.participant, assignment.item.role
     if role == Role.TRAINING or participant.step == Step.DONE:
@@ -300,10 +311,11 @@ def _advance(assignment: Any, now: datetime, *, was_late: bool, was_skipped: boo
         return
     if was_late and has_assignment(participant):
         return
-    judged = assignment.judged + (role == Role.MAIN)
+    before = submitted_before(assignment)
+    judged = before.judged + (role == Role.MAIN)
     if was_skipped and restore_returned(participant, now, judged=judged):
         return
-    advance(participant, now, judged=judged, checked=assignment.checked + (role == Role.ATTENTION))
+    advance(participant, now, judged=judged, checked=before.checked + (role == Role.ATTENTION))
 
 
 def has_assignment(participant: Participant) -> bool:
