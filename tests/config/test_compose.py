@@ -43,8 +43,10 @@ def filled():
     """The example with what it leaves empty filled in."""
     given = example()
     empty = {name for name, value in given.items() if not value}
-    assert empty == {"SECRET_KEY", "POSTGRES_PASSWORD"}
-    return {**given, "SECRET_KEY": SECRET, "POSTGRES_PASSWORD": "5f2b8c1d9e"}
+    assert empty == {"SECRET_KEY", "ASSAY_SEAL_SECRETS", "POSTGRES_PASSWORD"}
+    return {
+        **given, "SECRET_KEY": SECRET, "ASSAY_SEAL_SECRETS": SECRET[::-1], "POSTGRES_PASSWORD": "5f2b8c1d9e"
+    }  # fmt: skip
 
 
 def command(service):
@@ -184,6 +186,7 @@ def test_production_s_variables_are_set(filled):
         found = environment_of(name, filled)
         for required in (
             "SECRET_KEY",
+            "ASSAY_SEAL_SECRETS",
             "ALLOWED_HOSTS",
             "DATABASE_URL",
             "REDIS_URL",

@@ -221,6 +221,7 @@ VIOLATIONS = {
     "rater_pseudonym_unique": lambda w: again(w.rater),
     "rater_kind_known": lambda w: change(w.rater, kind="robot"),
     "judgment_once_per_replicate": lambda w: again(w.judgment),
+    "seal_once_per_row": lambda w: again(w.study.seals.first()),
     "judgment_outcome_known": lambda w: change(w.judgment, outcome="lost"),
     "judgment_surplus_is_ok": lambda w: change(w.judgment, outcome="skipped", surplus=True),
     "judgment_visible_within_duration": lambda w: change(w.judgment, duration_ms=1, visible_ms=2),

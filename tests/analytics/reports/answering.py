@@ -13,6 +13,7 @@ from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.entries.sets import Entry, drafted_entries, merge_entries, write_set
 from evaluation.protocols.kinds import KINDS
 from evaluation.services import JudgmentInput, create_study, launch_study, record_judgments
+from evaluation.services.seals import seal_new
 
 FOLLOW_UPS = [
     {"question": "How much do they know?", "answers": ["Nothing", "Some", "All"], "answer": ""},
@@ -111,7 +112,9 @@ def items_of(study: Study) -> list[Item]:
 
 
 def new_rater(study: Study, name: str, kind: str = "person", **about: Any) -> Rater:
-    return Rater.objects.create(study=study, kind=kind, label=name, pseudonym=name, about=about)
+    rater = Rater.objects.create(study=study, kind=kind, label=name, pseudonym=name, about=about)
+    seal_new(study, [rater])
+    return rater
 
 
 def give(
