@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -143,13 +143,15 @@ def arrow_schema() -> "pa.Schema":
     return pa.schema({name: moment if kind == MOMENT else kind for name, kind in COLUMNS.items()})
 
 
-def write_parquet(out: BinaryIO, chunks: Iterable[list[Row]]) -> None:
+def write_parquet(out: BinaryIO, chunks: Iterable[list[Row]], facts: Mapping[str, str]) -> None:
+    """`facts` stand in the file's own metadata."""
     import pyarrow.parquet as pq
 
     schema = arrow_schema()
     with pq.ParquetWriter(out, schema, compression="zstd") as writer:
         for rows in _groups(chunks):
             writer.write_batch(_record_batch(rows, schema))
+        writer.add_key_value_metadata(dict(facts))
 
 
 def _groups(chunks: Iterable[list[Row]]) -> Iterator[list[Row]]:

@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 
+import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -258,6 +259,9 @@ def imported(tmp_path, judged):
 def test_a_study_that_is_read_in_passes_on_the_digest_of_where_it_was_judged(tmp_path, imported, judged):
     theirs = json.loads((tmp_path / "study.jsonl").read_text().split("\n")[0])["sealed"]
     assert theirs == own_digest(judged) == {"judgments": 6, "digest": theirs["digest"]}
+    table = tmp_path / "study.parquet"
+    call_command("export", "judged", format="parquet", out=str(table))
+    assert json.loads(pq.read_metadata(table).metadata[b"assay.sealed"]) == theirs
     again = tmp_path / "again.jsonl"
     call_command("export", "copy", format="jsonl", out=str(again))
     assert json.loads(again.read_text().split("\n")[0])["sealed"] == theirs
