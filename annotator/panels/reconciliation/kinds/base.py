@@ -56,7 +56,7 @@ class MismatchKind:
     key: ClassVar[str]
     # Stands over its lines.
     title: ClassVar[str]
-    # Keys of `annotator.panels.admin.remedies.REMEDIES`, the likeliest first.
+    # Keys of `annotator.panels.admin.pages.PAGES`, the likeliest first.
     remedies: ClassVar[tuple[str, ...]]
     # About visits, by which the list of visits can be filtered; not about the study as a whole.
     is_of_visits: ClassVar[bool] = True
