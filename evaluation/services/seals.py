@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 import orjson
-from django.db.models import F, Model, QuerySet
+from django.db.models import F, Model, QuerySet, Value
 
 from evaluation.canonical import canonical_hash
 from evaluation.database.compiled_queries import CompiledInsert, CompiledUpdate, field_of
@@ -41,17 +41,22 @@ NEW_SEALS = CompiledInsert(Seal)
 _values = attrgetter(*JUDGMENT_FIELDS)
 
 
+def _wide(mark: Any) -> Any:
+    """Of 63 bits: Django binds a plain whole number as one of 32, which PostgreSQL's driver cuts off."""
+    return Value(mark, output_field=field_of(Rater, "recorded_digest")) if isinstance(mark, int) else mark
+
+
 def _counting(rater: int, more: int, mark: int) -> tuple[QuerySet[Rater], dict[str, Any]]:
     return Rater.objects.filter(pk=rater), {
         "recorded_count": F("recorded_count") + more,
-        "recorded_digest": F("recorded_digest").bitxor(mark),
+        "recorded_digest": F("recorded_digest").bitxor(_wide(mark)),
     }
 
 
 def _counting_rows(study: int, more: int, mark: int) -> tuple[QuerySet[Study], dict[str, Any]]:
     return Study.objects.filter(pk=study), {
         "sealed_count": F("sealed_count") + more,
-        "sealed_digest": F("sealed_digest").bitxor(mark),
+        "sealed_digest": F("sealed_digest").bitxor(_wide(mark)),
     }
 
 

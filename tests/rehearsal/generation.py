@@ -20,7 +20,7 @@ from judging.backends.base import Request
 from judging.models import Call, Endpoint, GenerationUnit, Run
 from judging.parsing import ReplyRejected
 from judging.services import create_endpoint
-from judging.services.calls.workload import KINDS_OF_WORK, Deal, KindOfWork, ReplyContent, Target
+from judging.services.calls.workload import KINDS_OF_WORK, KindOfWork, NewCalls, ReplyContent, Target
 from judging.services.runs.work import work_on
 from tests.judging.build import ABLE
 
@@ -41,12 +41,12 @@ class Lines:
     def prepare(self):
         return
 
-    def deal(self, after):
+    def create_calls(self, after):
         units = list(self.run.units.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:BATCH])
         rows = [{"unit_id": pk, "replicate": 0} for pk in units]
-        return Deal(rows, units[-1] if len(units) == BATCH else None)
+        return NewCalls(rows, units[-1] if len(units) == BATCH else None)
 
-    def undealt_subjects(self, after):
+    def waiting_subjects(self, after):
         return self.run.units.filter(pk__gt=after).count()
 
     def calls_per_subject(self):

@@ -1,4 +1,4 @@
-"""Revised drafts for calibrators: one call to the endpoint of one of the study's judges (see `evaluation.hooks`).
+"""Revised drafts for calibrators: one call to the endpoint of one of the study's judges (see `evaluation.extension`).
 
 What goes wrong is told to the participant in words without technical terms, and to the operator in the log.
 """
@@ -97,7 +97,7 @@ def _has_key(judge: Judge) -> bool:
 
 
 def revise_draft(item: Item, entries: Sequence[Entry], instruction: str) -> list[Entry]:
-    """The entries as a model would have them (see `evaluation.hooks`); RevisionFailed with words for the participant.
+    """The entries as a model would have them (`evaluation.extension`); RevisionFailed with words for the participant.
 
     Not for use inside an event loop.
     """
