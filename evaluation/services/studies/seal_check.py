@@ -65,9 +65,13 @@ class RecordedJudgments:
 
     def problems(self) -> Iterator[str]:
         recorded = self._study.raters.order_by("pk").values_list("pk", "recorded_count", "recorded_digest")
+        theirs = set()
         for pk, *expected in recorded.iterator():
+            theirs.add(pk)
             if pk in self._suspects or self._found.get(pk, (0, 0)) != tuple(expected):
                 yield from self._look_again(pk)
+        for pk in sorted(self._suspects.keys() - theirs):
+            yield from (f"Judgment {each}: is of a rater of another study." for each in self._suspects[pk])
 
     def _look_again(self, pk: int) -> Iterator[str]:
         sentences = []

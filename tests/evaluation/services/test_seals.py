@@ -114,6 +114,14 @@ def test_a_judgment_given_to_another_rater_is_named_with_both(judged):
     )
 
 
+def test_a_judgment_given_to_a_rater_of_another_study_is_named(judged, imported):
+    judgment = one(judged)
+    recorded(judged).update(rater=imported.raters.first())
+    sentences = "\n".join(found(judged))
+    assert f"Judgment {judgment.pk}: is of a rater of another study." in sentences
+    assert f"({judgment.rater.pseudonym}): 3 judgments were recorded, and 2 are there." in sentences
+
+
 def test_a_judgment_that_is_gone_is_missed_at_its_rater(imported):
     judgment = one(imported)
     assert found(imported) == []
