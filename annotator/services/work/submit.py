@@ -181,7 +181,7 @@ def lock_assignment(token: str, assignment_id: uuid.UUID) -> Assignment:
 
 
 class Submitted(NamedTuple):
-    """How many items and attention checks a participant has submitted."""
+    """The numbers of items and of attention checks that a participant has submitted."""
 
     judged: int
     checked: int
