@@ -228,6 +228,9 @@ def _record(
         ],
         known_new=is_new,
     )
+    if assignment.slot_id is not None and not surplus:
+        # After the judgment, which may count a correction of the study: its row before an arm's, as those who consent.
+        note_filled(assignment.participant, assignment.slot_id)
     assignment.judgment, assignment.surplus = judgment, surplus
     _end(assignment, AssignmentState.SUBMITTED, now)
 
@@ -244,10 +247,7 @@ def _fill_slot(assignment: Assignment) -> bool:
     if assignment.slot_id is None:
         return True
     fill = FILL_LATE if assignment.state == AssignmentState.EXPIRED else FILL
-    filled = fill.run(slot=assignment.slot_id, assignment=assignment.pk) == 1
-    if filled:
-        note_filled(assignment.participant, assignment.slot_id)
-    return filled
+    return fill.run(slot=assignment.slot_id, assignment=assignment.pk) == 1
 
 
 def _filling(*, late: bool) -> Callable[..., tuple[QuerySet[Slot], dict[str, Any]]]:
