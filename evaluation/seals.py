@@ -65,7 +65,7 @@ def encrypted_anew(stored: str) -> str:
 
 def is_public(stored: str) -> bool:
     """True of a key that was encrypted under the built-in secret, which everybody has."""
-    return _opens(stored, (settings.INSECURE_SEAL_SECRET,))
+    return _decrypted(stored, (settings.INSECURE_SEAL_SECRET,)) is not None
 
 
 def micros(moment: datetime | None) -> int | None:
@@ -100,10 +100,6 @@ def _opened(stored: str, installed: tuple[str, ...]) -> SealKey | None:
         )
         return None
     return SealKey(secret)
-
-
-def _opens(stored: str, under: tuple[str, ...]) -> bool:
-    return _decrypted(stored, under) is not None
 
 
 def _decrypted(stored: str, under: tuple[str, ...]) -> bytes | None:

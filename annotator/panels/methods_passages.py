@@ -16,7 +16,7 @@ BY_LINK = {"link": "by a link", "personal": "by personal links"}
 
 
 def methods_passages(study: Study) -> dict[str, str]:
-    """Hook: sentences on who was recruited and what they were paid; nothing where nobody came to this installation."""
+    """Sentences on who was recruited and what they were paid; nothing where nobody came to this installation."""
     came = people_at_work(study).aggregate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
     if not came["n"]:
         return {}

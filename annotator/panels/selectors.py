@@ -16,7 +16,7 @@ def panels_to_sync() -> QuerySet[Panel]:
 
 
 def allows_reentry(participant: Participant, visit: Visit) -> bool:
-    """Hook: true of a new visit whose participant keeps what they did before, or has done nothing yet. By a personal
+    """True of a new visit whose participant keeps what they did before, or has done nothing yet. By a personal
     link, which ended the visit by being revoked, always: it is not revoked any more."""
     if participant.platform == "personal":
         return True
@@ -29,7 +29,7 @@ def allows_reentry(participant: Participant, visit: Visit) -> bool:
 
 
 def is_completion_unpaid(participant: Participant) -> bool:
-    """Hook: true where the panel says that every visit in which they completed is over without pay, because they went
+    """True where the panel says that every visit in which they completed is over without pay, because they went
     there too late, and no bonus stands in its place."""
     completed = Submission.objects.filter(participant=participant, outcome=participant.outcome)
     unpaid = Q(panel_record__status__in=[PanelStatus.RETURNED, PanelStatus.TIMED_OUT])

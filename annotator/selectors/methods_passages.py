@@ -33,7 +33,7 @@ def people_at_work(study: Study) -> QuerySet[Participant]:
 
 
 def methods_passages(study: Study) -> dict[str, str]:
-    """Hook: sentences on how people worked; nothing where nobody came to this installation."""
+    """Sentences on how people worked; nothing where nobody came to this installation."""
     revision = study.revisions.order_by("-number").first()
     if revision is None or not people_at_work(study).exists():
         return {}

@@ -16,6 +16,7 @@ from django.db.models import F, Model, QuerySet, Value
 from evaluation.canonical import canonical_hash
 from evaluation.database.compiled_queries import CompiledInsert, CompiledUpdate, field_of
 from evaluation.models import (
+    AnswerText,
     Arm,
     Context,
     Exclusion,
@@ -82,6 +83,16 @@ def judgment_content(values: Sequence[Any], texts: Iterable[Written]) -> bytes:
     *fields, judged_at, layout, array, trace = values
     record = [*fields, micros(judged_at), layout, array, sorted(texts)]
     return orjson.dumps(record) + (stable_json(trace) if trace else b"")
+
+
+def written_texts(texts: QuerySet[AnswerText]) -> dict[int, list[Written]]:
+    """By their judgments' primary keys, texts as `judgment_content` takes them."""
+    found: dict[int, list[Written]] = {}
+    for judgment, question, part, text in texts.values_list(
+        "judgment_id", "question", "part", "text"
+    ).iterator():
+        found.setdefault(judgment, []).append((question, part, text))
+    return found
 
 
 def seal_judgment(key: SealKey, judgment: Judgment, texts: Iterable[Written]) -> int:

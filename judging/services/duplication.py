@@ -9,7 +9,7 @@ from judging.services.judges import copy_judge
 
 
 def copy_judges(duplication: Duplication) -> None:
-    """Duplication hook. Refused where a judge can't be made by whoever copies: its endpoint is not theirs to use."""
+    """Copy its judges. Refused where a judge can't be made by whoever copies: its endpoint is not theirs to use."""
     if not duplication.judges:
         return
     versions = Judge.objects.filter(study=duplication.source).select_related("jury", "endpoint")

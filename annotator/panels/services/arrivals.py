@@ -71,7 +71,7 @@ def _named(study: Study, key: str) -> Visit:
 
 
 def refuse_revoked_link(study: Study, visit: Visit) -> None:
-    """Hook: raises LinkRevoked where the link was revoked since its visitor came to the door."""
+    """Raises LinkRevoked where the link was revoked since its visitor came to the door."""
     if visit.platform != "personal":
         return
     if PersonalLink.objects.filter(study=study, key=visit.session_id, revoked_at__isnull=False).exists():

@@ -23,7 +23,7 @@ NO_PANEL = (
 
 
 def launch_cautions(study: Study) -> Iterator[str]:
-    """Hook: no panel, and outcomes that need a code and have none."""
+    """No panel, and outcomes that need a code and have none."""
     panel = panel_of(study)
     if panel is None:
         yield NO_PANEL
@@ -60,6 +60,6 @@ def allow_retry(study: Study, by: Any) -> None:
 
 
 def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
-    """Hook: a qualification that the study's panel would have tried twice."""
+    """A qualification that the study's panel would have tried twice."""
     if lacks_retry(study):
         yield Advice(ONE_ATTEMPT, "Allow two attempts", RETRY_URL_NAME)

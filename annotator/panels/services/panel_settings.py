@@ -77,7 +77,7 @@ def fixed_codes_reason(study: Study) -> str:
 
 
 def unknown_reason(study: Study, other: Study) -> str:
-    """Hook: the reason for which people of the other study are unknown in this one; empty where they are known."""
+    """The reason for which people of the other study are unknown in this one; empty where they are known."""
     there, here = panel_of(other), panel_of(study)
     set_to = {panel.platform if panel is not None else "" for panel in (there, here)}
     if "" in set_to and set_to <= {"", "prolific"}:

@@ -32,7 +32,7 @@ def note_unread(study: Study, params: Mapping[str, str]) -> None:
 
 
 def unread_cautions(study: Study) -> Iterator[Advice]:
-    """Hook: what came and is still not read, how often and when last, and what to do about it."""
+    """Arrivals that are still not read, how often and when last, and what to do about it."""
     found = UnreadArrivals.objects.filter(study=study).order_by().values("names")
     for row in found.annotate(total=Sum("n"), last=Max("day")).order_by("names"):
         names = row["names"].split()

@@ -120,7 +120,7 @@ def rule_phrase(kind: str, took: str, names: Iterable[str]) -> str:
 
 
 def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
-    """Hook: the lists that do not do what they say. `by` is who reads it, None whoever runs the server."""
+    """The lists that do not do what they say. `by` is who reads it, None whoever runs the server."""
     if not EntryRule.objects.filter(study=study).exists():
         return
     mine = None

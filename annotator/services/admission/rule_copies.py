@@ -5,7 +5,7 @@ from evaluation.extension import Duplication
 
 
 def copy_entry_rules(duplication: Duplication) -> None:
-    """Duplication hook: the same people are let in and kept out."""
+    """The same people are let in and kept out."""
     rules = EntryRule.objects.filter(study=duplication.source).exclude(other=duplication.copy)
     EntryRule.objects.bulk_create(
         EntryRule(study=duplication.copy, other_id=rule.other_id, kind=rule.kind, took=rule.took)

@@ -10,7 +10,7 @@ from evaluation.models import Role, Study
 
 
 def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
-    """Hook: arms with fewer attention checks than one participant can skip and answer."""
+    """Arms with fewer attention checks than one participant can skip and answer."""
     rule, may_skip = study.steps.get("attention"), study.skips.get("per_participant", 0)
     if not rule or not may_skip:
         return

@@ -34,7 +34,7 @@ MOST_PAGES = 5_000
 
 
 def fill_rehearsal(study: Study, asked: Mapping[str, int], watch: Watch) -> str:
-    """Hook: simulated participants fill the study; a sentence on what became of them."""
+    """Simulated participants fill the study; a sentence on what became of them."""
     if not study.is_rehearsal:
         raise ValueError(f"{study.title} is no rehearsal")
     manners = deal_manners(study.seed, asked["participants"], asked["hurried"], asked["random"])

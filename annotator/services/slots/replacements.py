@@ -51,7 +51,7 @@ def _replace(slot: Slot, redundancy: int) -> bool:
 
 
 def take_back_replacements(exclusion: Exclusion) -> None:
-    """Undoing hook: what counts again needs nobody to judge it again, unless somebody is at it or has done so."""
+    """Take back the places that replace what counts again, unless somebody is at one or has judged there."""
     undone = (
         Q(holder__judgment__rater=exclusion.rater_id)
         if exclusion.judgment_id is None

@@ -7,6 +7,7 @@ from django.core.management.base import CommandError
 
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
+from evaluation.refusals import Refused
 from evaluation.services.studies.sealing import rotate_secret, seal_study
 
 
@@ -37,7 +38,10 @@ class Command(AssayCommand):
                 )
             return
         study = study_named(options["study"])
-        new = seal_study(study, new_key=options["new_key"])
+        try:
+            new = seal_study(study, new_key=options["new_key"])
+        except Refused as refused:
+            raise CommandError(str(refused)) from None
         self.stdout.write(
             f"{study.slug}: sealed as it is found, {new:,} of its judgments anew. What was changed before can no "
             "longer be told from what was recorded."

@@ -21,6 +21,7 @@ from evaluation.services.seals import (
     judgment_content,
     mark_of,
     row_content,
+    written_texts,
 )
 
 RATER = JUDGMENT_FIELDS.index("rater_id")
@@ -82,8 +83,7 @@ class RecordedJudgments:
                 if row is None:
                     continue
                 seal, *values = row
-                written = AnswerText.objects.filter(judgment=judgment)
-                texts = list(written.values_list("question", "part", "text"))
+                texts = written_texts(AnswerText.objects.filter(judgment=judgment)).get(judgment, [])
                 if seal is None:
                     sentences.append(
                         f"Judgment {judgment}: has no seal, so it was not recorded by the application."

@@ -10,7 +10,13 @@ from django.db.models import QuerySet
 from evaluation.models import AnswerText, Exclusion, Item, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.seals import SealKey, encrypted_anew, new_seal_key, open_seal_key
-from evaluation.services.seals import JUDGMENT_FIELDS, judgment_content, seal_new, seal_new_items
+from evaluation.services.seals import (
+    JUDGMENT_FIELDS,
+    judgment_content,
+    seal_new,
+    seal_new_items,
+    written_texts,
+)
 
 
 def seal_study(study: Study, *, new_key: bool = False) -> int:
@@ -61,10 +67,7 @@ def _seal_rater(key: SealKey, pk: int) -> int:
         stored = Judgment.objects.filter(rater=rater).order_by("pk")
         rows = stored.values_list("pk", "seal", *JUDGMENT_FIELDS).iterator()
         while batch := list(islice(rows, settings.ASSAY_BATCH_SIZE)):
-            texts: dict[int, list[tuple[str, str, str]]] = {}
-            written = AnswerText.objects.filter(judgment__in=[row[0] for row in batch])
-            for judgment, *text in written.values_list("judgment_id", "question", "part", "text"):
-                texts.setdefault(judgment, []).append((text[0], text[1], text[2]))
+            texts = written_texts(AnswerText.objects.filter(judgment__in=[row[0] for row in batch]))
             for judgment, before, *values in batch:
                 seal = key.seal(judgment_content(values, texts.get(judgment, ())))
                 count, digest = count + 1, digest ^ key.mark(seal)

@@ -11,7 +11,7 @@ from evaluation.models import AnswerLayout, AnswerText, Item, Outcome, Study
 from evaluation.protocols.answers.layout import Layout, is_sound
 from evaluation.protocols.answers.measures import declared_measures
 from evaluation.seals import open_seal_key
-from evaluation.services.seals import JUDGMENT_FIELDS, Written
+from evaluation.services.seals import JUDGMENT_FIELDS, written_texts
 from evaluation.services.studies.freeze import compute_study_hash, hash_added_items
 from evaluation.services.studies.seal_check import RecordedJudgments, check_key, check_surroundings
 
@@ -57,12 +57,11 @@ def _check_recorded(study: Study, recorded: RecordedJudgments | None) -> Iterato
     stored = study.judgments.order_by("pk").values_list("pk", "seal", *JUDGMENT_FIELDS).iterator(CHUNK)
     ends: dict[tuple[int, str], tuple[float, float]] = {}
     while rows := list(islice(stored, CHUNK)):
-        texts: dict[int, list[Written]] = {}
-        written = AnswerText.objects.filter(
-            judgment__study=study, judgment__gte=rows[0][0], judgment__lte=rows[-1][0]
+        texts = written_texts(
+            AnswerText.objects.filter(
+                judgment__study=study, judgment__gte=rows[0][0], judgment__lte=rows[-1][0]
+            )
         )
-        for pk, *text in written.values_list("judgment_id", "question", "part", "text").iterator(CHUNK):
-            texts.setdefault(pk, []).append((text[0], text[1], text[2]))
         for pk, seal, *values in rows:
             rater, layout_key, array = values[RATER], values[LAYOUT], values[ARRAY]
             ok, shown = values[OUTCOME] == Outcome.OK, values[SHOWN]

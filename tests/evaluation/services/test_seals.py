@@ -25,7 +25,6 @@ from evaluation.models import (
     Study,
     System,
 )
-from evaluation.refusals import Refused
 from evaluation.seals import SealKey, new_seal_key, open_seal_key, stable_json
 from evaluation.services import (
     PAPER_ARMS,
@@ -340,7 +339,7 @@ def judgment_content_of(judgment):
 
 def test_a_draft_is_not_sealed():
     make_study("draft")
-    with pytest.raises(Refused, match="A draft has no seals"):
+    with pytest.raises(CommandError, match="A draft has no seals"):
         call_command("seal", "draft")
 
 
