@@ -69,7 +69,7 @@ PROPERTIES = $(addprefix tests/,evaluation/api/test_schemathesis.py evaluation/t
   evaluation/test_rendering.py evaluation/dumps/test_round_trip.py annotator/services/slots/test_redundancy.py)
 
 # The long simulations behind docs/statistics.md: run them when statistics change. Then every page in every setting
-# (docs/accessibility.md): when the look changes. Then reports as LaTeX, compiled (docs/report.md). What is too long for
+# (docs/accessibility.md) and long texts in windows of every size: when the look changes. Then reports as LaTeX, compiled (docs/report.md). What is too long for
 # every change comes first, with the properties and the API's requests, of which more are made up; where
 # DATABASE_URL names PostgreSQL, with what .ci/run asks of the embedded default alone.
 audit: setup-dev
@@ -82,7 +82,10 @@ audit: setup-dev
 	$(BIN)/python -m benchmarks.order_errors
 	$(BIN)/python -m benchmarks.looks
 	$(BIN)/python -m benchmarks.powered
+	$(BIN)/python -m benchmarks.verdicts
+	$(BIN)/python -m benchmarks.cheats
 	$(BIN)/python -m tests.browser.audit
+	$(BIN)/python -m tests.browser.windows
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "browser and audit" tests/browser
 	$(BIN)/python -m tests.latex.audit
 

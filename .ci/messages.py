@@ -28,8 +28,9 @@ LANGUAGES = {
 }
 MODULES = (
     "annotator/views/*.py", "annotator/views/shared/*.py", "annotator/services/work/*.py",
-    "annotator/panels/platforms/*.py", "evaluation/forms/**/*.py", "evaluation/templatetags/*.py",
-    "evaluation/protocols/*.py", "evaluation/dumps/derivations/*.py", "judging/services/revisions/*.py",
+    "annotator/panels/platforms/*.py", "annotator/panels/*/endings.py", "evaluation/forms/**/*.py",
+    "evaluation/templatetags/*.py", "evaluation/protocols/*.py", "evaluation/dumps/derivations/*.py",
+    "judging/services/revisions/*.py",
 )  # fmt: skip
 TEMPLATES = (
     "base.html",

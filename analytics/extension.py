@@ -1,20 +1,17 @@
 """The figures' part in what the core does: files of reports, and bundles."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 
-from evaluation.extension import Extension, StudyFile
-from evaluation.models import Job
+from evaluation.extension import Extension, JobKind, StudyFile
 
 
 class FiguresExtension(Extension):
-    def job_work(self) -> Mapping[str, Callable[[Job], None]]:
-        from analytics.reports.bundle.jobs import write_bundle_of
-        from analytics.reports.deferred.section_jobs import compute_section_of
-        from analytics.reports.paper.file_jobs import make_files_of
+    def job_kinds(self) -> Iterable[JobKind]:
+        from analytics.job_kinds import BUNDLE, COMPARISON, COMPUTATION, FILES, SECTION
 
-        return {"report": make_files_of, "section": compute_section_of, "bundle": write_bundle_of}
+        return (COMPUTATION, COMPARISON, SECTION, FILES, BUNDLE)
 
     def study_files(self) -> Mapping[str, StudyFile]:
-        from analytics.reports.bundle.jobs import BUNDLE
+        from analytics.reports.bundle.jobs import BUNDLE_FILE
 
-        return {"bundle": BUNDLE}
+        return {"bundle": BUNDLE_FILE}

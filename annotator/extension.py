@@ -6,7 +6,7 @@ What a method needs is imported in it, as most processes ask for few of them.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from evaluation.extension import Advice, Duplication, Extension, PagePreview, StudySection, Watch
+from evaluation.extension import Advice, Duplication, Extension, JobKind, PagePreview, StudySection, Watch
 from evaluation.models import Exclusion, Item, Study
 
 
@@ -96,6 +96,11 @@ class CrowdExtension(Extension):
         from annotator.views.shared.previews import END, ENTRY, INSTRUCTIONS
 
         return {"entry": ENTRY, "instructions": INSTRUCTIONS, "end": END}
+
+    def job_kinds(self) -> Iterable[JobKind]:
+        from annotator.job_kinds import DRAFT_ROUND, READING
+
+        return (READING, DRAFT_ROUND)
 
     def private_words(self, study: Study) -> Iterable[str]:
         from annotator.selectors.private_words import private_words

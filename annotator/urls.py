@@ -24,7 +24,7 @@ register_converter(TokenConverter, "token")
 
 app_name = "annotator"
 urlpatterns = [
-    path("hooks/prolific/", views.prolific_hook, name="prolific-hook"),
+    path("hooks/<slug:platform>/", views.panel_hook, name="panel-hook"),
     path("studies/<slug:slug>/slots/", slots_section, name="slots-section"),
     path("studies/<slug:slug>/participants/", participants_section, name="participants-section"),
     path("studies/<slug:slug>/walk-through/", walk_through, name="walk-through"),

@@ -58,7 +58,7 @@ def import_topics(path: Path) -> Any:
 
 
 def make_endpoint(url: str) -> Any:
-    from judging.services import create_endpoint
+    from judging.services.endpoints.access import create_endpoint
 
     made = create_endpoint(user=None, name=SLUG, base_url=url, max_in_flight=16, open_to_all=True)
     made.capabilities = {model: dict(ABLE) for model in (*WRITERS, JUROR)}
@@ -114,9 +114,9 @@ def first_places(study: Any) -> Counter[str]:
 def rate_questions(run: Any) -> list[Any]:
     """The runs of CrowdLLM's jurors over the same questions, each rated by itself."""
     from judging.models import Endpoint, Run
-    from judging.services import start_run
     from judging.services.generation.made_studies import make_study
     from judging.services.presets import PRESETS, ModelChoice, make_judges
+    from judging.services.runs.judge_runs import start_run
     from judging.services.runs.work import work_on
 
     study = _launch(make_study(run, {"study": "question_quality"}, slug=f"{SLUG}-quality"), redundancy=PEOPLE)

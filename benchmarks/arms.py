@@ -45,7 +45,7 @@ def measure(rule: str, slots: int) -> float:
 
 
 def places_of(*, kept: bool) -> Callable[..., Any]:
-    from annotator.selectors import arm_places
+    from annotator.selectors.arms import arm_places
 
     return arm_places if kept else count_every_open_slot
 
@@ -54,7 +54,8 @@ def count_every_open_slot(study: Any, now: Any) -> Any:
     """As it was before arms kept counts."""
     from django.db.models import Count
 
-    from annotator.selectors import ArmPlaces, available_slots, promised_places
+    from annotator.selectors.arms import ArmPlaces, promised_places
+    from annotator.selectors.slots import available_slots
 
     counts = dict(available_slots(study, now).order_by().values_list("arm").annotate(n=Count("pk")))
     promised = promised_places(study, now)
@@ -92,7 +93,7 @@ def prepare(rule: str, slots: int) -> Any:
     """Live, with so many slots in three arms, people at work and people who have left."""
     from annotator.models import Participant
     from annotator.services.slots.in_play import recount
-    from evaluation.services import PAPER_ARMS
+    from evaluation.services.studies.creation import PAPER_ARMS
     from tests.copied_rows import FAR, last_slots, multiply_slot
     from tests.crowd import go_away, make_crowd_study
 

@@ -78,7 +78,7 @@ def prepare(slug: str) -> Any:
     from django.db import connection
 
     from evaluation.models import Study
-    from evaluation.services import launch_study
+    from evaluation.services.studies.launch import launch_study
     from tests import factories
 
     study = factories.make_study(

@@ -154,7 +154,7 @@ def settle(study: Any, skip: int = 0) -> list[dict[str, Any]]:
 def score(study: Any, served: Any, whole: Whole) -> None:
     """Scores by a model and without one; into the whole."""
     from evaluation.models import Answer
-    from judging.services import heuristic_judge
+    from judging.services.judges import heuristic_judge
     from tests.judging.build import judged, make_judge
 
     values: dict[tuple[str, str], list[float]] = defaultdict(list)

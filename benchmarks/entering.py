@@ -50,7 +50,7 @@ def prepare() -> str:
 
     from annotator.models import Panel
     from evaluation.models import Study, Text
-    from evaluation.services import launch_study
+    from evaluation.services.studies.launch import launch_study
     from tests import factories
 
     call_command("migrate", verbosity=0)

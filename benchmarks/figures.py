@@ -108,17 +108,19 @@ def _figures(study: Any) -> dict[str, Any]:
     """Seconds of each figure over all its questions and groups of raters."""
     from analytics.figures.figure_input import figure_inputs
     from analytics.figures.registry import FIGURES
+    from analytics.frames.filters import EVERYTHING
+    from analytics.frames.needs import NeedSource
     from analytics.frames.study import study_frame
     from analytics.reports import judges
-    from analytics.reports.build import applying, latest_revision, terms_of
+    from analytics.reports.build import applying, latest_revision, made_needs
     from analytics.reports.common import REPLICATES
 
     frame, loading = timed(lambda: study_frame(study))
-    terms = terms_of(
-        study, latest_revision(study), judges.judges(study, frame), replicates=REPLICATES, ties="half"
-    )
+    source = NeedSource(study, latest_revision(study).spec, EVERYTHING, frame, judges.judges(study, frame))
     seconds: Counter[str] = Counter()
-    for question, form, inputs in figure_inputs(frame, terms):
+    for question, form, inputs in figure_inputs(
+        source, made_needs(source), replicates=REPLICATES, ties="half"
+    ):
         for given in inputs:
             for figure in (each for each in applying(question, form) if each.is_of(given)):
                 seconds[figure.key] += timed(lambda figure=figure, given=given: figure.compute(given))[1]

@@ -117,7 +117,7 @@ def prepare(url: str) -> None:
 
     from evaluation.dumps.imports.queries import add_queries
     from evaluation.models import Study
-    from judging.services import create_endpoint
+    from judging.services.endpoints.access import create_endpoint
 
     call_command("migrate", verbosity=0)
     delete()
@@ -183,7 +183,7 @@ def work(run: str) -> dict[str, float]:
 
     begin = resident()
     began, cpu_before = time.time(), time.process_time()
-    worked = work_on(int(run), beside=True)
+    worked = work_on(int(run), over_limit=True)
     assert worked.state == "complete", worked
     return {**measured(began, cpu_before, worked.final), "start": begin, "end": resident()}
 

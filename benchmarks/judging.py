@@ -97,7 +97,7 @@ def child(*arguments: str) -> list[Any]:
 def prepare(url: str) -> None:
     from django.core.management import call_command
 
-    from judging.services import create_endpoint
+    from judging.services.endpoints.access import create_endpoint
 
     call_command("migrate", verbosity=0)
     delete()
@@ -147,7 +147,8 @@ def start(model: str, in_flight: str, calls: str) -> int:
     """A run of a judge of its own, so that no call is answered from the cache."""
     from evaluation.models import Study
     from judging.models import Endpoint
-    from judging.services import create_judge, start_run
+    from judging.services.judges import create_judge
+    from judging.services.runs.judge_runs import start_run
 
     endpoint = Endpoint.objects.get(name=SLUG)
     endpoint.capabilities |= {model: ABLE}
@@ -162,7 +163,7 @@ def work(run: str) -> dict[str, float]:
     from judging.services.runs.work import work_on
 
     began, cpu_before = time.time(), time.process_time()
-    worked = work_on(int(run), beside=True)
+    worked = work_on(int(run), over_limit=True)
     return measured(began, cpu_before, worked.final)
 
 
@@ -178,25 +179,27 @@ def remember(run: str) -> dict[str, float]:
             seen.setdefault("early", resident())
 
     began, cpu_before = time.time(), time.process_time()
-    worked = work_on(int(run), beside=True, on_tick=look)
+    worked = work_on(int(run), over_limit=True, on_tick=look)
     return {**measured(began, cpu_before, worked.final), "end": resident(), **seen}
 
 
 def bare(in_flight: str, calls: str) -> dict[str, float]:
     """The same requests over the same client, as many in flight, and nothing else."""
     from evaluation.models import Item, Study
-    from judging import prompting
     from judging.backends import open_backend
     from judging.models import Endpoint
+    from judging.prompting.item_call import ItemCall
+    from judging.prompting.request import build_request
+    from judging.prompting.settings import Settings
 
     study = Study.objects.get(slug=SLUG)
     spec = study.revisions.get().spec
-    settings = prompting.Settings(model="coin")
+    settings = Settings(model="coin")
     items = Item.objects.filter(study=study).order_by("pk").values_list("stimulus", flat=True)[: int(calls)]
     requests = iter(
         [
-            prompting.build_request(
-                study.protocol_object, spec, stimulus, settings, order="r1,r2", capabilities=ABLE
+            build_request(
+                ItemCall(study.protocol_object, spec, stimulus, settings, order="r1,r2", capabilities=ABLE)
             )
             for stimulus in items
         ]

@@ -209,7 +209,8 @@ def _store(cursor: Any) -> None:
 
 def _study(slug: str, form: LargeForm) -> dict[str, Any]:
     from evaluation.models import Rater, Status, System
-    from evaluation.services import PAPER_ARMS, add_arms, create_study, freeze_spec
+    from evaluation.services.studies.creation import PAPER_ARMS, add_arms, create_study
+    from evaluation.services.studies.freeze import freeze_spec
 
     study = create_study(slug=slug, title=slug, protocol=form.protocol)
     arms = add_arms(study, PAPER_ARMS if form.arms else PAPER_ARMS[:1])

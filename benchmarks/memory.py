@@ -40,7 +40,9 @@ from evaluation.models import Job, Study
 from evaluation.services import jobs
 from evaluation.tasks import enqueue_job
 from judging.models import Endpoint, Run
-from judging.services import create_endpoint, create_judge, start_run
+from judging.services.endpoints.access import create_endpoint
+from judging.services.judges import create_judge
+from judging.services.runs.judge_runs import start_run
 from judging.tasks import enqueue_run
 
 def wait(rows, done):

@@ -75,7 +75,7 @@ class Pairwise:
             item=np.arange(n) // RATERS,
             rater=np.arange(n) % RATERS,
             raters=tuple(f"r{at}" for at in range(RATERS)),
-            label=label,
+            vote=label,
             number=np.full(n, np.nan),
             first=rng.integers(0, 2, n),
         )

@@ -65,7 +65,8 @@ def show(study: Any, url: str) -> None:
 
 
 def run_all(study: Any, url: str) -> list[Any]:
-    from judging.services import create_endpoint, create_judge, heuristic_judge
+    from judging.services.endpoints.access import create_endpoint
+    from judging.services.judges import create_judge, heuristic_judge
 
     here = create_endpoint(user=None, name=SLUG, base_url=url, max_in_flight=16)
     here.capabilities = {"hashed-words": dict(ABLE)}
@@ -89,7 +90,7 @@ def run_all(study: Any, url: str) -> list[Any]:
 
 def worked(study: Any, judge: Any) -> Any:
     from judging.models import Run
-    from judging.services import start_run
+    from judging.services.runs.judge_runs import start_run
     from judging.services.runs.work import work_on
 
     run = start_run(study, judge)

@@ -28,7 +28,7 @@ from analytics.statistics.entries.calibrators import set_agreement
 from analytics.statistics.entries.entry_sets import N_DECISIONS, decisions, set_figures
 from analytics.statistics.raters.groups import mean_gap, pair_agreement
 from analytics.statistics.raters.times import judging_times
-from analytics.statistics.ratings.choices import yes_share
+from analytics.statistics.ratings.choices import yes_shares_by_group
 from analytics.statistics.ratings.contrast import CodedSide, contrast
 from analytics.statistics.texts.code_shares import code_shares
 from benchmarks.simulated import (
@@ -247,8 +247,9 @@ def code_figures(rng: np.random.Generator, queries: int, items: int, often: floa
     given = [("code",) if has else () for has in of_systems.ravel()]
     [coded] = code_shares(given, ("code",), system, query[text], systems=2, resample=spec)
     assert sides is not None
+    [yes] = yes_shares_by_group(checklist, np.zeros(len(checklist.value), np.int64), 1, resample=spec)
     return {
-        "share of yes": yes_share(checklist, resample=spec).mean,
+        "share of yes": yes.mean,
         "share of texts with a code": coded.shares[1],
         "contrast, people's share": sides.first,
         "contrast, model's share": sides.second,

@@ -1,10 +1,13 @@
 """Simulated studies of a judge beside people, for the coverage of intervals of what it takes to stand in for them."""
 
 import numpy as np
+import scipy
 
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.values import Values
+from analytics.statistics.judges.calibration import calibration
+from analytics.statistics.raters.severity import severities
 from analytics.statistics.replacement.alternative_annotator import SharedAnswers, alternative_annotator
 from analytics.statistics.replacement.difference import judge_minus_people
 from analytics.statistics.replacement.people_worth import PeopleWorth, worth_by_labels, worth_by_numbers
@@ -41,10 +44,14 @@ def replacing_figures(rng: np.random.Generator, queries: int, items: int, noise:
         *rates, query, within=SHARE, unit="items", resample=spec, tests=NO_TESTS
     ).difference
     values = Values(unit, query[unit], unit * 0 - 1, unit * 0, unit, rater, seen.ravel())
+    severity = severities(values, unit="items", resample=spec)[0].difference
+    chances = scipy.stats.norm.cdf(own)
     of_numbers = worth_by_numbers(values, values_of(own, query), unit="items", resample=spec)
     return {
         "difference of win rates": difference,
         "advantage over people": test.advantage,
+        "severity of a rater": severity,
+        "Brier score": calibration(chances, rates[0], query, resample=spec).brier,
         "worth, by labels": as_share(worth_by_labels(counts, judge, query, unit="items", resample=spec)),
         "worth, by numbers": as_share(of_numbers),
     }

@@ -71,7 +71,7 @@ def prepare() -> None:
     from django.core.management import call_command
 
     from evaluation.models import Study
-    from evaluation.services import launch_study
+    from evaluation.services.studies.launch import launch_study
     from tests import factories
 
     call_command("migrate", verbosity=0)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analytics.statistics.agreement.alpha import krippendorff_alpha
+from analytics.statistics.agreement.fleiss_kappa import fleiss_kappa
 from analytics.statistics.agreement.gwet_ac1 import gwet_ac1
 from analytics.statistics.agreement.icc import intraclass_correlations
 from analytics.statistics.agreement.kappa import cohen_kappa
@@ -105,7 +106,7 @@ def judgments_of(label: npt.NDArray[np.int8]) -> Judgments:
         item=np.repeat(np.arange(n), raters),
         rater=np.tile(np.arange(raters), n),
         raters=tuple(map(str, range(raters))),
-        label=label.ravel(),
+        vote=label.ravel(),
         number=np.full(n * raters, np.nan),
         first=np.tile(np.array([0, 1, 0]), n),
     )
@@ -137,6 +138,7 @@ def agreement_figures(rng: np.random.Generator, queries: int, items: int, noise:
         "leave-one-out, judge": outer_agreement(counts, judge, query, resample=spec),
         "alpha, nominal": krippendorff_alpha(counts, query, level="nominal", resample=spec),
         "AC1": gwet_ac1(counts, query, resample=spec).ac1,
+        "Fleiss' kappa": fleiss_kappa(counts, query, resample=spec).kappa,
         "kappa of two raters": cohen_kappa(label[:, 0], label[:, 1], query, n_labels=3, resample=spec),
         "kappa with the majority": kappa_with_majority(counts, judge, query, resample=spec),
     }

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analytics.statistics.agreement.alpha import krippendorff_alpha
+from analytics.statistics.agreement.fleiss_kappa import fleiss_kappa
 from analytics.statistics.agreement.gwet_ac1 import gwet_ac1
 from analytics.statistics.agreement.kappa import cohen_kappa
 from analytics.statistics.agreement.leave_one_out import inner_agreement
@@ -55,6 +56,7 @@ def label_figures(rng: np.random.Generator, queries: int, items: int, share: flo
         "leave-one-out agreement, uneven": inner_agreement(counts, query, resample=spec),
         "alpha, nominal, uneven": krippendorff_alpha(counts, query, level="nominal", resample=spec),
         "AC1, uneven": gwet_ac1(counts, query, resample=spec).ac1,
+        "Fleiss' kappa, uneven": fleiss_kappa(counts, query, resample=spec).kappa,
         "kappa of two raters, uneven": cohen_kappa(
             label[:, 0], label[:, 1], query, n_labels=3, resample=spec
         ),

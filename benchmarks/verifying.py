@@ -28,8 +28,8 @@ def main() -> None:
 
     django.setup()
     from evaluation.models import Study
-    from evaluation.services import verify_study
     from evaluation.services.studies.sealing import seal_study
+    from evaluation.services.studies.verification import verify_study
 
     prepare(SLUG)
     study = Study.objects.get(slug=SLUG)

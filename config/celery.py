@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from celery import Celery, signals
+from kombu import Queue
 
 from evaluation.operations import logcontext
 
@@ -14,6 +15,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("assay")
 app.config_from_object("django.conf:settings", namespace="CELERY")
+# Workers take from both queues in turn: a page that waits for its job is behind one turn of a judge's run, not all.
+app.conf.task_queues = (Queue("celery"), Queue("jobs"))
+app.conf.task_routes = {"evaluation.tasks.work_on_job": {"queue": "jobs"}}
 app.autodiscover_tasks()
 app.autodiscover_tasks(["annotator.panels"])
 

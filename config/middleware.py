@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.signals import request_finished
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from django.utils.functional import SimpleLazyObject, empty
 
 from evaluation.operations import logcontext
@@ -53,6 +54,20 @@ def _write_line(request: HttpRequest, response: HttpResponseBase, seconds: float
     fields = {"method": request.method, "path": path, "status": status, "ms": ms, "user": user}
     who = "" if user is None else f" user={user}"
     logger.info("%s %s %s %s ms%s", request.method, path, status, ms, who, extra={"access": fields})
+
+
+class Compression(GZipMiddleware):
+    """Compress pages, styles and scripts for whoever has no proxy before it that does. Files that are downloaded stay
+    as they are: their length is told, and most are compressed already."""
+
+    kinds = frozenset({"text/html", "text/css", "text/javascript"})
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        kind = response.headers.get("Content-Type", "").partition(";")[0]
+        if kind not in self.kinds or response.has_header("Content-Disposition"):
+            return response
+        compressed: HttpResponseBase = super().process_response(request, response)
+        return compressed
 
 
 def note_user(get_response: GetResponse) -> GetResponse:

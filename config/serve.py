@@ -13,7 +13,6 @@ import signal
 import socket
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -30,10 +29,6 @@ SENT_WHOLE = 64 * 1024
 # Whoever dies this young would do so again at once.
 YOUNG_SECONDS = 1.0
 AWAITED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
-# Of this process, in pages; elsewhere than on Linux there is no such file, and no process is replaced for its size.
-MEMORY = Path("/proc/self/statm")
-# How often a process looks at its size.
-LOOK_SECONDS = 1.0
 
 
 def main(arguments: list[str]) -> None:
@@ -148,7 +143,6 @@ class Process:
         from config.receiving import Channel
 
         self.parent, self.ending = parent, False
-        self.began_with, self.next_look = resident_mb(), 0.0
         # What the loop watches, by descriptor.
         self.watched: dict[int, Any] = {}
         self.server: TcpWSGIServer = create_server(
@@ -180,7 +174,6 @@ class Process:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, AWAITED)
         while not self.ending and os.getppid() == self.parent:
             self._turn(1.0)
-            self._end_if_grown()
         # The port alone: what wakes the loop stays. Whoever comes now is refused instead of waiting for nobody.
         wasyncore.dispatcher.close(self.server)
         deadline = time.monotonic() + END_SECONDS
@@ -194,30 +187,10 @@ class Process:
         self.ending = True
         self.server.pull_trigger()
 
-    def _end_if_grown(self) -> None:
-        """A report has computed with libraries that nobody else here needs: they go with the process once it rests.
-
-        It rests when nobody is connected to it: what comes meanwhile waits at the port, which others have open, too.
-        """
-        if self.server.active_channels or (now := time.monotonic()) < self.next_look:
-            return
-        self.next_look = now + LOOK_SECONDS
-        if resident_mb() - self.began_with > settings.ASSAY_WEB_GROWTH_MB:
-            self.ending = True
-
     def _is_busy(self) -> bool:
         """True while a request is being answered, or an answer still on its way out."""
         channels = self.server.active_channels.values()
         return any(channel.requests or channel.total_outbufs_len for channel in channels)
-
-
-def resident_mb() -> float:
-    """The memory that this process has in use, shared or its own."""
-    try:
-        pages = int(MEMORY.read_text().split()[1])
-    except OSError:
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 if __name__ == "__main__":

@@ -2,13 +2,31 @@
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 import environ
 from csp.constants import NONCE, NONE, SELF
 
 from config import logs
 
-env = environ.Env()
+
+class Environment(environ.Env):
+    """The environment, which names a setting that should be a number and is none: a traceback would not."""
+
+    def int(self, var: str, default: Any = environ.Env.NOTSET) -> Any:
+        try:
+            return super().int(var, default)
+        except ValueError:
+            raise SystemExit(f"{var} must be a whole number; it is {self.ENVIRON[var]!r}.") from None
+
+    def float(self, var: str, default: Any = environ.Env.NOTSET) -> Any:
+        try:
+            return super().float(var, default)
+        except ValueError:
+            raise SystemExit(f"{var} must be a number; it is {self.ENVIRON[var]!r}.") from None
+
+
+env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 # Everything that Assay writes beside its database (broker messages, exports) lives here.
@@ -49,6 +67,7 @@ MIDDLEWARE = [
     "config.middleware.request_log",
     "django.middleware.security.SecurityMiddleware",
     "annotator.middleware.participant_requests",
+    "config.middleware.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.ContentSecurityPolicy",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -96,8 +115,6 @@ WEB_CONCURRENCY = env.int("WEB_CONCURRENCY", default=2)
 ASSAY_WEB_THREADS = env.int("ASSAY_WEB_THREADS", default=4)
 # Open connections of each process, slow and idle ones included; each needs a file descriptor, with a large body two.
 ASSAY_WEB_CONNECTIONS = env.int("ASSAY_WEB_CONNECTIONS", default=1_000)
-# A process that has grown by more is replaced once it rests.
-ASSAY_WEB_GROWTH_MB = env.int("ASSAY_WEB_GROWTH_MB", default=64)
 
 # --- database: SQLite unless DATABASE_URL names a PostgreSQL -------------------------------------------------
 DATABASE_URL = env.str("DATABASE_URL", default="") or f"sqlite:///{VAR_DIR / 'assay.sqlite3'}"
@@ -315,9 +332,8 @@ SPECTACULAR_SETTINGS = {
 }
 
 # --- what a study may ask of this installation ----------------------------------------------------------------
-# Launches and reports above these sizes run in the worker instead of in the request.
+# Larger launches run in the worker instead of in the request.
 ASSAY_LAUNCH_INLINE_ITEMS = env.int("ASSAY_LAUNCH_INLINE_ITEMS", default=500)
-ASSAY_REPORT_INLINE_JUDGMENTS = env.int("ASSAY_REPORT_INLINE_JUDGMENTS", default=20_000)
 # Of reports over more judgments, figures that take long are computed once their section is opened.
 ASSAY_REPORT_DEFER_JUDGMENTS = env.int("ASSAY_REPORT_DEFER_JUDGMENTS", default=200_000)
 # Rows per transaction in bulk work, so that live submits never wait long behind it.

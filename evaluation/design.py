@@ -160,3 +160,20 @@ def check_positions(seed: int, participant: int, n_items: int, wanted: int) -> l
     edges = np.linspace(1, n_items, checks + 1)
     positions = [int(rng.integers(int(low), max(int(low) + 1, int(high)))) for low, high in pairwise(edges)]
     return sorted(positions)
+
+
+def halved_queries(categories: Mapping[str, str], seed: int) -> tuple[list[str], list[str]]:
+    """The queries in two random halves, each of every category; given are the queries' categories by their keys.
+
+    Neither in all nor in any category do the halves differ by more than one.
+    """
+    halves: tuple[list[str], list[str]] = ([], [])
+    members: dict[str, list[str]] = {}
+    for key in sorted(categories):
+        members.setdefault(categories[key], []).append(key)
+    place = 0
+    for category in sorted(members):
+        for at in generator(seed, "judge halves", category).permutation(len(members[category])):
+            halves[place % 2].append(members[category][at])
+            place += 1
+    return sorted(halves[0]), sorted(halves[1])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from django.apps import apps
 from django.utils.module_loading import import_string
@@ -18,7 +18,7 @@ from evaluation.models import Exclusion, Item, Job, Study
 from evaluation.protocols.base import Spec, Stimulus
 
 # The places of the report's methods paragraph that the other apps fill, in its order; the report has the rest.
-PASSAGES = ("recruitment", "pay", "procedure", "orders", "assignment", "stopping", "checks")
+PASSAGES = ("recruitment", "pay", "procedure", "orders", "assignment", "stopping", "checks", "validation")
 # Phase, done, total.
 Watch = Callable[[str, int, int], None]
 
@@ -109,6 +109,18 @@ class BundleFile:
     lines: Callable[[], Iterator[bytes]]
 
 
+# The lines of a bundle's file by its path; None where it has no such file.
+ReadBundle = Callable[[str], Iterable[bytes] | None]
+
+
+@dataclass(frozen=True)
+class BundleCheck:
+    """The outcome of an app's check of its files in a bundle: sentences on it, and what is wrong, a sentence each."""
+
+    said: Sequence[str]
+    problems: Sequence[str]
+
+
 @dataclass(frozen=True)
 class StudyFile:
     """A kind of uploaded file that holds a whole study, and that another app reads.
@@ -121,6 +133,47 @@ class StudyFile:
     tells: Callable[[Path], bool]
     open_study: Callable[[Job], None]
     command: str
+
+
+def no_links(job: Job) -> Sequence[tuple[str, str]]:
+    """None."""
+    return ()
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """A kind of background work, which its app registers.
+
+    `key` is stored; `noun` and `title` are its name in lists and above its page. `work` is the dotted path of the
+    function that does a job and finishes it (`evaluation.services.jobs`): the pages never load what that needs.
+    """
+
+    key: str
+    noun: str
+    title: str
+    work: str
+    # The right to the study that begins it: viewers may have files written and figures computed.
+    need: Literal["view", "write"] = "write"
+    # The tab of a study's pages that shows it.
+    tab: str = "workbench"
+    # The form that takes another file, where the job reads an uploaded one.
+    upload_form: str = ""
+    # True of a job that makes a study of what stays as it is: faults would be found again, and once it is done, the job
+    # is the made study's.
+    makes_study: bool = False
+    # The participle in "Nothing was imported. 3 errors found."; without one, a refusal is told as it is.
+    participle: str = "imported"
+    # Where nothing is lost by doing the work anew, the sentence on what a killed worker left; whoever asks next
+    # begins it again. Other kinds are started again by hand.
+    killed: str = ""
+    # The template in which somebody confirms what the work would come to.
+    confirmed_on: str = ""
+    # True of a file that is fetched from the job's own page.
+    downloads: bool = False
+    # False of jobs that only the page shows which waits for them.
+    listed: bool = True
+    # Labels and addresses of the pages that a job leads to.
+    links: Callable[[Job], Sequence[tuple[str, str]]] = no_links
 
 
 @dataclass(frozen=True)
@@ -235,9 +288,8 @@ class Extension:
 
     # --- files and background work ------------------------------------------------------------------------------------
 
-    def job_work(self) -> Mapping[str, Callable[[Job], None]]:
-        """By its kind, the work of a job, which that finishes (`evaluation.services.jobs`)."""
-        return {}
+    def job_kinds(self) -> Iterable[JobKind]:
+        return ()
 
     def derivations(self) -> Iterable[Any]:
         """Further ways to make a draft of a study's data: `StudyDerivation` of evaluation.dumps.derivation."""
@@ -250,6 +302,10 @@ class Extension:
     def bundle_files(self, study: Study) -> Iterable[BundleFile]:
         """Files of its replication bundle: no key, no address, nothing of a platform."""
         return ()
+
+    def check_bundle(self, read: ReadBundle) -> BundleCheck | None:
+        """The check of its files in a bundle that is replicated, beyond their hashes in the manifest."""
+        return None
 
     def private_words(self, study: Study) -> Iterable[str]:
         """Words that its bundle must not hold, even where somebody wrote one into a text: ids of platforms, addresses

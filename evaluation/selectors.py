@@ -1,6 +1,6 @@
 """Reads of the domain that more than one place needs."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, When
@@ -51,7 +51,7 @@ def excluded_q(study: Study, path: str = "") -> Q:
 
 
 def out_of_figures_q(study: Study, path: str = "") -> Q:
-    """Judgments of raters that are in no figure: a judge's run that is a trial, an anchor, unfinished or superseded."""
+    """Judgments of raters outside the report: a judge's run that is a trial, an anchor, unfinished or superseded."""
     # There are few of them, and asking for their keys spares a million judgments a join.
     raters = Rater.objects.filter(study=study, in_figures=False).values("pk")
     return Q(**{f"{path}rater__in": raters})
@@ -80,7 +80,16 @@ def counting_judgments(study: Study) -> QuerySet[Judgment]:
 
 
 def left_out_counts(study: Study, among: Q = EVERY_ROW) -> dict[str, int]:
-    """Reason to number of the main judgments that are in no figure; each is counted under one reason."""
+    """Reason to number of the main judgments that are not in the report; each is counted under one reason."""
+    counts: dict[str, int] = {}
+    for found in left_out_by_kind(study, among).values():
+        for reason, n in found.items():
+            counts[reason] = counts.get(reason, 0) + n
+    return counts
+
+
+def left_out_by_kind(study: Study, among: Q = EVERY_ROW) -> dict[str, dict[str, int]]:
+    """The same of people, judges and simulated raters apart: by the kind of rater, in the order of the kinds."""
     rows = (
         main_judgments(study)
         .filter(among)
@@ -90,14 +99,31 @@ def left_out_counts(study: Study, among: Q = EVERY_ROW) -> dict[str, int]:
             withdrawn=Case(When(item__withdrawn_at__isnull=False, then=True), default=False),
         )
         .order_by()
-        .values_list("gone", "aside", "outcome", "surplus", "withdrawn")
+        .values_list("rater__kind", "gone", "aside", "outcome", "surplus", "withdrawn")
         .annotate(n=Count("pk"))
     )
-    counts: dict[str, int] = {}
-    for *facts, n in rows:
+    counts: dict[str, dict[str, int]] = {kind: {} for kind in RATERS}
+    for kind, *facts, n in rows:
         if reason := _why_left_out(*facts):
-            counts[reason] = counts.get(reason, 0) + n
-    return counts
+            counts[kind][reason] = counts[kind].get(reason, 0) + n
+    return {kind: found for kind, found in counts.items() if found}
+
+
+# The kinds of raters in words, people first.
+RATERS = {
+    Rater.Kind.PERSON.value: "people",
+    Rater.Kind.JUDGE.value: "judges",
+    Rater.Kind.SIMULATED.value: "simulated raters",
+}
+
+
+def left_out_in_words(found: Mapping[str, Mapping[str, int]]) -> str:
+    """Counts by kind of rater, as `left_out_by_kind` has them: "people: 3 skipped; judges: 2 failed"; '' of none."""
+    said = {
+        kind: [f"{n:,} {reason.replace('_', ' ')}" for reason, n in reasons.items()]
+        for kind, reasons in found.items()
+    }
+    return "; ".join(f"{RATERS[kind]}: {', '.join(reasons)}" for kind, reasons in said.items())
 
 
 def _why_left_out(gone: bool, aside: bool, outcome: str, surplus: bool, withdrawn: bool) -> str:
@@ -167,6 +193,19 @@ def pooled_revisions(study: Study) -> list[str]:
     return [
         f"Judgments made under revisions {', '.join(others)} and {last} are pooled; participants finished in the "
         "revision they entered."
+    ]
+
+
+def pooled_rounds(study: Study) -> list[str]:
+    """A sentence for the methods of a study that was pooled of two rounds (`evaluation.dumps.pooling`)."""
+    origin = study.origin
+    if origin.get("how") != "pooled":
+        return []
+    first, second = origin, origin["beside"]
+    hashes = [f"{each['title']} ({each['study_hash'][:12]})" for each in (first, second)]
+    return [
+        f"Judgments of two rounds are pooled, {hashes[0]} and {hashes[1]}; {origin['said']} People of each round are a "
+        "group."
     ]
 
 

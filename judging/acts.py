@@ -5,23 +5,25 @@ right, state, history and queue are here, in one transaction.
 it. Refused says why nothing was done.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 
+from evaluation.counting import counted
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action, server_account
 from judging.models import ACTIVE, Judge, Run, RunGroup, RunState
-from judging.services import cancel_run, pause_run, resume_run, retry_run, start_run
 from judging.services.calls.costs import format_amount
 from judging.services.generation.later_steps import make_later_steps
 from judging.services.generation.pipeline_runs import PipelineSettings, start_pipeline
 from judging.services.generation.products import pass_over
-from judging.services.groups.run_groups import start_runs
+from judging.services.groups.run_groups import set_group_budget, start_runs
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import cancel_run, pause_run, resume_run, retry_run
 from judging.services.runs.trials import start_trial
 from judging.tasks import enqueue_batch_end, enqueue_run
 
@@ -45,14 +47,14 @@ def _retry(run: Run) -> str:
     n = retry_run(run)
     if not n:
         raise Refused("No call of this run failed, was unparsed or truncated.")
-    return f"Retrying {_count(n, 'call')} of {run}."
+    return f"Retrying {counted(n, 'call')} of {run}."
 
 
 def _pass_over(run: Run) -> str:
     n = pass_over(run)
     if not n:
         raise Refused("No unit of this run holds a query up.")
-    return f"Passed over {_count(n, 'unit')} of {run}."
+    return f"Passed over {counted(n, 'unit')} of {run}."
 
 
 ACTS: dict[str, Callable[..., str]] = {
@@ -66,11 +68,10 @@ ACTS: dict[str, Callable[..., str]] = {
 
 def act_on(run: Run, act: str, *, by: Any, reason: str = "", queue: bool = True, **changes: Any) -> str:
     """Do it, and return the sentence that stands in the study's history. `changes` are those of `resume_run`."""
-    _require_right(run.study, by)
+    require_right(run.study, by)
     with transaction.atomic():
         said = ACTS[act](run, **changes)
-        reason = reason.strip()
-        _note(run.study, by, f"{said} Reason: {reason}" if reason else said)
+        note(run.study, by, said, [run], reason=reason)
         run.refresh_from_db()
         if run.state == RunState.CANCELLED:
             enqueue_batch_end(run)
@@ -81,17 +82,17 @@ def act_on(run: Run, act: str, *, by: Any, reason: str = "", queue: bool = True,
 
 def begin_run(study: Study, judge: Judge, *, by: Any, queue: bool = True, **limits: Any) -> Run:
     """Start a run of a judge, or have its last one go on over the items that were added since."""
-    _require_right(study, by)
+    require_right(study, by)
     with transaction.atomic():
         run = start_run(study, judge, user=by, **limits)
-        limit = "" if run.budget is None else f", at most {run.budget}"
+        limit = "" if run.budget is None else f", at most {format_amount(run.budget)}"
         _begun(study, by, f"Started {run} ({run.judging.purpose}{limit}).", [run], queue=queue)
     return run
 
 
 def begin_trial(study: Study, judge: Judge, *, by: Any, budget: Decimal | None, queue: bool = True) -> Run:
     """Try a judge on one item."""
-    _require_right(study, by)
+    require_right(study, by)
     with transaction.atomic():
         run = start_trial(study, judge, user=by, budget=budget)
         _begun(study, by, f"Tried one item: {run}.", [run], queue=queue)
@@ -102,22 +103,40 @@ def begin_runs(
     study: Study, judges: Sequence[Judge], *, by: Any, queue: bool = True, **limits: Any
 ) -> tuple[RunGroup, str]:
     """Start several judges' runs together; the group, and the sentence of the history."""
-    _require_right(study, by)
+    require_right(study, by)
     with transaction.atomic():
         group = start_runs(study, judges, user=by, **limits)
         runs = list(group.runs.all())
         limit = "" if group.budget is None else f", at most {format_amount(group.budget)} together"
         names, purpose = ", ".join(map(str, judges)), runs[0].judging.purpose
-        said = f"Started {len(judges)} runs together: {names} ({purpose}{limit})."
+        said = f"Started {counted(len(judges), 'run')} together: {names} ({purpose}{limit})."
         _begun(study, by, said, runs, queue=queue)
     return group, said
+
+
+def change_group_budget(
+    group: RunGroup, budget: Decimal | None, *, by: Any, reason: str = "", queue: bool = True
+) -> str:
+    """Set the budget of runs that were started together; more of it resumes those that its lack has stopped."""
+    require_right(group.study, by)
+    # Not in one transaction: what is resumed is locked before the group.
+    resumed = set_group_budget(group, budget)
+    limit = "no limit" if group.budget is None else format_amount(group.budget)
+    runs = list(group.runs.all())
+    said = f"Set the budget of {counted(len(runs), 'run')} together to {limit}."
+    if resumed:
+        said += f" Resumed {len(resumed)} of them."
+    note(group.study, by, said, runs, reason=reason)
+    for run in resumed if queue else ():
+        enqueue_run(run)
+    return said
 
 
 def begin_pipeline(
     study: Study, settings: PipelineSettings, *, by: Any, queue: bool = True, **limits: Any
 ) -> Run:
     """Start a run of a pipeline over the study's queries."""
-    _require_right(study, by)
+    require_right(study, by)
     with transaction.atomic():
         run = start_pipeline(study, settings, user=by, **limits)
         _begun(study, by, f"Started {run}.", [run], queue=queue)
@@ -126,30 +145,32 @@ def begin_pipeline(
 
 def begin_later_steps(run: Run, step: str, *, by: Any, queue: bool = True) -> Run:
     """Start a run that goes on from the products of another one's step as they are now."""
-    _require_right(run.study, by)
+    require_right(run.study, by)
     with transaction.atomic():
         new = make_later_steps(run, step, user=by)
         _begun(run.study, by, f"{new} goes on from {step} of {run}.", [new], queue=queue)
     return new
 
 
-def _require_right(study: Study, by: Any) -> None:
+def require_right(study: Study, by: Any) -> None:
+    """Raise what refuses a member who may not write; whoever runs the server may."""
     if by is not None:
         get_study_for(by, study.slug, right="write")
 
 
-def _note(study: Study, by: Any, said: str) -> None:
-    log_action(study=study, by=by or server_account(), message=said)
+def note(study: Study, by: Any, said: str, runs: Sequence[Run] = (), *, reason: str = "") -> None:
+    """The act's line in the study's history, and on the pages of the runs that it is about."""
+    log_action(study=study, by=by or server_account(), message=said, reason=reason, about=runs)
 
 
-def _begun(study: Study, by: Any, said: str, runs: Iterable[Run], *, queue: bool) -> None:
-    _note(study, by, said)
+def _begun(study: Study, by: Any, said: str, runs: Sequence[Run], *, queue: bool) -> None:
+    note(study, by, said, runs)
     for run in runs if queue else ():
         enqueue_run(run)
 
 
-def possible_acts(run: Run, *, not_ok: int) -> list[str]:
-    """Those that a judge's run can have now; `not_ok` is the number of its calls that may be retried."""
+def possible_acts(run: Run, *, not_ok: int = 0, stuck: int = 0) -> list[str]:
+    """Those that a run can have now; `not_ok` of its calls may be retried, and `stuck` units hold a query up."""
     found = []
     if run.state in ACTIVE:
         found.append("pause")
@@ -157,10 +178,8 @@ def possible_acts(run: Run, *, not_ok: int) -> list[str]:
         found.append("resume")
     if not_ok and run.state != RunState.CANCELLED:
         found.append("retry")
+    if stuck:
+        found.append("pass-over")
     if run.state not in (RunState.COMPLETE, RunState.CANCELLED):
         found.append("cancel")
     return found
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -1,4 +1,4 @@
-"""The autoraters' app."""
+"""The judges' app."""
 
 from django.apps import AppConfig
 

@@ -3,20 +3,23 @@
 What a method needs is imported in it, as most processes ask for few of them.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
 from evaluation.extension import (
+    BundleCheck,
     BundleFile,
     Coding,
     Duplication,
     Extension,
+    JobKind,
     PromptPreview,
+    ReadBundle,
     Reviser,
     StudySection,
 )
-from evaluation.models import Item, Job, Study
+from evaluation.models import Item, Study
 
 
 class JudgesExtension(Extension):
@@ -37,13 +40,21 @@ class JudgesExtension(Extension):
 
     def verify(self, study: Study) -> Iterable[str]:
         from judging.services.runs.verification import check_runs
+        from judging.services.validation import check_validation
 
-        return check_runs(study)
+        yield from check_runs(study)
+        yield from check_validation(study)
 
     def methods_facts(self, study: Study) -> Iterable[str]:
         from judging.selectors import judges_in_figures
 
         return judges_in_figures(study)
+
+    def methods_passages(self, study: Study) -> Mapping[str, str]:
+        from judging.selectors import tested_judges
+
+        said = tested_judges(study)
+        return {"validation": said} if said else {}
 
     def codings(self, study: Study) -> Iterable[Coding]:
         from judging.services.generation.codings import codings_of
@@ -68,14 +79,10 @@ class JudgesExtension(Extension):
 
         return REVISER
 
-    def job_work(self) -> Mapping[str, Callable[[Job], None]]:
-        from judging.services.generation import background
+    def job_kinds(self) -> Iterable[JobKind]:
+        from judging.job_kinds import CONNECTION_TEST, GENERATION, STEPS, VALIDATION
 
-        return {
-            "products": background.import_products_of,
-            "corpus": background.add_corpus_of,
-            "making": background.make_study_of,
-        }
+        return (*GENERATION, CONNECTION_TEST, STEPS, VALIDATION)
 
     def derivations(self) -> Iterable[Any]:
         from judging.services.entry_drafts import DERIVATION
@@ -86,6 +93,11 @@ class JudgesExtension(Extension):
         from judging.services.bundle_files import bundle_files
 
         return bundle_files(study)
+
+    def check_bundle(self, read: ReadBundle) -> BundleCheck | None:
+        from judging.services.generation.bundle_check import check_generation
+
+        return check_generation(read)
 
     def private_words(self, study: Study) -> Iterable[str]:
         from judging.services.bundle_files import private_words

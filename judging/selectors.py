@@ -1,4 +1,4 @@
-"""Reads of the autoraters that more than one place needs."""
+"""Reads of the judges that more than one place needs."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,8 +6,11 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.text import Truncator
 
-from evaluation.models import Study
+from analytics.display.verdicts import verdict_sentences
+from evaluation.models import Judgment, Outcome, Study
 from evaluation.protocols.answers.measures import declared_measures
+from judging.asking import asking_of
+from judging.asking.scores.response_asking import ResponseAsking
 from judging.backends.derived import (
     BY_MEASURE,
     CHOSEN_ON_PEOPLE,
@@ -84,9 +87,50 @@ def describe(run: Run) -> str:
     if run.judging.max_items is not None:
         said.append(f"on at most {run.judging.max_items:,} items drawn by the seed")
     said += _self_preference(judge)
+    asking = asking_of(judge.backend) if judge.asks_model else None
+    if isinstance(asking, ResponseAsking) and (n := run.calls.filter(outcome=Outcome.SKIPPED).count()):
+        said.append(f"{n:,} items that leave it nothing to score left out")
     if run.unanswered:
         said.append(f"{run.unanswered:,} of its {run.asked:,} calls were not answered")
+    if run.spent and (n := judging_count(run)):
+        said.append(f"cost {run.spent / n:.4g} per judgment")
     return "; ".join(said) + "."
+
+
+def tested_judges(study: Study) -> str:
+    """For the report's methods paragraph: the choice and the test of judges whose runs are in the figures."""
+    runs = runs_of(study).filter(judging__rater__in_figures=True).order_by("judging__judge__name")
+    return " ".join(sentence for run in runs for sentence in _tested(run))
+
+
+def judging_count(run: Run) -> int:
+    """The number of its judgments, of every order and sample."""
+    return Judgment.objects.filter(rater=run.judging.rater_id, outcome=Outcome.OK).count()
+
+
+def _tested(run: Run) -> Iterator[str]:
+    """The choice and the test of a judge (`JudgeValidation`), in the words of its verdict."""
+    about = run.judging.rater.about.get("validation")
+    if about is None:
+        return
+    names, n = ", ".join(about["variants"]), len(about["variants"])
+    among = f"among {n:,} variants ({names})" if n > 1 else "without another variant"
+    yield (
+        f"The judge {run.judging.judge.name} was chosen {among} on {about['tuning']:,} queries that people judged, a "
+        f"random half of them, and tested once on the {about['test']:,} others."
+    )
+    yield from verdict_sentences(about["result"], run.judging.judge.name)
+    if about["seen"]:
+        yield (
+            f"Before the test, the report had judgments of {', '.join(about['seen'])} beside people's on the same "
+            "queries."
+        )
+    worth, labelled = about["result"]["worth"], about["result"]["labelled"]
+    if worth is not None and round(worth) > labelled:
+        yield (
+            f"By this test, people's {labelled:,} queries beside it are as precise as {round(worth):,} judged by "
+            "people alone."
+        )
 
 
 def _asked(about: Mapping[str, Any]) -> list[str]:

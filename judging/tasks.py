@@ -13,8 +13,6 @@ from evaluation.operations.message_queue import send_message
 from judging.models import Run
 from judging.services.anchors import start_due_anchors
 from judging.services.batches.following import follow_batches, has_batches, loose_runs
-from judging.services.endpoints.connection_test import abandon_test, run_test
-from judging.services.evaluation_steps import UNREACHED, end_steps, write_asked_steps
 from judging.services.runs.work import work_on
 from judging.services.runs.workers import expect_workers, sign_off, unattended_runs
 
@@ -71,41 +69,9 @@ def follow_loose_batches(run_id: int) -> None:
         follow_batches(run_id, seconds=settings.ASSAY_RUN_SECONDS, should_stop=is_ending)
 
 
-def queue_test(endpoint_id: int) -> None:
-    """Have a test made that was begun; where no broker takes the message it ends at once, and says so."""
-
-    def queue() -> None:
-        if not send_message(test_endpoint, endpoint_id):
-            abandon_test(endpoint_id)
-
-    transaction.on_commit(queue, robust=True)
-
-
-@shared_task
-def test_endpoint(endpoint_id: int) -> None:
-    """Test the connection that somebody waits for; a second message asks once more."""
-    run_test(endpoint_id)
-
-
-def queue_steps(judge_id: int) -> None:
-    """Have a judge's evaluation steps written; where no broker takes the message, the wait ends at once."""
-
-    def queue() -> None:
-        if not send_message(write_evaluation_steps, judge_id):
-            end_steps(judge_id, UNREACHED)
-
-    transaction.on_commit(queue, robust=True)
-
-
-@shared_task
-def write_evaluation_steps(judge_id: int) -> None:
-    """Have the steps written that somebody waits for; a second message finds nobody waiting."""
-    write_asked_steps(judge_id)
-
-
 @shared_task
 def sweep_runs() -> None:
-    """Queue active runs that nobody works on: their worker was killed, or their message was lost.
+    """Queue active runs that lack workers: one was killed, or a message was lost.
 
     And those that stand still while batches of theirs are at an endpoint.
     """

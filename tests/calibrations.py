@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.models import Arm, Item, ItemResponse, Query, Response, Study, System
 from evaluation.protocols.entries.sets import write_set
-from evaluation.services import create_study
+from evaluation.services.studies.creation import create_study
 from tests.factories import NO_STEPS, launch
 
 FRAGMENTS = (

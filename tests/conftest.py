@@ -18,6 +18,9 @@ from django.db.transaction import TransactionManagementError
 from django.test import TransactionTestCase
 
 from annotator.selectors.quota import items_for_one
+from evaluation import tasks
+from evaluation.models import Job
+from evaluation.services.jobs import mark_sent
 from tests import factories
 from tests.judging.table import pytest_terminal_summary  # noqa: F401 - a hook: only this file's are seen under xdist
 
@@ -153,6 +156,37 @@ def locks_are_taken_in_transactions():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SQLCompiler, "as_sql", as_sql)
         yield
+
+
+@pytest.fixture(autouse=True)
+def worker_at_hand(monkeypatch):
+    """What a page waits for is done at once, as by a worker that has nothing else to do."""
+
+    def work(job):
+        tasks.work_on_job(job.pk)
+        job.refresh_from_db()
+        return job
+
+    monkeypatch.setattr(tasks, "wait_for_job", work)
+
+
+@pytest.fixture
+def busy_worker(monkeypatch, worker_at_hand):
+    """A worker that is at something else for longer than a page waits; called, it does what was asked of it."""
+
+    def look(job):
+        mark_sent(job.pk)
+        job.refresh_from_db()
+        return job
+
+    def work():
+        waiting = list(Job.objects.filter(state=Job.State.QUEUED).order_by("pk"))
+        for job in waiting:
+            tasks.work_on_job(job.pk)
+        return waiting
+
+    monkeypatch.setattr(tasks, "wait_for_job", look)
+    return work
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from annotator.models import (
     Step,
 )
 from annotator.panels.services.submission_records import ReportedState, note_status
-from annotator.selectors import get_participant
+from annotator.selectors.participants import get_participant
 from annotator.services.admission.entry import StudyFull, enter
 from annotator.services.work.drafts import save_draft
 from annotator.services.work.leave import withdraw
@@ -59,7 +59,7 @@ def make_crowd_study(slug, *, queries, arms, **fields):
 def filled_in(assignment, **values):
     """A form's data for this assignment: complete, whatever its arm asks."""
     spec, stimulus = assignment.participant.revision.spec, assignment.item.stimulus
-    data = {"preference": "r1", "justification": "It says more."}
+    data = {"preference": "r1", "justification": "It says more about it."}
     if sees_context(spec, stimulus):
         data["satisfied"] = dict.fromkeys(checklist_parts(stimulus), "1")
     return data | values

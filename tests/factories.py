@@ -3,7 +3,10 @@
 from typing import Any
 
 from evaluation.models import Arm, Context, Item, ItemResponse, Query, Response, Study, System
-from evaluation.services import PAPER_ARMS, add_arms, create_study, freeze_items, launch_study, open_items
+from evaluation.services.studies.creation import PAPER_ARMS, add_arms, create_study
+from evaluation.services.studies.freeze import freeze_items
+from evaluation.services.studies.items import open_items
+from evaluation.services.studies.launch import launch_study
 
 NO_STEPS = {
     "consent": True,

@@ -7,7 +7,7 @@ import json
 
 from evaluation.models import Context, Item, ItemResponse, Query, Response, Study, System
 from evaluation.protocols.codebooks import codebook_question
-from evaluation.services import add_arms, create_study
+from evaluation.services.studies.creation import add_arms, create_study
 from tests.factories import launch
 
 ARM = {"key": "all", "label": "All items"}

@@ -42,6 +42,8 @@ class PlannedDesign:
     rated: bool
     meets: bool = True
     cheapest: bool = False
+    # Where no pay is known: of these designs that with the fewest judgments.
+    fewest: bool = False
 
     @property
     def judgments(self) -> int:
@@ -113,7 +115,7 @@ def planned(form: PlanForm) -> dict[str, Any]:
         "assumed": assumed,
         "assumed_in_words": _in_words(assumed),
         "aim": _aim(form),
-        "least": _with_cheapest(least),
+        "least": _with_cheapest(least) if data["pay"] is not None else _with_fewest(least),
         "here": here,
         "items": data["items"],
         "judged": data["judged"],
@@ -185,12 +187,20 @@ def _row(form: PlanForm, raters: int, found: Precision | None, *, meets: bool = 
 
 
 def _with_cheapest(rows: list[PlannedDesign]) -> list[PlannedDesign]:
-    """Where prices are known, the design that meets the aim and costs least in every currency is marked, if any."""
+    """The design that meets the aim and costs least in every currency is marked, if any; pay is among the costs."""
     costs = [row.costs for row in rows if row.costs]
     if len(costs) < 2:
         return rows
     least = tuple(map(min, zip(*costs, strict=True)))
     return [replace(row, cheapest=row.costs == least) for row in rows]
+
+
+def _with_fewest(rows: list[PlannedDesign]) -> list[PlannedDesign]:
+    """The designs that meet the aim with the fewest judgments are marked, where there are several to choose from."""
+    judgments = [row.judgments for row in rows if row.found]
+    if len(judgments) < 2:
+        return rows
+    return [replace(row, fewest=row.judgments == min(judgments)) for row in rows]
 
 
 def _groups(form: PlanForm) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -182,12 +182,18 @@ class PlanForm(forms.Form):
         if data["tokens"] is None:
             return () if data["pay"] is None else (ours,)
         if data["pay"] is None:
-            return (theirs or "Judges",)
+            return (f"Judges, {theirs}" if theirs else "Judges",)
         return (ours,) if theirs == ours else (f"Pay, {ours}", f"Judges, {theirs}" if theirs else "Judges")
 
     @property
     def why_no_sum(self) -> str:
-        """Why pay and judges' costs are not added up, as a sentence; empty where they are, or there is only one."""
+        """Why there is no total cost, as a sentence; empty where there is one."""
+        if self.cleaned_data["pay"] is None:
+            shown = "" if self.cleaned_data["tokens"] is None else "the cost shown is the judges' alone, and "
+            return (
+                f"No pay is entered: {shown}designs are compared by their judgments. Enter the pay to see the total "
+                "cost."
+            )
         if len(self.currencies) < 2:
             return ""
         ours, theirs = self.study.currency, self.cleaned_data["tokens_currency"]

@@ -2,26 +2,27 @@
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.api.report import RETRY_AFTER, ComputingSerializer
+from analytics.api.report import ComputingSerializer, on_its_way
 from analytics.api.view_fields import ABOUT, LONGEST
+from analytics.awaited import current_comparison
 from analytics.frames.filters import SEVERAL, Filters
 from analytics.reports.common import NothingToReport
-from analytics.reports.comparison.cache import current_comparison, is_claimed
+from analytics.reports.comparison.document import comparison_schema
 from analytics.reports.comparison.sides import NAMES, ComparisonSide, Sides
-from analytics.tasks import queue_comparison
-from evaluation.api.base import StudyView
+from evaluation.api.base import ApiView, StudyView
 from evaluation.api.query import QuerySerializer
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import FieldsRefused
 
-# Versioned by itself: `schema` says which shape the rest has (docs/report.md).
+# Versioned by itself: `schema` says which shape the rest has, and `get_comparison_schema` describes it.
 COMPARISON = {
     "type": "object",
     "required": ["schema"],
@@ -30,6 +31,17 @@ COMPARISON = {
     },
     "additionalProperties": {},
 }
+
+
+class ComparisonSchema(ApiView):
+    @extend_schema(
+        operation_id="get_comparison_schema",
+        summary="The JSON Schema of comparisons",
+        tags=["report"],
+        responses={200: OpenApiResponse(OpenApiTypes.OBJECT, description="JSON Schema, draft 2020-12.")},
+    )
+    def get(self, request: Request) -> Response:
+        return Response(comparison_schema())
 
 
 class ComparisonQuery(QuerySerializer):
@@ -58,8 +70,8 @@ class ComparisonDetail(StudyView):
     @extend_schema(
         operation_id="get_comparison",
         summary="This study's figures beside another's, over the queries that both have",
-        description="Needs the right to read both. Large studies are compared in the background: until it is there the "
-        "answer is 202, and Retry-After says when to ask again.",
+        description="Needs the right to read both. A comparison that is not computed yet is awaited for three seconds; "
+        "after that the answer is 202 until it is there, and Retry-After says when to ask again.",
         tags=["report"],
         responses={
             200: OpenApiResponse(COMPARISON, description="The comparison."),
@@ -70,13 +82,10 @@ class ComparisonDetail(StudyView):
         other = get_study_for(request.user, self.query["other"])
         try:
             sides = Sides.of(self._side("a", self.study), self._side("b", other))
-            found = current_comparison(sides, compute_later=queue_comparison)
+            found, awaited = current_comparison(sides, by=request.user)
         except NothingToReport as nothing:
             raise NotFound(str(nothing), code="nothing_to_report") from None
-        if found is None:
-            state = "computing" if is_claimed(sides) else "waiting"
-            return Response({"state": state}, status=202, headers={"Retry-After": str(RETRY_AFTER)})
-        return Response(found)
+        return Response(found) if awaited is None or found is not None else on_its_way(awaited)
 
     def _side(self, side: str, study: Study) -> ComparisonSide:
         given = {name: self.query[f"{side}_{name}"] for name in ABOUT if f"{side}_{name}" in self.query}

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -9,17 +10,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.api.view_fields import ViewFields, filters_from
-from analytics.reports.cache import current_report, is_claimed
+from analytics.awaited import Awaited, current_report
 from analytics.reports.common import TIES, NothingToReport
-from analytics.tasks import queue_report
-from evaluation.api.base import StudyView
+from analytics.reports.schema import report_schema
+from evaluation.api.base import ApiView, StudyView
 from evaluation.api.query import QuerySerializer
 
 # Seconds after which it is worth asking again.
 RETRY_AFTER = 5
 
 
-# Versioned by itself: `schema` says which shape the rest has (docs/report.md).
+# Versioned by itself: `schema` says which shape the rest has, and `get_report_schema` describes it.
 REPORT = {
     "type": "object",
     "required": ["schema"],
@@ -35,8 +36,18 @@ REPORT = {
 
 class ComputingSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(
-        choices=["computing", "waiting"],
-        help_text="waiting: the queue can't be reached at the moment; asking again begins it once it can.",
+        choices=["computing", "waiting", "failed"],
+        help_text="waiting: the queue can't be reached at the moment; it begins once it can. "
+        "failed: it is tried again for whoever asks a minute later.",
+    )
+    message = serializers.CharField(help_text="The reason why it has failed; empty otherwise.")
+
+
+def on_its_way(awaited: Awaited) -> Response:
+    return Response(
+        {"state": awaited.state, "message": awaited.failed},
+        status=202,
+        headers={"Retry-After": str(RETRY_AFTER)},
     )
 
 
@@ -46,14 +57,25 @@ class ReportQuery(ViewFields, QuerySerializer):
     )
 
 
+class ReportSchema(ApiView):
+    @extend_schema(
+        operation_id="get_report_schema",
+        summary="The JSON Schema of reports, with the record of every figure",
+        tags=["report"],
+        responses={200: OpenApiResponse(OpenApiTypes.OBJECT, description="JSON Schema, draft 2020-12.")},
+    )
+    def get(self, request: Request) -> Response:
+        return Response(report_schema())
+
+
 class ReportDetail(StudyView):
     query_class = ReportQuery
 
     @extend_schema(
         operation_id="get_report",
         summary="The figures, of the study as it is now",
-        description="A large study's report is computed in the background: until it is there the answer is 202, "
-        "and Retry-After says when to ask again.",
+        description="Figures that are not computed yet are awaited for three seconds; after that the answer is 202 "
+        "until they are there, and Retry-After says when to ask again.",
         tags=["report"],
         responses={
             200: OpenApiResponse(REPORT, description="The figures."),
@@ -63,15 +85,10 @@ class ReportDetail(StudyView):
     def get(self, request: Request, slug: str) -> Response:
         ties, filters = self.query["ties"], filters_from(self.study, self.query)
         try:
-            kept = current_report(
-                self.study,
-                compute_later=lambda pk: queue_report(pk, ties, filters),
-                ties=ties,
-                filters=filters,
-            )
+            found = current_report(self.study, by=request.user, ties=ties, filters=filters)
         except NothingToReport as nothing:
             raise NotFound(str(nothing), code="nothing_to_report") from None
-        if kept is None or kept.stale:
-            state = "computing" if is_claimed(self.study, ties=ties, filters=filters) else "waiting"
-            return Response({"state": state}, status=202, headers={"Retry-After": str(RETRY_AFTER)})
-        return Response(kept.report)
+        if found.current is not None:
+            return Response(found.current.report)
+        assert found.awaited is not None  # it is old, or there is none
+        return on_its_way(found.awaited)

@@ -13,13 +13,12 @@ from rest_framework.response import Response
 
 from analytics.api.report import RETRY_AFTER, ReportQuery
 from analytics.api.view_fields import ViewFields, filters_from
+from analytics.awaited import current_report
 from analytics.frames.filters import Filters
-from analytics.reports.cache import current_report
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.paper.archive import CONTENT_TYPES, file_paths, text_files
 from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.file_jobs import begin_archive, latest_archive
-from analytics.tasks import queue_report
 from evaluation.api.base import StudyView
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import QueryTextField, StrictSerializer
@@ -70,15 +69,10 @@ class OfReport(StudyView):
     def report(self, ties: Any, filters: Filters) -> dict[str, Any]:
         """The report; NotFound without one, Conflict while it is computed."""
         try:
-            kept = current_report(
-                self.study,
-                compute_later=lambda pk: queue_report(pk, ties, filters),
-                ties=ties,
-                filters=filters,
-            )
+            kept = current_report(self.study, by=self.request.user, ties=ties, filters=filters).current
         except NothingToReport as nothing:
             raise NotFound(str(nothing), code="nothing_to_report") from None
-        if kept is None or kept.stale:
+        if kept is None:
             raise Conflict("The report is being computed; ask again later.", code="computing")
         return kept.report
 

@@ -2,11 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.needs import DerivedJudges
 from analytics.frames.aspects import OVERALL_KEYS, AspectRatings, aspect_ratings, aspects_of
 from evaluation.protocols import Kind, QuestionSpec
 
@@ -14,9 +17,16 @@ from evaluation.protocols import Kind, QuestionSpec
 LEVELS = "aspects/levels"
 
 
+@dataclass(frozen=True)
+class NamedAspect:
+    key: str
+    prompt: str
+
+
 class AspectFigure(Figure):
     """A figure of an overall scale and the other scales about the same things, of every group that gave both."""
 
+    needs = (DerivedJudges,)
     heading = "aspects"
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -24,25 +34,23 @@ class AspectFigure(Figure):
 
     def is_of(self, given: FigureInput) -> bool:
         assert isinstance(given, AnswerInput)
-        return bool(overall_aspects(given))
+        return bool(overall_aspects(given, self.need(given, DerivedJudges)))
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> Any:
         assert isinstance(given, AnswerInput)
-        aspects = overall_aspects(given)
+        aspects = overall_aspects(given, self.need(given, DerivedJudges))
         rated = aspect_ratings(given.frame, {given.group_key}, given.question, aspects)
         return self.record(given, aspects, rated)
 
     @abstractmethod
-    def record(
-        self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings
-    ) -> Record | None:
+    def record(self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings) -> Any:
         """The record of one group; `rated` has a row for what each rater said of one thing."""
 
 
-def overall_aspects(given: AnswerInput) -> tuple[QuestionSpec, ...]:
+def overall_aspects(given: AnswerInput, derived: DerivedJudges) -> tuple[QuestionSpec, ...]:
     """The aspects of which the question is the overall rating; none where it is not one, or an aspect was asked the
     other way by another revision."""
-    named = [about["overall"] for about in given.terms.derived.values() if "overall" in about]
+    named = [about["overall"] for about in derived.by_key.values() if "overall" in about]
     return aspects_of(given.question, given.frame.questions, named)
 
 
@@ -56,5 +64,5 @@ def fully_rated(rated: AspectRatings) -> AspectRatings:
     return rated.where(rated.complete & np.isfinite(rated.overall))
 
 
-def named_aspects(aspects: Sequence[QuestionSpec]) -> list[Record]:
-    return [{"key": each.key, "prompt": each.prompt} for each in aspects]
+def named_aspects(aspects: Sequence[QuestionSpec]) -> tuple[NamedAspect, ...]:
+    return tuple(NamedAspect(each.key, each.prompt) for each in aspects)

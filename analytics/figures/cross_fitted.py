@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput
+from analytics.figures.needs import DerivedJudges
 from analytics.frames.aspects import aspect_ratings, weighted_scores
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.preferences.win_rates import item_scores
@@ -29,23 +30,22 @@ NO_MEMBERS = (
 OF_FITTED = "it is made of a judge that was chosen or fitted on these people"
 
 
-def fitted_on_people(given: FigureInput) -> Record | None:
+def fitted_on_people(given: FigureInput, derived: DerivedJudges) -> Record | None:
     """The record of a judge that was chosen or fitted on this study's people; None of all others."""
-    about = given.terms.derived.get(given.group_key, {})
+    about = derived.about(given.group_key)
     return about if _is_fitted(about) else None
 
 
-def why_not_crossed(given: PairInput | AnswerInput) -> str:
+def why_not_crossed(given: PairInput | AnswerInput, derived: DerivedJudges) -> str:
     """Why a judge that goes back to people has no cross-fitted values, as the end of a sentence; else empty."""
-    derived = given.terms.derived
-    members = list(derived.get(given.group_key, {}).get("members", {}).values())
+    members = list(derived.about(given.group_key).get("members", {}).values())
     # A judge is made of raters that were there before it, so that this ends.
     while members:
-        member = derived.get(members.pop(), {})
+        member = derived.about(members.pop())
         if _is_fitted(member):
             return OF_FITTED
         members += member.get("members", {}).values()
-    about = fitted_on_people(given)
+    about = fitted_on_people(given, derived)
     if about is None:
         return ""
     if about.get("kind") not in (COMPOSITE, WEIGHTED) or not about.get("folds") or not about.get("by_query"):

@@ -7,7 +7,7 @@ questions. What judges do otherwise than people is another one, over all judges.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from analytics.statistics.core.randomization import holm
 
@@ -21,6 +21,25 @@ JUDGED_SHARE = 0.2
 LEAST_QUERIES = 10
 NOT_ALL = "Corrected with all that a report could say, of which this one has a part."
 TOO_FEW = f"The test has fewer than {LEAST_QUERIES} queries: too few for a conclusion."
+
+
+SHARE = {"minimum": 0, "maximum": 1}
+
+
+class TestedRecord(TypedDict):
+    """A two-sided test by randomization over queries, corrected within its family by Holm's method."""
+
+    p_value: Annotated[
+        float | None, SHARE, "before correction; null where the study may stop early by the figure"
+    ]
+    least: Annotated[float, SHARE, "the smallest p-value that the test could have had"]
+    n: Annotated[int, {"minimum": 0}, "queries"]
+    method: Annotated[str, "which test, and whether outcomes were counted or drawn"]
+    p_corrected: NotRequired[
+        Annotated[float | None, "after correction, which findings go by; null with too few queries"]
+    ]
+    tests: NotRequired[Annotated[int, {"minimum": 0}, "in the family"]]
+    undefined: NotRequired[Annotated[str, "why there is no corrected p-value"]]
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,26 @@ such as `agreement/kappa`. Figures are found there: no list names them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar
+from types import UnionType
+from typing import Any, ClassVar, TypeVar, cast
 
 from analytics.display.blocks import Block
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView
+from analytics.frames.needs import Need
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
 Record = dict[str, Any]
+AnyNeed = TypeVar("AnyNeed", bound=Need)
 # Where a figure stands under its heading that has no other place.
 LAST = 100
+
+
+class UndeclaredNeedError(Exception):
+    """A figure reads what it does not name among its `needs`."""
 
 
 class Figure(ABC):
@@ -28,6 +35,8 @@ class Figure(ABC):
     """
 
     key: str
+    # The dataclass that `compute` gives, or a union of some: the schema of its record. Without one it may be any.
+    record_type: ClassVar[type | UnionType | None] = None
     heading: ClassVar[str]
     place: ClassVar[int] = LAST
     # True of what stands in one table of all judges: they are tested together.
@@ -44,6 +53,8 @@ class Figure(ABC):
     stops_with: ClassVar[tuple[str, ...]] = ()
     stops_in: ClassVar[tuple[str, ...]] = ()
     beside_people: ClassVar[bool] = False
+    # What it reads of the study beside a group's answers (`analytics/figures/needs.py` has those of several figures).
+    needs: ClassVar[tuple[type[Need], ...]] = ()
     # By their keys, figures that are computed wherever it is: those with tests in the same family, and those whose
     # records its sentences, tables and plots read.
     beside: ClassVar[tuple[str, ...]] = ()
@@ -51,6 +62,12 @@ class Figure(ABC):
 
     def __init__(self) -> None:
         self.key = "/".join(type(self).__module__.split(".")[-2:])
+
+    def need(self, given: FigureInput, kind: type[AnyNeed]) -> AnyNeed:
+        """One of its needs. UndeclaredNeedError for what it does not name among them."""
+        if kind not in self.needs:
+            raise UndeclaredNeedError(f"{self.key} reads {kind.__name__}, which is not among its needs.")
+        return cast(AnyNeed, given.terms.needs[kind])
 
     @abstractmethod
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -60,7 +77,7 @@ class Figure(ABC):
         """False where it is seen at once that a group has no record of a question; no reader is to wait for that."""
         return True
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> Any:
         """One group's record of one question that it `is_of`; None where it has nothing to be computed from."""
         return None
 

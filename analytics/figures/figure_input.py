@@ -1,43 +1,45 @@
 """The input of a figure: one group's answers to one question, and where randomness comes from."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar
 
 import numpy as np
 
 from analytics.figures.families import ALPHA
 from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame, StudyItems
-from analytics.frames.entries import SIZE, MeasuredSets, decision_question, name_of
+from analytics.frames.entries import SIZE, decision_question, name_of
 from analytics.frames.measures import MeasureValues
+from analytics.frames.needs import Need, NeedSource
 from analytics.frames.pairs import PairFrame, PairGroup
-from analytics.frames.passes import Pass, StudyPasses, with_parts
 from analytics.frames.rows import JUDGES, JURY
 from analytics.frames.study import StudyFrame
-from analytics.frames.texts import StudyTexts
-from analytics.frames.work_order import WorkOrder
 from analytics.statistics.agreement.alpha import Level
 from analytics.statistics.conditions.follow_ups import Satisfied, check_counts, satisfied_follow_ups
 from analytics.statistics.core.counts import count_matrix
-from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import Range, ResampleSpec
-from analytics.statistics.core.tidy import MISSING, N_LABELS, Bools, Ints, ItemCell, Items, Judgments
+from analytics.statistics.core.tidy import (
+    MISSING,
+    N_LABELS,
+    N_VOTES,
+    Bools,
+    Ints,
+    ItemCell,
+    Items,
+    Judgments,
+)
 from analytics.statistics.core.values import Values, n_distinct
 from analytics.statistics.entries.entry_sets import DRAFTED_ENTRIES
 from analytics.statistics.leaderboards.scores import SystemScores, system_scores
 from analytics.statistics.preferences.win_rates import Ties, item_scores
-from analytics.statistics.ratings.scales import Distribution
 from evaluation import design
-from evaluation.database.columns import CodedColumn
 from evaluation.models import Rater
-from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.kinds import KINDS
-from evaluation.protocols.requirements.shares import NamedShare
 from evaluation.stopping import StoppingRule
 
 Record = dict[str, Any]
@@ -66,59 +68,23 @@ UNITS = {
 
 
 @dataclass(frozen=True)
-class PeopleSample:
-    """The queries, by key, that people judge where the design makes them a random part of all; `withdrawn` of them are
-    judged no more. `judgments_chosen` is true of a view that chooses among judgments: then nothing says that the
-    queries which are left are a random part."""
-
-    queries: frozenset[str]
-    withdrawn: int = 0
-    judgments_chosen: bool = False
-
-
-@dataclass(frozen=True)
 class Terms:
     """Terms that all figures of a report go by.
 
-    `ties` says how a tie counts in expected win rates, `asked` over how many questions families of tests are;
-    `both_orders` are the keys of the judges that were asked in both orders of the responses, `derived` says by key of
-    what and how a judge was made that is derived from others (`Rater.about`).
+    `ties` says how a tie counts in expected win rates, `n_questions` over how many questions families of tests are.
     """
 
     seed: int
     replicates: int
     ties: Ties
     baseline: str
-    asked: int
-    both_orders: frozenset[str] = frozenset()
-    derived: Mapping[str, Record] = field(default_factory=dict)
-    # The rule by which the study may stop early, and the judgments by people that an item is to get.
-    stopping: StoppingRule | None = None
-    redundancy: int = 0
-    # Of a study with such a rule, its items that were withdrawn.
-    withdrawn: int = 0
+    n_questions: int
+    # The rule by which the study may stop early: where a figure repeats its numbers, they have no interval.
+    stopping: StoppingRule | None
     # True of a report of a part of the study's judgments.
-    is_view: bool = False
-    # Of judges that were made as prompt conditions of one: by key, that of the condition with everything.
-    conditions: Mapping[str, str] = field(default_factory=dict)
-    # By how much a judge may fit people worse than one of them does (`Study.epsilon`).
-    epsilon: float = DEFAULT_EPSILON
-    # Of single judges, by key, the system that is its own model or, where that is none of them, those of its family.
-    own_systems: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    # Where people judge a random part of the queries by design.
-    sample: PeopleSample | None = None
-    # The shares with chosen values in the denominator that the study names.
-    shares: tuple[NamedShare, ...] = ()
-    # So many judges the study has: what they do otherwise than people is tested together.
-    judges: int = 1
-
-
-@dataclass(frozen=True, eq=False)
-class PassInput:
-    """One pass of the judge that a group is, and what it answered."""
-
-    of: Pass
-    given: "FigureInput"
+    is_view: bool
+    # What figures have as their `needs`, by type.
+    needs: Mapping[type[Need], Need]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,18 +95,8 @@ class FigureInput(ABC):
     question: QuestionSpec
     form: str
     people: "FigureInput | None"
-    # Of the whole study, whoever gave them.
-    measures: tuple[MeasureValues, ...] = field(default=(), kw_only=True)
-    # Of a judge with anchor runs: its passes in their order.
-    passes: tuple[PassInput, ...] = field(default=(), kw_only=True)
-    # Given to one group's input of one question only: texts are the same for all.
-    texts: StudyTexts | None = field(default=None, kw_only=True)
-    # The order in which people judged, of the whole study.
-    work_order: WorkOrder | None = field(default=None, kw_only=True)
-    # The sets whose entries are measured, of the whole study.
-    measured_sets: MeasuredSets | None = field(default=None, kw_only=True)
-    # What asks each item's clarifying question.
-    question_source: CodedColumn = field(kw_only=True)
+    # True of one group's input of one question: figures that are the same for all stand there.
+    is_first: bool = field(default=False, kw_only=True)
 
     @property
     @abstractmethod
@@ -160,7 +116,7 @@ class FigureInput(ABC):
 
     def tests(self, purpose: str, family: int) -> Randomization:
         """Randomization of the tests of a family of so many for each question, or of what the head could go by."""
-        most = max(family, self.n_claims) * self.terms.asked
+        most = max(family, self.n_claims) * self.terms.n_questions
         return Randomization(self._seed("test", purpose), level=ALPHA / max(most, 1))
 
     @property
@@ -189,7 +145,8 @@ class FigureInput(ABC):
 
 @dataclass(frozen=True, eq=False)
 class PairInput(FigureInput):
-    """Of a preference between two responses; `counts` (n_items, 3) are of first, second and tie.
+    """Of a preference between two responses; `counts` (n_items, 3) are of first, second and tie, by which wins are
+    counted. What is about agreement takes `votes`.
 
     `by_group` has the same of every group that answered, by key.
     """
@@ -199,10 +156,6 @@ class PairInput(FigureInput):
     counts: Ints
     people: "PairInput | None"
     by_group: "Mapping[str, PairInput]" = field(default_factory=dict, kw_only=True)
-    # The kind of each of the items' systems (person, model, prompt).
-    kinds: tuple[str, ...] = field(default=(), kw_only=True)
-    # The same group's judgments under the preferences that the form asks for earlier.
-    earlier: tuple[tuple[QuestionSpec, PairGroup], ...] = field(default=(), kw_only=True)
 
     @property
     def group_key(self) -> str:
@@ -211,6 +164,19 @@ class PairInput(FigureInput):
     @property
     def within(self) -> str:
         return self.group.within
+
+    @property
+    def n_votes(self) -> int:
+        """The number of votes told apart: of first, second, tie and, where the question offers it, both bad."""
+        return N_VOTES if self.question.tells_both_bad else N_LABELS
+
+    @cached_property
+    def votes(self) -> Ints:
+        """The number of times that each item was given each vote, (n_items, n_votes)."""
+        judgments = self.group.judgments
+        if self.n_votes == N_LABELS:
+            return self.counts
+        return count_matrix(judgments.item, judgments.vote, len(self.items), self.n_votes)
 
     @property
     def n_claims(self) -> int:
@@ -271,19 +237,13 @@ class PairInput(FigureInput):
 
 @dataclass(frozen=True, eq=False)
 class AnswerInput(FigureInput):
-    """Of any other question; `kinds` is the kind of each of the frame's systems (person, model, prompt).
-
-    `by_group` has the same of every group that answered, by key.
-    """
+    """Of any other question; `by_group` has the same of every group that answered, by key."""
 
     frame: AnswersFrame
     group: AnswerGroup
     answers: Answers
-    kinds: tuple[str, ...]
     people: "AnswerInput | None"
     by_group: "Mapping[str, AnswerInput]" = field(default_factory=dict, kw_only=True)
-    # People's preferences between the two responses of the same items.
-    preferences: tuple[PairInput, ...] = field(default=(), kw_only=True)
 
     @property
     def group_key(self) -> str:
@@ -337,10 +297,12 @@ AnyInput = TypeVar("AnyInput", PairInput, AnswerInput)
 
 @dataclass(frozen=True, eq=False)
 class MeasuresInput(FigureInput):
-    """Of a study that has measures and no answers, which are of no question; `rater` is the first that gives them."""
+    """Of a study that has measures and no answers, which are of no question; `rater` is the first that gives them, and
+    `measures` are its own."""
 
     items: StudyItems
     rater: str
+    measures: tuple[MeasureValues, ...]
 
     @property
     def group_key(self) -> str:
@@ -348,153 +310,92 @@ class MeasuresInput(FigureInput):
 
     @property
     def counts_record(self) -> Record:
-        measured = [each for each in self.measures if each.rater == self.rater]
-        n = len(np.unique(np.concatenate([each.item for each in measured])))
-        return {"answers": sum(len(each.item) for each in measured), "judgments": n, "raters": 1, "items": n}
+        n = len(np.unique(np.concatenate([each.item for each in self.measures])))
+        return {
+            "answers": sum(len(each.item) for each in self.measures),
+            "judgments": n,
+            "raters": 1,
+            "items": n,
+        }
 
 
 def figure_inputs(
-    frame: StudyFrame, terms: Callable[[int], Terms]
+    source: NeedSource, needs: Mapping[type[Need], Need], *, replicates: int, ties: Ties
 ) -> Iterator[tuple[QuestionSpec, str, list[FigureInput]]]:
-    """Each question with its form, and the input of every group that answered it.
-
-    `terms` gets the number of questions whose tests make one family.
-    """
-    texts: StudyTexts | None = frame.texts
+    """Each question with its form, and the input of every group that answered it."""
+    study, frame = source.study, source.frame
+    terms = Terms(
+        study.seed,
+        replicates,
+        ties,
+        study.baseline,
+        # The questions whose tests make one family.
+        len(frame.pairs) + (len(frame.answers.questions) if frame.answers else 0),
+        stopping=StoppingRule.of(source.spec.get("stopping") or {}),
+        is_view=source.filters.is_partial,
+        needs=needs,
+    )
+    has_first = False
     for question, form, inputs in _answered_inputs(frame, terms):
-        if inputs and texts is not None:
-            inputs[0], texts = replace(inputs[0], texts=texts), None
+        if inputs and not has_first:
+            inputs[0], has_first = replace(inputs[0], is_first=True), True
         yield question, form, inputs
 
 
 def _answered_inputs(
-    frame: StudyFrame, terms: Callable[[int], Terms]
+    frame: StudyFrame, terms: Terms
 ) -> Iterator[tuple[QuestionSpec, str, list[FigureInput]]]:
-    given = terms(len(frame.pairs) + (len(frame.answers.questions) if frame.answers else 0))
-    preferences: list[PairInput] = []
-    for at, pairs in enumerate(frame.pairs):
+    for pairs in frame.pairs:
         question = pairs.preference or QuestionSpec(key="", kind=Kind.PREFERENCE, prompt="")
-        of_pairs = _pair_inputs(frame, given, at, question)
-        preferences += [each for each in of_pairs if each.group_key == Rater.Kind.PERSON]
-        yield question, PAIRS, list(of_pairs)
+        yield question, PAIRS, list(_pair_inputs(pairs, terms, question))
     if frame.measures and not frame.has_answers:
-        yield _measures_input(frame, given)
+        yield _measures_input(frame, terms)
     for question in frame.unanswered:
         yield question, PAIRS, []
-    for question in frame.answers.questions if frame.answers else ():
-        yield question, form_of(question), _answer_inputs(frame, given, question, tuple(preferences))
+    if frame.answers is not None:
+        for question in frame.answers.questions:
+            yield question, form_of(question), list(_answer_inputs(frame.answers, terms, question))
 
 
-def _pair_inputs(frame: StudyFrame, given: Terms, at: int, question: QuestionSpec) -> list[PairInput]:
+def _pair_inputs(pairs: PairFrame, terms: Terms, question: QuestionSpec) -> Iterator[PairInput]:
     """Each group's input of one preference, that of people before those that stand beside it."""
-    pairs = frame.pairs[at]
-    kinds = tuple(frame.systems.get(key, "") for key in pairs.items.systems)
-    inputs: list[PairInput] = []
     people: PairInput | None = None
     by_group: dict[str, PairInput] = {}
     for group in pairs.groups:
         counts = count_matrix(group.judgments.item, group.judgments.label, len(pairs.items), N_LABELS)
-        made = PairInput(
-            given,
-            question,
-            PAIRS,
-            _beside(group, people),
-            pairs.items,
-            group,
-            counts,
-            measures=frame.measures,
-            measured_sets=frame.measured_sets,
-            by_group=by_group,
-            kinds=kinds,
-            work_order=frame.work_order,
-            question_source=frame.study_items.question_source,
-            earlier=tuple(_earlier_preferences(frame.pairs[:at], group)),
-        )
+        beside = _beside(group, people)
+        made = PairInput(terms, question, PAIRS, beside, pairs.items, group, counts, by_group=by_group)
         by_group[group.key] = made
         people = made if group.key == Rater.Kind.PERSON else people
-        inputs.append(replace(made, passes=tuple(_pair_passes(frame.passes, made))))
-    return inputs
+        yield made
 
 
-def _measures_input(frame: StudyFrame, given: Terms) -> tuple[QuestionSpec, str, list[FigureInput]]:
+def _measures_input(frame: StudyFrame, terms: Terms) -> tuple[QuestionSpec, str, list[FigureInput]]:
     question = QuestionSpec("", Kind.SCALE, "", options={"form": {"low": 0, "high": 1}})
-    made = MeasuresInput(
-        given,
-        question,
-        MEASURES,
-        None,
-        items=frame.study_items,
-        rater=frame.groups[0].key,
-        measures=frame.measures,
-        measured_sets=frame.measured_sets,
-        question_source=frame.study_items.question_source,
-    )
-    return question, MEASURES, [made]
+    rater = frame.groups[0].key
+    own = tuple(each for each in frame.measures if each.rater == rater)
+    return question, MEASURES, [MeasuresInput(terms, question, MEASURES, None, frame.study_items, rater, own)]
 
 
-def _answer_inputs(
-    frame: StudyFrame, given: Terms, question: QuestionSpec, preferences: tuple[PairInput, ...]
-) -> list[FigureInput]:
+def _answer_inputs(frame: AnswersFrame, terms: Terms, question: QuestionSpec) -> Iterator[AnswerInput]:
     """The same of another question, of the groups that answered it."""
-    assert frame.answers is not None
-    kinds = tuple(frame.systems.get(key, "") for key in frame.answers.items.systems)
-    inputs: list[FigureInput] = []
     people: AnswerInput | None = None
     by_group: dict[str, AnswerInput] = {}
-    for group in frame.answers.groups:
+    for group in frame.groups:
         if not len(group.answers[answered_by(question)]):
             continue
-        answers = group.answers[question.key]
-        made = AnswerInput(
-            given,
-            answers.question,
-            form_of(question),
-            _beside(group, people),
-            frame.answers,
-            group,
-            answers,
-            kinds,
-            measures=frame.measures,
-            measured_sets=frame.measured_sets,
-            by_group=by_group,
-            work_order=frame.work_order,
-            question_source=frame.study_items.question_source,
-            preferences=preferences,
-        )
+        answers, beside = group.answers[question.key], _beside(group, people)
+        form = form_of(question)
+        made = AnswerInput(terms, answers.question, form, beside, frame, group, answers, by_group=by_group)
         by_group[group.key] = made
         people = made if group.key == Rater.Kind.PERSON else people
-        inputs.append(replace(made, passes=tuple(_answer_passes(frame.passes, made))))
-    return inputs
-
-
-def _earlier_preferences(
-    frames: Iterable[PairFrame], group: PairGroup
-) -> Iterator[tuple[QuestionSpec, PairGroup]]:
-    for frame in frames:
-        if frame.preference is not None:
-            yield from ((frame.preference, each) for each in frame.groups if each.key == group.key)
+        yield made
 
 
 def _beside(group: PairGroup | AnswerGroup, people: Any) -> Any:
     """The people that a group is held against: members of a jury are not, as their jury is, as one rater; nor are
     parts of people."""
     return None if group.kind in (JURY, Rater.Kind.PERSON) else people
-
-
-def _pair_passes(passes: StudyPasses, given: PairInput) -> Iterator[PassInput]:
-    for each in passes.of(given.group_key):
-        group = passes.pair_group(given.question.key, each)
-        if group is not None:
-            counts = count_matrix(group.judgments.item, group.judgments.label, len(given.items), N_LABELS)
-            yield PassInput(each, replace(given, group=group, counts=counts))
-
-
-def _answer_passes(passes: StudyPasses, given: AnswerInput) -> Iterator[PassInput]:
-    for each in passes.of(given.group_key):
-        group = passes.answer_group(each)
-        if group is not None and len(group.answers[given.question.key]):
-            answers = with_parts(group.answers[given.question.key], given.answers.parts)
-            yield PassInput(each, replace(given, group=group, answers=answers))
 
 
 def form_of(question: QuestionSpec) -> str:
@@ -528,7 +429,32 @@ def _is_apart(given: PairInput | AnswerInput) -> bool:
     return given.group.kind not in (JUDGES, JURY) and not given.group.heuristic
 
 
-def question_record(question: QuestionSpec, form: str) -> Record:
+class PointRecord(TypedDict):
+    """A value that a question offers."""
+
+    value: float | str
+    label: Annotated[str, "empty where it has none"]
+
+
+class QuestionRecord(TypedDict):
+    """A question as documents describe it."""
+
+    key: str
+    prompt: str
+    kind: Annotated[str, "of question: preference, scale, checklist, ranking, choice or entries"]
+    form: Annotated[str, {"enum": [PAIRS, "rated", "choice", *FORMS.values()]}, "how it is counted"]
+    over: Annotated[str, {"enum": [str(each) for each in Over]}, "what it is asked about"]
+    level: Annotated[Level, "of measurement, at which alpha is taken"]
+    ideal: Annotated[float | None, "of a scale, if it has one"]
+    direction: Annotated[
+        str | None,
+        {"enum": ["higher", "lower", None]},
+        "the better end of a scale; null of other questions, and where there is an ideal",
+    ]
+    points: Annotated[list[PointRecord], "the values that it offers, in their order"]
+
+
+def question_record(question: QuestionSpec, form: str) -> QuestionRecord:
     """A question as the report describes it. `form` says how it is counted."""
     counted = decision_question(question) if question.kind == Kind.ENTRIES else question
     return {
@@ -554,7 +480,7 @@ def points_of(question: QuestionSpec) -> tuple[float, ...]:
     return KINDS[question.kind].points(question) or (0.0, 1.0)
 
 
-def point_records(question: QuestionSpec) -> list[Record]:
+def point_records(question: QuestionSpec) -> list[PointRecord]:
     """The values and what they are called: those of a scale, the labels of a choice, no and yes."""
     if question.kind == Kind.CHECKLIST:
         # The two are labels of a list that asks yes or no; tags have no others.
@@ -568,33 +494,11 @@ def point_records(question: QuestionSpec) -> list[Record]:
     ]
 
 
-def distribution_records(question: QuestionSpec, found: Distribution) -> list[Record]:
-    """Number and share of each of the question's values."""
-    records = point_records(question)
-    return [
-        {**record, "n": n, "share": plain(share)}
-        for record, n, share in zip(records, found.counts, found.shares, strict=True)
-    ]
-
-
 def several(codes: Ints, names: Iterable[str]) -> list[tuple[int, str]]:
     """(code, name) of those that occur, none where there is only one to tell apart."""
     used = set(np.flatnonzero(np.bincount(codes[codes >= 0])).tolist())
     found = [(code, name) for code, name in enumerate(names) if code in used]
     return found if len(found) > 1 else []
-
-
-def named(names: Iterable[str], factor: str, found: Iterable[Any], key: str = "") -> list[Record]:
-    """A record per name: what was found for it, under `key` if there is one, beside the name."""
-    return [
-        {factor: name, **({key: plain(each)} if key else plain(each))}
-        for name, each in zip(names, found, strict=True)
-    ]
-
-
-def by_category(items: Items, compute: Callable[[], Iterable[Any]], key: str = "") -> list[Record]:
-    """Nothing where the study has one category only: it would repeat the overall figure."""
-    return named(items.categories, "category", compute(), key) if len(items.categories) > 1 else []
 
 
 def by_cell(records: Iterable[Mapping[str, Any]], *factors: str) -> dict[tuple[Any, ...], Any]:

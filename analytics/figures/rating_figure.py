@@ -1,6 +1,8 @@
 """The common part of figures of ratings, choices and checklists: their record, its tests, and tables of means."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from types import UnionType
+from typing import ClassVar
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, in_percent, mean_with_interval, p_value
@@ -8,8 +10,9 @@ from analytics.display.tables import DASH, Builder, Table, TableCell, columns, h
 from analytics.figures.families import CLAIMS, FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
+from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
-from analytics.figures.rating_records import rating_record, system_beyond_chance
+from analytics.figures.rating_records import Ratings, ratings, system_beyond_chance
 from analytics.figures.report_view import (
     SYSTEM_KINDS,
     ReportView,
@@ -38,13 +41,15 @@ WEIGHTS = "A mean weights every rating equally; it is not the mean of the raters
 class RatingFigure(Figure):
     """A figure whose record has mean, distribution, and both by system and by what else tells apart."""
 
+    record_type: ClassVar[type | UnionType | None] = Ratings
+    needs = (SystemKinds,)
     place = 10
     finding_place = 20
     beside = RATED
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> Ratings:
         assert isinstance(given, AnswerInput)
-        return rating_record(given)
+        return ratings(given, self.need(given, SystemKinds))
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """The mean over all and by system; of a checklist, the share of yes. Names have none."""

@@ -2,13 +2,16 @@
 them apart."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 from analytics.figures.families import is_supported
-from analytics.figures.figure_input import AnswerInput, distribution_records, points_of, several
-from analytics.statistics.core.estimates import plain
+from analytics.figures.figure_input import AnswerInput, point_records, points_of, several
+from analytics.figures.needs import SystemKinds
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.ratings.scales import (
     Distribution,
@@ -23,30 +26,134 @@ from analytics.statistics.ratings.scales import (
 Record = dict[str, Any]
 
 
-def rating_record(given: AnswerInput) -> Record:
-    """The part of a record that ratings, choices and checklists have in common."""
-    return {
-        **overall(given),
-        "by_system": by_system(given),
-        "best_and_worst": tested_ends(given),
-        "best_system": None,
-        "worst_system": None,
-        **by_factors(given),
-    }
+@dataclass(frozen=True)
+class ValueShare:
+    """The number and share of answers with a value."""
+
+    value: float | str
+    label: str
+    n: int
+    share: Estimate
 
 
-def overall(given: AnswerInput) -> Record:
-    """The mean (of a checklist, the share of yes) and how often each value was given."""
+@dataclass(frozen=True)
+class SystemRatings:
+    """The answers about a system's responses; labels have no mean."""
+
+    system: str
+    mean: Estimate | None
+    standard_deviation: float | None
+    n_units: int
+    n_queries: int
+    distribution: tuple[ValueShare, ...]
+
+
+@dataclass(frozen=True)
+class TestedEnd:
+    """The system with the highest mean, tested against every other, or that with the lowest: the largest p of its
+    tests."""
+
+    end: Literal["best", "worst"]
+    system: str
+    test: Tested
+
+
+@dataclass(frozen=True)
+class SystemBeyondChance:
+    """Rated above, or below, every other; `next` is the system with the nearest mean, `n` the shared queries, at least.
+
+    `p_value` is the largest of its sign-flip tests over queries, corrected among the `tests` of their family.
+    """
+
+    system: str
+    mean: float
+    next: str
+    next_mean: float
+    n: int
+    tests: int
+    p_value: float
+
+
+@dataclass(frozen=True)
+class KindMean:
+    """The mean over systems of one kind together."""
+
+    kind: str
+    mean: Estimate
+    standard_deviation: float | None
+    n_units: int
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class ArmMean:
+    """The mean in one setting."""
+
+    arm: str
+    mean: Estimate
+    standard_deviation: float | None
+    n_units: int
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class CategoryMean:
+    """The mean over one category of queries."""
+
+    category: str
+    mean: Estimate
+    standard_deviation: float | None
+    n_units: int
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """The mean, of a checklist the share of yes and of labels None, and how often each value was given: overall, by
+    system, and by kind of system, setting and category where there are several.
+
+    The best and the worst system are those that are beyond chance once tests have been corrected.
+    """
+
+    mean: MeanValue | None
+    distribution: tuple[ValueShare, ...]
+    by_system: tuple[SystemRatings, ...]
+    best_and_worst: tuple[TestedEnd, ...]
+    best_system: SystemBeyondChance | None
+    worst_system: SystemBeyondChance | None
+    by_kind: tuple[KindMean, ...]
+    by_arm: tuple[ArmMean, ...]
+    by_category: tuple[CategoryMean, ...]
+
+
+def ratings(given: AnswerInput, kinds: SystemKinds) -> Ratings:
     spread_out = distribution(
         given.values, points_of(given.question), resample=given.resample("distribution"), unit="answers"
     )
-    found = None
+    mean = None
     if not given.has_labels:
-        found = plain(mean_value(given.values, resample=given.resample("mean"), within=given.ends))
-    return {"mean": found, "distribution": distribution_records(given.question, spread_out)}
+        mean = mean_value(given.values, resample=given.resample("mean"), within=given.ends)
+    return Ratings(
+        mean,
+        value_shares(given, spread_out),
+        by_system(given),
+        tested_ends(given),
+        best_system=None,
+        worst_system=None,
+        **by_factors(given, kinds.of_systems(given.items.systems)),
+    )
 
 
-def by_system(given: AnswerInput) -> list[Record]:
+def value_shares(given: AnswerInput, found: Distribution) -> tuple[ValueShare, ...]:
+    """Number and share of each of the question's values."""
+    points = point_records(given.question)
+    return tuple(
+        ValueShare(**point, n=n, share=share)
+        for point, n, share in zip(points, found.counts, found.shares, strict=True)
+    )
+
+
+def by_system(given: AnswerInput) -> tuple[SystemRatings, ...]:
     """Mean and distribution of each system's responses; nothing where answers are about no response."""
     values, systems = given.values, given.items.systems
     spreads = distributions_by_group(
@@ -58,18 +165,21 @@ def by_system(given: AnswerInput) -> list[Record]:
         unit="answers",
     )
     means = means_of(given, values.system, len(systems), "by system") or (None,) * len(systems)
-    return [
-        {
-            "system": name,
-            **(_no_mean(spread_out) if mean is None else mean_record(mean)),
-            "distribution": distribution_records(given.question, spread_out),
-        }
+    return tuple(
+        SystemRatings(
+            name,
+            mean.mean if mean else None,
+            mean.standard_deviation if mean else None,
+            (mean or spread_out).n_units,
+            (mean or spread_out).n_queries,
+            value_shares(given, spread_out),
+        )
         for name, spread_out, mean in zip(systems, spreads, means, strict=True)
         if spread_out.n_units
-    ]
+    )
 
 
-def tested_ends(given: AnswerInput) -> list[Record]:
+def tested_ends(given: AnswerInput) -> tuple[TestedEnd, ...]:
     """Of the systems with the highest and the lowest mean, whether they are rated above, or below, every other.
 
     Of two systems the best alone; nothing where there is one, or more is not better.
@@ -77,13 +187,12 @@ def tested_ends(given: AnswerInput) -> list[Record]:
     question, values = given.question, given.values
     systems = dict(several(values.system, given.items.systems))
     if not systems or not question.more_is_better:
-        return []
-    ends = ("best", "worst") if len(systems) > 2 else ("best",)
+        return ()
+    ends: tuple[Literal["best", "worst"], ...] = ("best", "worst") if len(systems) > 2 else ("best",)
     found = best_and_worst(values, values.system, list(systems), given.tests("ratings", len(ends)))
-    return [
-        {"end": end, "system": systems[each.group], "test": plain(each.test)}
-        for end, each in zip(ends, found, strict=False)
-    ]
+    return tuple(
+        TestedEnd(end, systems[each.group], each.test) for end, each in zip(ends, found, strict=False)
+    )
 
 
 def system_beyond_chance(figures: Record, end: str) -> Record | None:
@@ -111,24 +220,24 @@ def system_beyond_chance(figures: Record, end: str) -> Record | None:
     }
 
 
-def by_factors(given: AnswerInput) -> Record:
+def by_factors(given: AnswerInput, kinds: Sequence[str]) -> dict[str, Any]:
     """By kind of system, setting and category, each only where there are several."""
     if given.has_labels:
-        return {"by_kind": [], "by_arm": [], "by_category": []}
+        return {"by_kind": (), "by_arm": (), "by_category": ()}
     values, items = given.values, given.items
-    kinds = tuple(sorted(set(given.kinds)))
+    names_of_kinds = tuple(sorted(set(kinds)))
     # A system that is not there (-1) reads the entry behind the last.
-    kind_of = np.array([*(kinds.index(kind) for kind in given.kinds), -1], dtype=np.int64)
-    factors = {
-        "kind": (kind_of[values.system], kinds),
-        "arm": (items.arm[values.item], items.arms),
-        "category": (items.category[values.item], items.categories),
+    kind_of = np.array([*(names_of_kinds.index(kind) for kind in kinds), -1], dtype=np.int64)
+    factors: dict[str, tuple[type, Ints, tuple[str, ...]]] = {
+        "kind": (KindMean, kind_of[values.system], names_of_kinds),
+        "arm": (ArmMean, items.arm[values.item], items.arms),
+        "category": (CategoryMean, items.category[values.item], items.categories),
     }
-    found: Record = {}
-    for factor, (codes, names) in factors.items():
+    found = {}
+    for factor, (made, codes, names) in factors.items():
         compared = several(codes, names)
         means = means_of(given, codes, len(names), f"by {factor}") if compared else ()
-        found[f"by_{factor}"] = [{factor: name, **mean_record(means[code])} for code, name in compared]
+        found[f"by_{factor}"] = tuple(made(name, **vars(means[code])) for code, name in compared)
     return found
 
 
@@ -138,16 +247,3 @@ def means_of(given: AnswerInput, codes: Ints, n: int, purpose: str) -> Sequence[
         return ()
     resample = given.resample(purpose)
     return means_by_group(given.values, codes, n, resample=resample, within=given.ends)
-
-
-def mean_record(found: MeanValue) -> Record:
-    return dict(plain(found))
-
-
-def _no_mean(found: Distribution) -> Record:
-    return {
-        "mean": None,
-        "standard_deviation": None,
-        "n_units": found.n_units,
-        "n_queries": found.n_queries,
-    }

@@ -24,6 +24,7 @@ MOST_OPEN = 2
 # Figures of a category with fewer items than this say little: they are opened by who wants them.
 FEW_ITEMS = 10
 SMALL = "small categories"
+SPLIT_NAMES = {"private": "Private", "dev": "Development", "agreement": "Agreement"}
 # The figure by whose cells settings and pairs are told.
 CELLS = "agreement/percentage"
 
@@ -45,7 +46,7 @@ class GroupsView:
         self.all_arms: dict[str, str] = {each["key"]: each["label"] for each in report["study"]["arms"]}
 
     @property
-    def panels(self) -> list[Record]:
+    def groups_of_several(self) -> list[Record]:
         """Groups of several raters, the leading one first: those with an agreement among themselves."""
         several = [group for group in self.groups if group["raters"] > 1]
         return sorted(several, key=lambda group: group is not self.leading) or [self.leading]
@@ -63,13 +64,13 @@ class GroupsView:
         return "judges" in kinds or kinds.count("judge") > MOST_BESIDE
 
     @property
-    def led_together(self) -> list[Record]:
+    def groups_judges_pooled(self) -> list[Record]:
         """The same without single judges that stand by themselves."""
         apart = self.judges_apart
         return [group for group in self.led if not (apart and group["kind"] == "judge")] or self.led
 
     @property
-    def voices(self) -> list[Record]:
+    def plotted_groups(self) -> list[Record]:
         """The groups that a plot compares: people, judges (together, or a few of them), simulated raters.
 
         A jury stands there as one rater, not by its members.
@@ -166,9 +167,6 @@ class ReportView(GroupsView):
                 found.append({**question, "groups": groups})
         return found
 
-    def of_form(self, *forms: str) -> list[Record]:
-        return [question for question in self.questions if question["form"] in forms]
-
     @cached_property
     def pairs(self) -> list["PairView"]:
         """Every preference between two responses."""
@@ -195,9 +193,9 @@ class ReportView(GroupsView):
             if found is not None:
                 yield question, found
 
-    def voiced(self, question: Record) -> Iterator[Record]:
-        """The records of each voice that answered."""
-        for group in self.voices:
+    def plotted(self, question: Record) -> Iterator[Record]:
+        """The records of each plotted group that answered."""
+        for group in self.plotted_groups:
             found = self.group_in(question, group)
             if found is not None:
                 yield found

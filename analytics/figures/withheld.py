@@ -57,7 +57,7 @@ def withheld(found: Any, reason: str = BY_LOOKS, *, parts: tuple[str, ...] = ())
         kept["p_value"] = None
         if "test_undefined" in found:
             kept |= {"test_undefined": MAY_STOP, "statistic": None}
-        else:
-            # As a test that is in no family.
+        elif "least" in found:
+            # A test, as one that is in no family.
             kept |= {"p_corrected": None, "tests": 0, "undefined": MAY_STOP}
     return kept

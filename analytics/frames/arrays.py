@@ -90,6 +90,19 @@ class StudyItems:
         single = (self.system >= 0).sum(axis=1) == 1
         return np.where(single, self.system[:, 0], NO_SYSTEM)
 
+    def response_lengths(self, item: Ints, place: Ints) -> Floats:
+        """The characters of the response at a `place` (n,) of an `item` (n,); a place of -1 is an item's only response.
+        nan where there is none."""
+        rows = [[float(each) for each in text.split(",") if each] for text in self.lengths.values]
+        width = max((len(row) for row in rows), default=0)
+        table = np.full((len(rows), width + 1), np.nan)
+        for line, row in zip(table, rows, strict=True):
+            line[: len(row)] = row
+        single = np.array([len(row) == 1 for row in rows], dtype=bool)
+        code = self.lengths.codes[item]
+        at = np.where(place >= 0, np.minimum(place, width), np.where(single[code], 0, width))
+        return np.asarray(table[code, at])
+
     @cached_property
     def offered(self) -> Ints:
         """Number of responses of each system in an item, (n, number of systems)."""

@@ -1,7 +1,7 @@
 """Sets of entries: as answers that can be counted (what became of each drafted entry, and what the sets are made of),
 and as responses whose entries are measured."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,10 +14,9 @@ from analytics.frames.rows import Asked, StudyRows, places
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.entries.calibrators import distance_from_draft, matched_f1
 from analytics.statistics.entries.entry_sets import ADDED, DRAFTED, REVISED, compose
-from evaluation.models import AnswerText, Item, Role
+from evaluation.models import AnswerText, Item
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.entries.comparison import shared_words, words_of
-from evaluation.protocols.entries.references import entry_parts, reference_set, response_set
 from evaluation.protocols.entries.sets import Decision, Entry, decisions, drafted_entries, read_entry
 
 LABELS = {
@@ -194,54 +193,3 @@ def _origin(entry: Entry) -> int:
 def _asked(question: QuestionSpec, what: str, judgment: Ints, value: Floats) -> Asked:
     number = QuestionSpec(name_of(question, what), Kind.SCALE, question.prompt)
     return Asked(number, ("",), judgment, np.zeros(len(judgment), dtype=np.int64), value)
-
-
-@dataclass(frozen=True)
-class MeasuredSet:
-    """The query of an item, the conditions of the reference and, by the key of their part ("e2.r1"), of responses."""
-
-    query: str
-    text: str
-    reference: tuple[str, ...]
-    conditions: Mapping[str, str]
-
-
-@dataclass(frozen=True, eq=False)
-class MeasuredSets:
-    """Read once a figure asks for some, as they are of no other use."""
-
-    rows: StudyRows
-
-    def of(self, items: Sequence[int], rater: str) -> list[MeasuredSet]:
-        """Those of items, by their rows, with the reference that the rater of that pseudonym compares with: the
-        query's, or the set of a system that the study's items of the query show."""
-        [source] = {each.reference_from for each in self.rows.raters.values() if each.pseudonym == rater}
-        pks = [int(self.rows.item_pks[item]) for item in items]
-        known = Item.objects.filter(role=Role.MAIN, withdrawn_at=None, stimulus__isnull=False)
-        asked = known.filter(query__in=Item.objects.filter(pk__in=pks).values("query"))
-        by_query: dict[int, list[Item]] = {}
-        for item in asked.select_related("query").order_by("pk"):
-            by_query.setdefault(item.query_id, []).append(item)
-        found = {
-            item.pk: _set_of(item, _set_by(source, [item, *together]) if source else _reference(item))
-            for together in by_query.values()
-            for item in together
-        }
-        return [found[pk] for pk in pks]
-
-
-def _reference(item: Item) -> Sequence[Entry]:
-    return reference_set(item.stimulus or {}) or ()
-
-
-def _set_by(system: str, items: Iterable[Item]) -> Sequence[Entry]:
-    """The first set of the system that one of the items shows; none where none does."""
-    shown = ((item.stimulus or {}, each) for item in items for each in (item.stimulus or {})["responses"])
-    sets = (response_set(stimulus, each["part"]) for stimulus, each in shown if each["system"] == system)
-    return next((found for found in sets if found), ())
-
-
-def _set_of(item: Item, reference: Sequence[Entry]) -> MeasuredSet:
-    conditions = {part: entry["condition"] for part, entry in entry_parts(item.stimulus or {}).items()}
-    texts = tuple(entry["condition"] for entry in reference)
-    return MeasuredSet(item.query.key, item.query.text, texts, conditions)

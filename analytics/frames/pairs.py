@@ -19,7 +19,7 @@ from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.replicates import Readings, reduce_readings
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
 from analytics.statistics.preferences.grades import Grades, as_grade, as_preference
-from evaluation.forms import LAYOUTS
+from evaluation.forms.input.screen_record import LAYOUTS
 from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec, Shown
 
@@ -108,12 +108,12 @@ def _of_part(question: QuestionSpec, part: str) -> QuestionSpec:
 def asked_in_turns(preferences: Sequence[QuestionSpec]) -> bool:
     """True if they are one preference in the words of two kinds of arm: with the context, and without it."""
     shown = sorted(str(question.shown) for question in preferences)
-    same_form = len({question.grades for question in preferences}) == 1
+    same_form = len({(question.grades, question.tells_both_bad) for question in preferences}) == 1
     return same_form and shown == sorted([Shown.WITH_CONTEXT, Shown.WITHOUT_CONTEXT])
 
 
 def _has_labels(group: PairGroup) -> bool:
-    return bool((group.judgments.label != MISSING).any())
+    return bool((group.judgments.vote != MISSING).any())
 
 
 def _frame(
@@ -155,13 +155,13 @@ def _preferences(rows: StudyRows, asked: Asked | None = None, farthest: int = 0)
     preference that one stands for.
     """
     judgment = asked.judgment if asked else np.zeros(0, dtype=np.int64)
-    label = asked.value if asked else np.zeros(0)
+    vote = asked.value if asked else np.zeros(0)
     number = asked.number if asked and asked.number is not None else np.full(len(judgment), np.nan)
-    return _table(rows, judgment, label, as_preference(number, farthest) if farthest else number)
+    return _table(rows, judgment, vote, as_preference(number, farthest) if farthest else number)
 
 
 def _table(
-    rows: StudyRows, judgment: npt.NDArray[Any], label: npt.NDArray[Any], number: npt.NDArray[Any]
+    rows: StudyRows, judgment: npt.NDArray[Any], vote: npt.NDArray[Any], number: npt.NDArray[Any]
 ) -> "pd.DataFrame":
     import pandas as pd
 
@@ -173,7 +173,7 @@ def _table(
             "item": of["item"].astype(np.int32),
             "rater": of["rater"],
             "replicate": of["replicate"].astype(np.int16),
-            "label": label.astype(np.int8),
+            "vote": vote.astype(np.int8),
             "number": number,
             "first": orders[of["shown"]],
         }
@@ -214,7 +214,7 @@ def _group(
         item=reduced["item"].to_numpy(dtype=np.int32),
         rater=codes.astype(np.int32),
         raters=tuple(group.name_of(pk, study.raters) for pk in used),
-        label=reduced["label"].to_numpy(dtype=np.int8),
+        vote=reduced["vote"].to_numpy(dtype=np.int8),
         # A grade is no probability, and figures of those are none of grades.
         number=np.full(len(number), np.nan) if farthest else number,
         first=reduced["first"].to_numpy(dtype=np.int8),
@@ -255,7 +255,7 @@ def _readings(rows: "pd.DataFrame") -> Readings:
         rater=rows["rater"].to_numpy(),
         item=rows["item"].to_numpy(),
         sample=rows["replicate"].to_numpy() // ORDERS_PER_SAMPLE,
-        label=rows["label"].to_numpy(),
+        vote=rows["vote"].to_numpy(),
         number=rows["number"].to_numpy(),
         first=rows["first"].to_numpy(),
     )
@@ -348,4 +348,4 @@ def _reduced(rows: "pd.DataFrame", rule: str) -> "pd.DataFrame":
     ordered = rows.sort_values("replicate", kind="stable")
     reduced = reduce_readings(_readings(ordered), rule)
     found = ordered.iloc[reduced.row]
-    return found.assign(label=reduced.label, number=reduced.number, first=reduced.first)
+    return found.assign(vote=reduced.vote, number=reduced.number, first=reduced.first)

@@ -3,17 +3,17 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from analytics.frames.answers import answers_frame
+from analytics.frames.answers import answers_frame, countable_questions
 from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame
-from analytics.frames.directions import Directed
-from analytics.frames.filters import EVERYTHING, Filters
+from analytics.frames.needs import NeedSource
 from analytics.frames.pairs import PairFrame, PairGroup, pair_frames
 from analytics.frames.rows import read_rows
-from evaluation.models import Rater, Study
-from evaluation.protocols import QuestionSpec
+from analytics.frames.study import paired_and_others
+from evaluation.models import Rater
 
 MAIN, ANCHOR = "main", "anchor"
 # A judge's name and version.
@@ -40,7 +40,42 @@ class StudyPasses:
     pairs: tuple[PairFrame, ...] = ()
     answers: AnswersFrame | None = None
 
-    def of(self, rater: str) -> tuple[Pass, ...]:
+    @classmethod
+    def of(cls, source: NeedSource) -> Self:
+        """The passes of judges with anchor runs that came to their end; nothing is read of a study without any."""
+        versions: dict[Version, list[tuple[int, Pass]]] = defaultdict(list)
+        raters: dict[Version, list[str]] = defaultdict(list)
+        rows = (
+            source.study.raters.filter(kind=Rater.Kind.JUDGE)
+            .order_by("pk")
+            .values_list("pk", "pseudonym", "about")
+        )
+        for pk, pseudonym, about in rows:
+            if not source.filters.admits(pseudonym, None):
+                continue
+            version = str(about.get("judge", "")), int(about.get("version") or 0)
+            raters[version].append(pseudonym)
+            if about.get("finished") and about.get("purpose") in (MAIN, ANCHOR):
+                made = Pass(pseudonym, str(about["purpose"]), str(about["finished"]))
+                versions[version].append((pk, made))
+        kept = {version: _in_order(found) for version, found in versions.items()}
+        kept = {version: found for version, found in kept.items() if len(found) > 1}
+        if not kept:
+            return cls({})
+        read = read_rows(source.study, [pk for found in kept.values() for pk, _ in found], source.filters)
+        # A member of a jury is held against itself alone.
+        alone = {pk: replace(rater, jury="") for pk, rater in read.raters.items()}
+        read = replace(read, raters=alone)
+        by_rater = {
+            rater: tuple(each for _, each in found)
+            for version, found in kept.items()
+            for rater in raters[version]
+        }
+        paired, others = paired_and_others(source.study, countable_questions(source.study))
+        pairs = tuple(pair_frames(read, paired)) if paired else ()
+        return cls(by_rater, pairs, answers_frame(read, others) if others else None)
+
+    def of_rater(self, rater: str) -> tuple[Pass, ...]:
         return self.by_rater.get(rater, ())
 
     def pair_group(self, question: str, each: Pass) -> PairGroup | None:
@@ -53,41 +88,6 @@ class StudyPasses:
     def answer_group(self, each: Pass) -> AnswerGroup | None:
         groups = self.answers.groups if self.answers else ()
         return next((group for group in groups if group.key == each.rater), None)
-
-
-NO_PASSES = StudyPasses({})
-
-
-def read_passes(
-    study: Study,
-    paired: Sequence[QuestionSpec],
-    others: Sequence[Directed],
-    filters: Filters = EVERYTHING,
-) -> StudyPasses:
-    """The passes of judges with anchor runs that came to their end; nothing is read of a study without any."""
-    versions: dict[Version, list[tuple[int, Pass]]] = defaultdict(list)
-    raters: dict[Version, list[str]] = defaultdict(list)
-    rows = study.raters.filter(kind=Rater.Kind.JUDGE).order_by("pk").values_list("pk", "pseudonym", "about")
-    for pk, pseudonym, about in rows:
-        if not filters.admits(pseudonym, None):
-            continue
-        version = str(about.get("judge", "")), int(about.get("version") or 0)
-        raters[version].append(pseudonym)
-        if about.get("finished") and about.get("purpose") in (MAIN, ANCHOR):
-            made = Pass(pseudonym, str(about["purpose"]), str(about["finished"]))
-            versions[version].append((pk, made))
-    kept = {version: _in_order(found) for version, found in versions.items()}
-    kept = {version: found for version, found in kept.items() if len(found) > 1}
-    if not kept:
-        return NO_PASSES
-    read = read_rows(study, [pk for found in kept.values() for pk, _ in found], filters)
-    by_rater = {
-        rater: tuple(each for _, each in found)
-        for version, found in kept.items()
-        for rater in raters[version]
-    }
-    pairs = tuple(pair_frames(read, paired)) if paired else ()
-    return StudyPasses(by_rater, pairs, answers_frame(read, others) if others else None)
 
 
 def _in_order(found: Sequence[tuple[int, Pass]]) -> list[tuple[int, Pass]]:

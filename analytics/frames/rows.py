@@ -14,14 +14,16 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from analytics.frames.arrays import RESPONSE, StudyItems
 from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.items import read_items
+from analytics.statistics.core import tidy
 from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints, ascending_order, distinct
 from analytics.statistics.preferences.best_picks import NO_PICK
 from evaluation.database.columns import ColumnType, read_columns
-from evaluation.forms import SCREEN_TRACE
+from evaluation.forms.input.screen_record import SCREEN_TRACE
 from evaluation.models import Judgment, Rater, Study
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.layout import AnswerColumns, AnswerPlace
 from evaluation.protocols.answers.measures import Measure, declared_measures, gives_only_measures
+from evaluation.protocols.base import BOTH_BAD, TIE
 from evaluation.protocols.kinds import KINDS
 from evaluation.selectors import countable_of_q, countable_q
 from evaluation.services.answers import read_answer_columns
@@ -29,9 +31,8 @@ from evaluation.services.answers import read_answer_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-TIE = "tie"
 # What a preference between two responses is counted as.
-LABELS = {"r1": 0, "r2": 1, TIE: 2}
+VOTES = {"r1": tidy.FIRST, "r2": tidy.SECOND, TIE: tidy.TIE, BOTH_BAD: tidy.BOTH_BAD}
 # Key and kind of the group of all judges, whose members are groups of their own too.
 JUDGES = "judges"
 # Kind of the group of a jury's members, each a rater; the jury as one rater is a judge among judges.
@@ -342,7 +343,7 @@ def places(
 def read_answers(
     rows: StudyRows, questions: Sequence[QuestionSpec], *, pairs: bool = False
 ) -> dict[str, Asked]:
-    """The answers to each question. Of `pairs` the value of a preference is a code of LABELS."""
+    """The answers to each question. Of `pairs` the value of a preference is one of VOTES."""
     counted = [question for question in questions if KINDS[question.kind].rule is not None]
     if not counted:
         return {}
@@ -430,5 +431,5 @@ def _label_code(question: QuestionSpec, label: str, *, pairs: bool) -> int:
         offered = KINDS[question.kind].offers(question)
         return offered.index(label) if label in offered else -1
     if pairs:
-        return LABELS.get(label, MISSING)
+        return VOTES.get(label, MISSING)
     return NO_PICK if label == TIE or not RESPONSE.search(label) else int(label[1:]) - 1

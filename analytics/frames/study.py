@@ -1,20 +1,17 @@
 """A study's frame: what each group of raters gave, question by question."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from analytics.frames.answers import answers_frame, countable_questions
 from analytics.frames.arrays import AnswersFrame, StudyItems
-from analytics.frames.entries import MeasuredSets
+from analytics.frames.directions import Directed
 from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.measures import MeasureValues, read_measure_values
 from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns, pair_frames
-from analytics.frames.passes import StudyPasses, read_passes
 from analytics.frames.rows import JUDGES, StudyRows, read_rows
-from analytics.frames.texts import StudyTexts, read_texts
-from analytics.frames.work_order import WorkOrder
 from analytics.statistics.core.tidy import MISSING, sorted_codes
 from analytics.statistics.core.values import n_distinct
 from evaluation.models import Rater, Study
@@ -52,11 +49,7 @@ class StudyFrame:
     answers: AnswersFrame | None
     systems: Mapping[str, str]
     measures: tuple[MeasureValues, ...]
-    passes: StudyPasses
-    texts: StudyTexts
     study_items: StudyItems
-    work_order: WorkOrder
-    measured_sets: MeasuredSets
     rows: StudyRows
 
     @property
@@ -92,16 +85,15 @@ class StudyFrame:
         )
 
 
-def study_frame(study: Study, filters: Filters = EVERYTHING) -> StudyFrame:
+def study_frame(study: Study, filters: Filters = EVERYTHING, only: Sequence[int] | None = None) -> StudyFrame:
     """The study's main items that are not withdrawn, and the counting judgments of each group of raters; of both what
-    the filters leave.
+    the filters leave. `only` these raters, by primary key, whether they are in figures or not.
 
     Questions are those of the latest revision; texts can't be counted.
     """
-    directed, rows = countable_questions(study), read_rows(study, filters=filters)
-    paired = [each.question for each in directed if study.compares_pairs and is_of_pairs(each.question)]
+    directed, rows = countable_questions(study), read_rows(study, only, filters)
+    paired, others = paired_and_others(study, directed)
     compares = study.compares_pairs and (bool(paired) or not study.needs)
-    others = [each for each in directed if each.question not in paired]
     pairs = tuple(pair_frames(rows, paired)) if compares else ()
     answers = answers_frame(rows, others) if others or not compares else None
     measures = read_measure_values(rows)
@@ -112,13 +104,18 @@ def study_frame(study: Study, filters: Filters = EVERYTHING) -> StudyFrame:
         answers=answers,
         systems=dict(study.systems.values_list("key", "kind")),
         measures=measures,
-        texts=read_texts(study, filters),
-        passes=read_passes(study, paired if compares else [], others, filters),
         study_items=rows.items,
-        work_order=WorkOrder(rows),
-        measured_sets=MeasuredSets(rows),
         rows=rows,
     )
+
+
+def paired_and_others(
+    study: Study, directed: Iterable[Directed]
+) -> tuple[list[QuestionSpec], list[Directed]]:
+    """The questions that are counted over two responses, and the others."""
+    found = list(directed)
+    paired = [each.question for each in found if study.compares_pairs and is_of_pairs(each.question)]
+    return paired, [each for each in found if each.question not in paired]
 
 
 def is_of_pairs(question: QuestionSpec) -> bool:

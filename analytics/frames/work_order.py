@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
+from analytics.frames.needs import NeedSource
 from analytics.frames.rows import StudyRows
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.raters.order_effects import UNKNOWN_THIRD
@@ -15,9 +17,11 @@ from evaluation.models import Rater
 
 @dataclass(frozen=True, eq=False)
 class WorkOrder:
-    """Computed once a figure asks for it, as it is of no other use."""
-
     rows: StudyRows
+
+    @classmethod
+    def of(cls, source: NeedSource) -> Self:
+        return cls(source.frame.rows)
 
     @cached_property
     def thirds(self) -> Ints:

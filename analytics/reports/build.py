@@ -1,23 +1,17 @@
 """A study's report as one JSON-ready dict with a versioned schema; page, text and files are made from it."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
-from analytics.figures.figure_input import (
-    MEASURES,
-    FigureInput,
-    PeopleSample,
-    Terms,
-    figure_inputs,
-    question_record,
-)
+from analytics.figures.figure_input import MEASURES, FigureInput, figure_inputs, question_record
 from analytics.figures.registry import FIGURES, with_beside
 from analytics.figures.report_view import ReportView
 from analytics.figures.withheld import BY_LOOKS, OF_A_VIEW, concerns, withheld
 from analytics.frames.filters import EVERYTHING, Filters
-from analytics.frames.rows import JURY, is_asked_both_ways
+from analytics.frames.needs import Need, NeedSource
+from analytics.frames.rows import JURY
 from analytics.frames.study import RaterGroup, StudyFrame, study_frame
 from analytics.reports import judges
 from analytics.reports.code_version import code_version
@@ -33,22 +27,20 @@ from analytics.reports.common import (
     study_record,
     why_nothing,
 )
+from analytics.reports.document import SCHEMA, CountsRecord, GroupRecord, RaterRecord
 from analytics.reports.findings import correct_tests, findings
 from analytics.reports.methods.paragraph import methods_paragraph, passages_of
 from analytics.reports.methods.sentences import methods
 from analytics.reports.parts.codings import codings_of, codings_record
 from analytics.reports.parts.queries import queries_record
 from analytics.reports.parts.times import times_record
+from analytics.statistics.core.estimates import plain
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.extension import Coding
-from evaluation.models import Exclusion, Rater, Revision, Role, Study
+from evaluation.models import Exclusion, Rater, Revision, Study
 from evaluation.protocols import QuestionSpec
-from evaluation.protocols.requirements.shares import read_shares
-from evaluation.selectors import counting_judgments, judges_in_figures, outcome_counts, queries_of_people
-from evaluation.stopping import StoppingRule
-
-SCHEMA = "assay-report/2"
+from evaluation.selectors import counting_judgments, outcome_counts
 
 Record = dict[str, Any]
 
@@ -83,7 +75,7 @@ def build_report(
     if not frame.groups:
         raise NothingToReport("No judgment has an answer that counts yet, so there is nothing to report.")
     records = judges.judges(study, frame, filters)
-    terms = terms_of(study, revision, records, replicates=replicates, ties=ties, filters=filters)
+    source = NeedSource(study, revision.spec, filters, frame, records)
     report: Record = {
         "schema": SCHEMA,
         "study": study_record(study, revision, filters, frame.study_items.systems),
@@ -110,7 +102,8 @@ def build_report(
     }
     deferred: set[str] = set()
     failures = Failures(report)
-    for done, (question, form, inputs) in enumerate(figure_inputs(frame, terms)):
+    by_question = figure_inputs(source, made_needs(source, keys), replicates=replicates, ties=ties)
+    for done, (question, form, inputs) in enumerate(by_question):
         watch("computing the figures", done, len(frame.questions))
         figures = applying(question, form, keys)
         if defer and inputs:
@@ -158,68 +151,10 @@ def latest_revision(study: Study) -> Revision:
     return revision
 
 
-def terms_of(
-    study: Study,
-    revision: Revision,
-    judged: list[Record],
-    *,
-    replicates: int,
-    ties: Ties,
-    filters: Filters = EVERYTHING,
-) -> Callable[[int], Terms]:
-    """The terms of a study's figures, by the number of questions whose tests make one family.
-
-    `judged` are the records of its judges.
-    """
-    derived = {
-        rater.pseudonym: rater.about["derived"]
-        for rater in judges_in_figures(study)
-        if "derived" in rater.about
-    }
-    both = frozenset(each["rater"] for each in judged if is_asked_both_ways(each))
-    conditions, own_systems = judges.prompt_conditions(study), judges.own_systems(study)
-    stopping = StoppingRule.of(revision.spec.get("stopping") or {})
-    withdrawn = study.items.filter(role=Role.MAIN, withdrawn_at__isnull=False).count() if stopping else 0
-    sample = _people_sample(study, filters)
-    shares = read_shares(revision.spec.get("shares") or ())
-
-    def terms(asked: int) -> Terms:
-        return Terms(
-            study.seed,
-            replicates,
-            ties,
-            study.baseline,
-            asked,
-            both,
-            derived,
-            conditions=conditions,
-            epsilon=study.epsilon,
-            own_systems=own_systems,
-            stopping=stopping,
-            redundancy=study.redundancy,
-            withdrawn=withdrawn,
-            is_view=filters.is_partial,
-            sample=sample,
-            shares=shares,
-            judges=len(judged),
-        )
-
-    return terms
-
-
-def _people_sample(study: Study, filters: Filters) -> PeopleSample | None:
-    """People's queries in the view, where they are a random part by design."""
-    theirs = queries_of_people(study)
-    if theirs is None:
-        return None
-    main = filters.items(study).filter(role=Role.MAIN).order_by()
-    drawn, standing = set(), set()
-    for query, key, withdrawn in main.values_list("query", "query__key", "withdrawn_at").iterator():
-        if query in theirs:
-            drawn.add(key)
-            if withdrawn is None:
-                standing.add(key)
-    return PeopleSample(frozenset(standing), len(drawn - standing), filters.choose_judgments)
+def made_needs(source: NeedSource, keys: Iterable[str] = FIGURES) -> dict[type[Need], Need]:
+    """The needs of the figures of these keys, made of the study."""
+    kinds = {kind for key in keys for kind in FIGURES[key].needs}
+    return {kind: kind.of(source) for kind in kinds}
 
 
 def _place(key: str, order: list[str]) -> int:
@@ -248,27 +183,28 @@ def records_of(
 
 
 def _record(figure: Figure, given: FigureInput) -> Record | None:
-    record = figure.compute(given) if figure.is_of(given) else None
+    found = figure.compute(given) if figure.is_of(given) else None
+    record: Record | None = found if figure.record_type is None else plain(found)
     if record is not None and concerns(given, figure.stops_with, beside_people=figure.beside_people):
         reason = OF_A_VIEW if given.terms.is_view else BY_LOOKS
         return dict(withheld(record, reason, parts=figure.stops_in))
     return record
 
 
-def _group(group: RaterGroup) -> Record:
-    return {
+def _group(group: RaterGroup) -> GroupRecord:
+    found: GroupRecord = {
         "key": group.key,
         "label": group.label,
         "kind": group.kind,
         "heuristic": group.heuristic,
-        **({"within": group.within} if group.within else {}),
         "judgments": group.judgments,
         "raters": len(group.per_rater),
         "items": group.items,
     }
+    return {**found, "within": group.within} if group.within else found
 
 
-def _counts(study: Study, frame: StudyFrame, filters: Filters) -> Record:
+def _counts(study: Study, frame: StudyFrame, filters: Filters) -> CountsRecord:
     apart = frame.judges_apart
     return counts_record(
         study,
@@ -280,10 +216,10 @@ def _counts(study: Study, frame: StudyFrame, filters: Filters) -> Record:
     )
 
 
-def _raters(study: Study, frame: StudyFrame) -> list[Record]:
+def _raters(study: Study, frame: StudyFrame) -> list[RaterRecord]:
     """Raters with the most judgments first; replicates of a judge count once, as in the figures."""
     labels = dict(study.raters.values_list("pseudonym", "label"))
-    found = [
+    found: list[RaterRecord] = [
         {"rater": name, "label": labels[name] or name, "kind": _rater_kind(group), "judgments": n}
         for group in frame.judges_apart
         for name, n in group.per_rater.items()

@@ -1,8 +1,8 @@
 """Computed reports, kept until something that they depend on changes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -12,21 +12,18 @@ from django.utils import timezone
 
 from analytics.frames.filters import EVERYTHING, Filters
 from analytics.leaderboard.boards import boards_waiting, leaderboard_record
-from analytics.reports.build import SCHEMA, build_report, fingerprint, fingerprints
+from analytics.reports.build import build_report, fingerprint, fingerprints
 from analytics.reports.code_version import code_version
 from analytics.reports.common import Watch, has_ties, no_watch
 from analytics.reports.deferred.records import completed, deferred_records, filters_of, waiting_in
+from analytics.reports.document import SCHEMA
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import CachedReport, Study
 from evaluation.selectors import counting_judgments
 from evaluation.services.leaderboards import is_published, refresh_leaderboard
 
-# Who claimed a computation and has not delivered after this long is taken to be gone.
-ABANDONED_AFTER = timedelta(minutes=10)
 # Of one study no more views, and comparisons with others, are kept: whoever asks for another has it computed.
 MOST_VIEWS = 6
-# A hundred systems that have all met are 4,950 pairs, which take some seconds.
-MOST_SYSTEMS_INLINE = 100
 # The count of ties by which leaderboards rank.
 LEADERBOARD_TIES: Ties = "half"
 
@@ -41,8 +38,7 @@ class CachedResult:
 
 
 def is_current(payload: dict[str, Any]) -> bool:
-    """False of a claim without a report yet, and of reports that other code computed, which this code may not be able
-    to show: they are computed again."""
+    """False of reports that other code computed, which this code may not be able to show: they are computed again."""
     return payload.get("schema") == SCHEMA and payload["parameters"]["version"] == code_version()
 
 
@@ -85,17 +81,14 @@ def compute_report(
     In a new one of many judgments some figures wait (`whole_report` has them all), but for those that a published
     leaderboard ranks by. Raises NothingToReport.
     """
-    return _compute(study, ties=ties, filters=filters, watch=watch).report
-
-
-def _compute(study: Study, *, ties: Ties, filters: Filters, watch: Watch = no_watch) -> CachedResult:
     ties = effective_ties(study, ties)
     # Taken first: what arrives while the figures are computed makes them old.
     now = fingerprints(study, filters=filters)
     current = now[ties]
     kept = CachedReport.objects.filter(study=study, fingerprint=current).first()
-    if kept is not None and kept.payload:
-        return CachedResult(kept.payload, stale=False, fingerprint=current)
+    if kept is not None:
+        payload: dict[str, Any] = kept.payload
+        return payload
     limit = settings.ASSAY_REPORT_DEFER_JUDGMENTS
     defer = counting_judgments(study).filter(filters.judgments(study))[: limit + 1].count() > limit
     report = build_report(study, ties=ties, filters=filters, defer=defer, watch=watch)
@@ -113,7 +106,7 @@ def _compute(study: Study, *, ties: Ties, filters: Filters, watch: Watch = no_wa
         _refresh_leaderboard(study, report)
     if _ranks(report) and is_published(study):
         report = _with_figures(study, report, boards_waiting(report), watch)
-    return CachedResult(report, stale=False, fingerprint=current)
+    return report
 
 
 def _ranks(report: dict[str, Any]) -> bool:
@@ -128,11 +121,8 @@ def _refresh_leaderboard(study: Study, report: dict[str, Any]) -> None:
 
 
 def forget_views(study: Study) -> None:
-    """The views and comparisons beyond the latest few, and claims of views that nobody delivered."""
-    abandoned = timezone.now() - ABANDONED_AFTER
-    views = CachedReport.objects.filter(~Q(view=""), study=study)
-    views.filter(payload={}, created_at__lt=abandoned).delete()
-    made = views.exclude(payload={})
+    """Delete the views and comparisons beyond the latest few."""
+    made = CachedReport.objects.filter(~Q(view=""), study=study)
     latest = made.order_by().values("view").annotate(latest=Max("created_at")).order_by("-latest", "view")
     older = [row["view"] for row in latest[MOST_VIEWS:]]
     made.filter(view__in=older).delete()
@@ -177,66 +167,10 @@ def _with_figures(study: Study, report: dict[str, Any], keys: Sequence[str], wat
         # Locked, since another section may have been computed meanwhile. Where judgments have come in, the report is of
         # fewer than these figures, and is not kept.
         row = CachedReport.objects.select_for_update().filter(study=study, fingerprint=before).first()
-        if row is None or not row.payload or fingerprint(study, ties=ties, filters=filters) != before:
+        if row is None or fingerprint(study, ties=ties, filters=filters) != before:
             return completed(study, report, found)
         row.payload = completed(study, row.payload, found)
         row.save(update_fields=["payload"])
         _refresh_leaderboard(study, row.payload)
     payload: dict[str, Any] = row.payload
     return payload
-
-
-def current_report(
-    study: Study,
-    *,
-    compute_later: Callable[[int], Any],
-    ties: Ties = "half",
-    filters: Filters = EVERYTHING,
-) -> CachedResult | None:
-    """The report, computed here and now where the study is small. Of a large one the latest there is, None where there
-    is none; then its computation is queued once, by `compute_later(study_id)` on commit.
-
-    Raises NothingToReport.
-    """
-    kept = cached_report(study, ties=ties, filters=filters)
-    if kept is not None and not kept.stale:
-        return kept
-    if is_small(study, filters):
-        return _compute(study, ties=ties, filters=filters)
-    if claim_computation(study, ties=ties, filters=filters):
-        transaction.on_commit(lambda: compute_later(study.pk), robust=True)
-    return kept
-
-
-def is_small(study: Study, filters: Filters) -> bool:
-    """True where a report is computed while somebody waits: of few judgments, and of few systems, which make pairs."""
-    limit: int = settings.ASSAY_REPORT_INLINE_JUDGMENTS
-    if study.systems.count() > MOST_SYSTEMS_INLINE:
-        return False
-    # Counted no further than the limit, however many there are.
-    return counting_judgments(study).filter(filters.judgments(study))[: limit + 1].count() <= limit
-
-
-def claim_computation(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> bool:
-    """True for the caller that is to have the report computed: the first to ask, or after a silence."""
-    now, ties = timezone.now(), effective_ties(study, ties)
-    claim, is_new = CachedReport.objects.get_or_create(
-        study=study,
-        fingerprint=fingerprint(study, ties=ties, filters=filters),
-        defaults={"payload": {}, "view": filters.digest},
-    )
-    if is_new:
-        return True
-    abandoned = CachedReport.objects.filter(pk=claim.pk, payload={}, created_at__lt=now - ABANDONED_AFTER)
-    return bool(abandoned.update(created_at=now))
-
-
-def is_claimed(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> bool:
-    """True if somebody is to compute the report of the study as it is now, or has done so."""
-    current = fingerprint(study, ties=effective_ties(study, ties), filters=filters)
-    return _rows(study, filters).filter(fingerprint=current).exists()
-
-
-def release_claim(study: Study, *, filters: Filters = EVERYTHING) -> None:
-    """After a computation that failed: the next one who asks may try again."""
-    _rows(study, filters).filter(payload={}).delete()

@@ -1,13 +1,21 @@
 """The common part of all reports: the study that they are of, and what was left out."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import get_args
 
 from analytics.frames.filters import EVERYTHING, Filters, view_in_words
+from analytics.reports.document import CountsRecord, KindCount, LeftOutRecord, StudyRecord
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.extension import extensions
 from evaluation.models import Revision, Study
-from evaluation.selectors import left_out_counts, pooled_revisions, standing_exclusions
+from evaluation.selectors import (
+    RATERS,
+    left_out_by_kind,
+    left_out_counts,
+    pooled_revisions,
+    pooled_rounds,
+    standing_exclusions,
+)
 
 REPLICATES = 1_000
 LEVEL = 0.95
@@ -55,7 +63,7 @@ def why_nothing(study: Study, filters: Filters = EVERYTHING) -> str:
 
 def study_record(
     study: Study, revision: Revision, filters: Filters = EVERYTHING, systems: Sequence[str] = ()
-) -> dict[str, Any]:
+) -> StudyRecord:
     """The study as the report describes it; of a view its own revision and settings, and the `systems` in it."""
     labels = dict(study.systems.values_list("key", "label"))
     if filters.is_partial:
@@ -88,20 +96,35 @@ def counts_record(
     judgments: int,
     raters: int,
     filters: Filters = EVERYTHING,
-) -> dict[str, Any]:
-    left_out = left_out_counts(study, filters.judgments(study))
+) -> CountsRecord:
+    by_kind = left_out_by_kind(study, filters.judgments(study))
+    reasons = sorted({reason for found in by_kind.values() for reason in found})
     excluded = standing_exclusions(study).filter(filters.raters_q(study), rater__isnull=False)
-    return {
+    kinds = list(excluded.values_list("rater__kind", flat=True))
+    counts: CountsRecord = {
         "items": items,
         "queries": queries,
         "judgments": judgments,
         "raters": raters,
-        "left_out": [{"reason": reason, "n": n} for reason, n in sorted(left_out.items())],
-        "excluded_raters": excluded.count(),
+        "left_out": [_left_out(reason, by_kind) for reason in reasons],
+        "excluded_raters": len(kinds),
     }
+    if kinds:
+        counts["excluded_by_kind"] = _by_kind({kind: kinds.count(kind) for kind in RATERS})
+    return counts
+
+
+def _left_out(reason: str, by_kind: Mapping[str, Mapping[str, int]]) -> LeftOutRecord:
+    counts = {kind: found.get(reason, 0) for kind, found in by_kind.items()}
+    return {"reason": reason, "n": sum(counts.values()), "by_kind": _by_kind(counts)}
+
+
+def _by_kind(counts: Mapping[str, int]) -> list[KindCount]:
+    return [{"kind": kind, "n": n} for kind, n in counts.items() if n]
 
 
 def facts_of(study: Study, filters: Filters = EVERYTHING) -> list[str]:
     """Sentences of the other apps on the methods. Nothing is pooled in a view of one revision."""
     pooled = pooled_revisions(study) if filters.revision is None else []
+    pooled += pooled_rounds(study)
     return [*pooled, *(sentence for each in extensions() for sentence in each.methods_facts(study))]

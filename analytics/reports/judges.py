@@ -11,6 +11,7 @@ from analytics.frames.filters import EVERYTHING as WHOLE_STUDY
 from analytics.frames.filters import Filters
 from analytics.frames.rows import DEFAULT_RULE, is_asked_both_ways, jury_of
 from analytics.frames.study import StudyFrame
+from analytics.reports.document import JudgeRecord, OutcomeRecord
 from analytics.statistics.core.tidy import MISSING, Bools, Judgments
 from evaluation.models import Outcome, Rater, Study
 from evaluation.protocols.answers.measures import gives_only_measures
@@ -36,7 +37,7 @@ WITH_PEOPLE = "which people did not, so it had more information"
 WITHOUT_PEOPLE = "which people are not shown"
 
 
-def judges(study: Study, frame: StudyFrame, filters: Filters = WHOLE_STUDY) -> list[Record]:
+def judges(study: Study, frame: StudyFrame, filters: Filters = WHOLE_STUDY) -> list[JudgeRecord]:
     """Every judge in figures, those too of which nothing could be read; of a view, those that it has judgments of."""
     outcomes = judge_outcome_counts(study, filters.judgments(study))
     hidden = _hidden(study, frame)
@@ -55,40 +56,6 @@ def judges(study: Study, frame: StudyFrame, filters: Filters = WHOLE_STUDY) -> l
                     "Follow-ups."
                 )
         found.append(record)
-    return found
-
-
-# Ends of the names of judges that were made as prompt conditions of one, and that of the condition with everything.
-CONDITIONS, EVERYTHING = ("-basic", "-examples", "-guideline"), "-guideline-examples"
-
-
-def prompt_conditions(study: Study) -> dict[str, str]:
-    """By rater, the rater of the same judge that has both the guideline and examples, where both are in figures."""
-    names = {str(rater.about.get("judge", "")): rater.pseudonym for rater in judges_in_figures(study)}
-    found: dict[str, str] = {}
-    for full, key in names.items():
-        stem = full.removesuffix(EVERYTHING)
-        if stem != full:
-            found |= {names[stem + end]: key for end in CONDITIONS if stem + end in names}
-    return found
-
-
-def own_systems(study: Study) -> dict[str, frozenset[str]]:
-    """By rater, the key of the system that is the judge's own model or, where it is no system, those of its family.
-
-    Both are recorded with a judge's run; where they are not, as of imports, the system that bears the name of its model
-    is its own.
-    """
-    families = dict(study.systems.values_list("key", "family"))
-    found = {}
-    for rater in judges_in_figures(study):
-        own = str(rater.about.get("own_system") or rater.about.get("model") or "")
-        family = str(rater.about.get("own_family") or "")
-        keys = frozenset(key for key, other in families.items() if key == own) or frozenset(
-            key for key, other in families.items() if family and other == family
-        )
-        if keys and not rater.about.get("heuristic"):
-            found[rater.pseudonym] = keys
     return found
 
 
@@ -116,7 +83,7 @@ def _of(judgments: Judgments, rater: str) -> Bools:
     return np.asarray(judgments.rater == judgments.raters.index(rater))
 
 
-def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> Record:
+def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> JudgeRecord:
     label = rater.label or rater.pseudonym
     about = rater.about
     total = sum(outcomes.values())
@@ -132,9 +99,9 @@ def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> Record:
         caveats.append(f"{label} has judged nothing yet.")
     elif not outcomes.get(Outcome.OK):
         unread = f"none of its {total:,} judgments could" if total > 1 else "its only judgment could not"
-        caveats.append(f"{label} is in no figure: {unread} be read.")
+        caveats.append(f"{label} is not in the report: {unread} be read.")
     jury, combination = jury_of(about)
-    return {
+    found: JudgeRecord = {
         "rater": rater.pseudonym,
         "label": label,
         "judge": str(about.get("judge", "")),
@@ -151,11 +118,11 @@ def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> Record:
         "judgments": total,
         "outcomes": [_outcome(outcome, outcomes.get(outcome, 0), total) for outcome in Outcome.values],
         "caveats": caveats,
-        **({"jury": {**about["jury"], "combination": combination}} if jury else {}),
     }
+    return {**found, "jury": about["jury"] | {"combination": combination}} if jury else found
 
 
-def _outcome(outcome: str, n: int, total: int) -> Record:
+def _outcome(outcome: str, n: int, total: int) -> OutcomeRecord:
     return {"outcome": outcome, "n": n, "share": n / total if total else None}
 
 

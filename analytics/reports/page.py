@@ -16,6 +16,7 @@ from analytics.reports.keys import with_keys
 from analytics.reports.paper.citation import citation
 from analytics.reports.strip import group_facts, left_out, notice
 from evaluation.protocols import PROTOCOLS
+from evaluation.selectors import RATERS
 
 REASONS = {
     "excluded": "excluded individually or with their rater",
@@ -27,7 +28,7 @@ REASONS = {
     "excluded_self": "excluded to avoid self-preference",
     "surplus": "late judgments on items that had enough",
     "withdrawn item": "on withdrawn items",
-    "run not in figures": "from judges' runs that are in no figure: trial, anchor, unfinished or superseded runs",
+    "run not in figures": "from judges' runs that are not in the report: trial, anchor, unfinished or superseded runs",
 }
 
 
@@ -48,7 +49,7 @@ def report_page(report: Record) -> ReportPage:
         leading=view.leading["label"],
         others=tuple(
             Summary(group["label"], group_facts(view, group, figures, failures))
-            for group in view.voices
+            for group in view.plotted_groups
             if group is not view.leading
         ),
     )
@@ -116,7 +117,7 @@ def _waiting(report: Record, heading: str) -> tuple[Block, ...]:
     names = [FIGURES[key].deferred_as for key in waiting_in(report, heading)]
     if not names:
         return ()
-    said = f"Computed once they are asked for, since they take long in a study of this size: {joined(names)}."
+    said = f"Not computed yet (large study). Compute now: {joined(names)}."
     return (
         Block("Figures not computed yet", (said,), folded=True, anchor=f"{heading}-deferred", deferred=True),
     )
@@ -124,9 +125,20 @@ def _waiting(report: Record, heading: str) -> tuple[Block, ...]:
 
 def _methods(report: Record) -> Section:
     counts = report["counts"]
-    build = Builder("Judgments on main items that are in no figure.", columns(["Reason", "Judgments"]))
+    kinds = [
+        kind
+        for kind in RATERS
+        if any(each["kind"] == kind for part in counts["left_out"] for each in part["by_kind"])
+    ]
+    build = Builder(
+        "Judgments on main items that are not in the report.",
+        columns(["Reason", *(f"Of {RATERS[kind]}" for kind in kinds)]),
+    )
     for part in counts["left_out"]:
-        build.add(head(REASONS.get(part["reason"], part["reason"])), count(part["n"]))
+        found = {each["kind"]: each["n"] for each in part["by_kind"]}
+        build.add(
+            head(REASONS.get(part["reason"], part["reason"])), *(count(found.get(kind, 0)) for kind in kinds)
+        )
     text = () if counts["left_out"] else ("None: every judgment on a main item counts.",)
     blocks = (
         Block("Methods in a paragraph", (report["methods_paragraph"],)),

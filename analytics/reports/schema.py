@@ -1,52 +1,37 @@
-"""The JSON schema of reports: what every report has (schema.json), and beside each figure that of its record."""
+"""The JSON schema of reports: what every report has, and the records of figures, of their dataclasses."""
 
-import json
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-import analytics
+from analytics.figures.record_schema import record_schema
 from analytics.figures.registry import FIGURES
+from analytics.reports.document import DEFINITIONS, FigureRecord, ReportRecord
 
 Schema = dict[str, Any]
-ENVELOPE = Path(__file__).parent / "schema.json"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def document_schema(document: type, key: str, title: str) -> Schema:
+    """The schema of a whole document, with the definitions that all have."""
+    shared = {name: record_schema(kind) for name, kind in DEFINITIONS.items()}
+    return {"$schema": DIALECT, "$id": key, "title": title, **record_schema(document), "$defs": shared}
 
 
 @cache
 def report_schema() -> Schema:
-    """One schema with the records of all figures. A figure without one of its own may have any record."""
-    schema: Schema = json.loads(ENVELOPE.read_text("utf-8"))
-    definitions, common = schema["$defs"], schema["$defs"]["record"]
+    """One schema with the records of all figures. A figure whose record is no dataclass may have any."""
+    schema = document_schema(ReportRecord, "assay:report/2", "A study's report")
+    definitions, common = schema["$defs"], record_schema(FigureRecord)
     rules = []
     for key in sorted(FIGURES):
-        path = _path(key)
-        if not path.exists():
+        kind, name = FIGURES[key].record_type, f"record.{key.replace('/', '.')}"
+        if kind is None:
             continue
-        own = json.loads(path.read_text("utf-8").replace("#/$defs/", f"#/$defs/{_name(key)}."))
-        text = json.dumps(own)
-        # What every report has a definition of is that one.
-        for name in definitions:
-            text = text.replace(f'"#/$defs/{_name(key)}.{name}"', f'"#/$defs/{name}"')
-        own = json.loads(text)
-        for name, definition in own.pop("$defs", {}).items():
-            definitions.setdefault(f"{_name(key)}.{name}", definition)
-        own["properties"] = {**common["properties"], **own["properties"]}
-        own["additionalProperties"] = False
-        definitions[_name(key)] = own
-        rules.append(
-            {
-                "if": {"properties": {"figure": {"const": key}}},
-                "then": {"$ref": f"#/$defs/{_name(key)}"},
-            }
-        )
-    definitions["record"] = {**common, "allOf": rules}
+        kinds = [record_schema(each) for each in get_args(kind) or (kind,)]
+        for own in kinds:
+            own["properties"] = {**common["properties"], **own["properties"]}
+        definitions[name] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        rules.append({"if": {"properties": {"figure": {"const": key}}}, "then": {"$ref": f"#/$defs/{name}"}})
+    # The rest of a record is its figure's own.
+    definitions["record"] = {**common, "additionalProperties": True, "allOf": rules}
     return schema
-
-
-def _path(key: str) -> Path:
-    (folder,) = analytics.__path__
-    return Path(folder) / "figures" / f"{key}.json"
-
-
-def _name(key: str) -> str:
-    return f"record.{key.replace('/', '.')}"

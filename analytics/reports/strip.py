@@ -7,6 +7,7 @@ from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
 from analytics.figures.report_view import SIMULATED, Record, ReportView, tag_of
 from evaluation.facts import Fact
+from evaluation.selectors import RATERS
 
 PLURALS = {
     "person": ("person", "people"),
@@ -81,18 +82,21 @@ def _judgments(group: Record) -> Fact:
 
 
 def left_out(report: Record) -> Fact:
+    """The judgments that are in no figure, of people, judges and simulated raters apart."""
     counts = report["counts"]
-    parts = []
-    if counts["excluded_raters"]:
-        n = counts["excluded_raters"]
-        parts.append(f"{n:,} rater{'s' if n != 1 else ''} excluded")
-    parts += [
-        f"{part['n']:,} {LEFT_OUT.get(part['reason'], part['reason'].replace('_', ' '))}"
-        for part in counts["left_out"]
-        if part["reason"] != "excluded" or not counts["excluded_raters"]
-    ]
+    raters = {each["kind"]: each["n"] for each in counts.get("excluded_by_kind", ())}
+    found: dict[str, list[str]] = {kind: [] for kind in RATERS}
+    for kind, n in raters.items():
+        found[kind].append(f"{n:,} rater{'s' if n != 1 else ''} excluded")
+    for part in counts["left_out"]:
+        reason = LEFT_OUT.get(part["reason"], part["reason"].replace("_", " "))
+        for each in part["by_kind"]:
+            # Those of excluded raters are said already.
+            if part["reason"] != "excluded" or each["kind"] not in raters:
+                found[each["kind"]].append(f"{each['n']:,} {reason}")
+    said = [f"{RATERS[kind]}: {', '.join(parts)}" for kind, parts in found.items() if parts]
     total = sum(part["n"] for part in counts["left_out"])
-    return Fact("Excluded", f"{total:,}", ", ".join(parts) or "every judgment counts")
+    return Fact("Excluded", f"{total:,}", "; ".join(said) or "every judgment counts")
 
 
 def notice(view: ReportView) -> str:

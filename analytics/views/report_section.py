@@ -17,7 +17,7 @@ from analytics.figures.headings import HEADINGS
 from analytics.reports.cache import CachedResult
 from analytics.reports.common import NothingToReport
 from analytics.reports.deferred.records import waiting_in
-from analytics.reports.deferred.section_jobs import begin_section, section_parameters, section_under_way
+from analytics.reports.deferred.section_jobs import begin_section, section_job, sections_under_way
 from analytics.reports.page import report_page
 from analytics.views.wanted import WantedReport, of_wanted_report
 from evaluation.models import Job
@@ -36,7 +36,7 @@ def study_report_section(request: HttpRequest, wanted: WantedReport, heading: st
 def _read(request: HttpRequest, wanted: WantedReport, heading: str) -> HttpResponse:
     """Of the report as the report's page shows it, be it an older one."""
     try:
-        kept = wanted.current()
+        kept = wanted.awaited(wait=False).kept
     except NothingToReport:
         kept = None
     anchor = request.GET.get("block", "")
@@ -53,7 +53,9 @@ def _read(request: HttpRequest, wanted: WantedReport, heading: str) -> HttpRespo
         "report": wanted.address,
         "files": "" if kept.stale else reverse("analytics:study-report-files", args=[wanted.study.slug]),
         "deferred_at": "" if kept.stale else wanted.address,
-        "computing": None if kept.stale else section_under_way(wanted.study),
+        "computing": {}
+        if kept.stale
+        else sections_under_way(wanted.study, ties=wanted.ties, filters=wanted.filters),
     }
     return _uncached(render(request, "analytics/study_report_section.html", context))
 
@@ -98,22 +100,18 @@ def _compute(request: HttpRequest, wanted: WantedReport, heading: str) -> HttpRe
 
 
 def _state(request: HttpRequest, wanted: WantedReport, heading: str) -> dict[str, Any]:
-    """The section's job, begun if there is none; the one that goes first; or the failed one that was asked about."""
+    """The section's job, begun if there is none; or the failed one that was asked about."""
     study, ties, filters = wanted.study, wanted.ties, wanted.filters
-    under_way = section_under_way(study)
-    if under_way is not None:
-        mine = under_way.parameters == section_parameters(study, heading, ties=ties, filters=filters)
-        return {"job": under_way} if mine else {"before": under_way}
-    asked = request.POST.get("job", "")
-    ended = Job.objects.filter(study=study, kind=Job.Kind.SECTION, state=Job.State.FAILED)
-    failed = next((job for job in ended if str(job.pk) == asked), None) if asked else None
-    if failed is not None:
-        return {"failed": failed}
+    job = section_job(study, heading, ties=ties, filters=filters)
+    if job is not None and job.is_active and not job.is_lost:
+        return {"job": job}
+    if job is not None and job.state == Job.State.FAILED and str(job.pk) == request.POST.get("job"):
+        return {"failed": job}
     try:
         job = begin_section(study, heading, by=request.user, ties=ties, filters=filters)
     except Refused:
-        # Somebody else's has begun at this moment.
-        return {"before": section_under_way(study)}
+        # Somebody else has begun it at this moment.
+        return {"job": section_job(study, heading, ties=ties, filters=filters)}
     enqueue_job(job)
     return {"job": job, "begun": True}
 

@@ -10,17 +10,17 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
+from analytics.awaited import current_comparison
 from analytics.frames.filters import NAMES, SAVED, Filters
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison import sides as compared
-from analytics.reports.comparison.cache import current_comparison, is_claimed
 from analytics.reports.comparison.files import BY_SUFFIX, CONTENT_TYPES
 from analytics.reports.comparison.page import comparison_page
 from analytics.reports.comparison.sides import ComparisonSide, Sides
-from analytics.tasks import queue_comparison
 from analytics.views.study_report import REFRESH
 from analytics.views.view_fields import view_fields
 from analytics.views.wanted import refusal, wants_page
+from evaluation.dumps.pooling import other_rounds
 from evaluation.models import Study
 from evaluation.permissions import get_study_for, studies_for
 from evaluation.refusals import FieldsRefused
@@ -38,13 +38,14 @@ def study_comparison(request: HttpRequest, slug: str) -> HttpResponse:
     if wrong:
         return _refused(request, a, b, wrong)
     context |= _chosen(a, b)
+    context["pools"] = other_rounds(request.user, a.study).filter(pk=b.study.pk).exists()
     try:
         sides = Sides.of(a, b)
-        found = current_comparison(sides, compute_later=queue_comparison)
+        found, awaited = current_comparison(sides, by=request.user)
     except NothingToReport as nothing:
         return _page(request, {**context, "reason": str(nothing)})
     if found is None:
-        response = _page(request, {**context, "waiting": True, "unsent": not is_claimed(sides)})
+        response = _page(request, {**context, "awaited": awaited})
         response["Refresh"] = REFRESH
         return response
     return _page(request, {**context, "page": comparison_page(found)})
@@ -61,7 +62,7 @@ def study_comparison_file(request: HttpRequest, slug: str, suffix: str) -> HttpR
     if wrong:
         return _refused(request, a, b, wrong)
     try:
-        found = current_comparison(Sides.of(a, b), compute_later=queue_comparison)
+        found, _ = current_comparison(Sides.of(a, b), by=request.user)
     except NothingToReport:
         found = None
     if found is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -41,8 +42,10 @@ def of_ranked_study(
         @wraps(view)
         def read(request: HttpRequest, slug: str) -> HttpResponse:
             study = get_study_for(request.user, slug, right=right)
-            record = _record(study)
-            return redirect(_ranked(study).address) if record is None else view(request, study, record)
+            record = _record(study, request.user)
+            if record is None:
+                return redirect(_ranked(study, request.user).address)
+            return view(request, study, record)
 
         return read
 
@@ -98,14 +101,14 @@ def study_leaderboard_publication(request: HttpRequest, study: Study, record: Re
     return redirect("analytics:study-leaderboard", slug=study.slug)
 
 
-def _ranked(study: Study) -> WantedReport:
+def _ranked(study: Study, by: Any) -> WantedReport:
     """The report by which systems are ranked: of the whole study."""
-    return WantedReport(study, LEADERBOARD_TIES, EVERYTHING)
+    return WantedReport(study, LEADERBOARD_TIES, EVERYTHING, by)
 
 
-def _record(study: Study) -> Record | None:
+def _record(study: Study, by: Any) -> Record | None:
     """The boards of the report as it is now; None while that is computed, or where there is nothing to report."""
-    report = _ranked(study).current_or_none()
+    report = _ranked(study, by).current_or_none()
     return None if report is None else leaderboard_record(report)
 
 

@@ -10,12 +10,13 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
+from analytics.awaited import AwaitedReport
 from analytics.frames.filters import TOGETHER, Filters
 from analytics.frames.rows import JUDGES
 from analytics.reports.cache import CachedResult
 from analytics.reports.common import NothingToReport, has_ties
 from analytics.reports.deferred.records import waiting_in
-from analytics.reports.deferred.section_jobs import section_under_way
+from analytics.reports.deferred.section_jobs import sections_under_way
 from analytics.reports.files import report_json
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
@@ -35,16 +36,17 @@ REFRESH = "10"
 def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
     """The figures; of a large study the latest ones there are, while newer ones are computed in the background."""
     study = wanted.study
+    polls = bool(request.headers.get("HX-Request"))
     try:
-        kept = wanted.current()
+        found = wanted.awaited(wait=not polls)
     except NothingToReport as nothing:
         context = {**wanted.context, "reason": str(nothing), "is_view": bool(wanted.filters)}
         return _render(request, "analytics/study_report_pending.html", context)
-    if request.headers.get("HX-Request"):
-        return _status(request, wanted, kept)
-    unsent = wanted.is_unsent(kept)
+    if polls:
+        return _status(request, wanted, found)
+    kept = found.kept
     if kept is None:
-        waiting = {**wanted.context, "unsent": unsent}
+        waiting = {**wanted.context, "awaited": found.awaited}
         response = _render(request, "analytics/study_report_pending.html", waiting)
         response["Refresh"] = REFRESH
         return response
@@ -53,7 +55,7 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         **wanted.context,
         "page": report_page(kept.report),
         "stale": kept.stale,
-        "unsent": unsent,
+        "awaited": found.awaited,
         # Empty: there is no choice.
         "other_ties": _other_ties(wanted) if has_ties(study) else "",
         "other_judges": _other_judges(wanted, kept.report),
@@ -65,7 +67,7 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         "saves": studies_for(request.user, "write").filter(pk=study.pk).exists(),
         # Figures that wait are computed of the report as it is now, and links to files are of that.
         "deferred_at": "" if kept.stale else wanted.address,
-        "computing": _section_under_way(wanted, kept),
+        "computing": _sections_under_way(wanted, kept),
         # Folded parts come as they are opened, unless the whole page is asked for.
         "of": "" if "whole" in request.GET else kept.fingerprint,
         "files": "" if kept.stale else reverse("analytics:study-report-files", args=[study.slug]),
@@ -129,18 +131,20 @@ def _download(wanted: WantedReport, suffix: str, content_type: str) -> HttpRespo
     return response
 
 
-def _section_under_way(wanted: WantedReport, kept: CachedResult) -> Job | None:
-    return section_under_way(wanted.study) if not kept.stale and waiting_in(kept.report) else None
+def _sections_under_way(wanted: WantedReport, kept: CachedResult) -> dict[str, Job]:
+    if kept.stale or not waiting_in(kept.report):
+        return {}
+    return sections_under_way(wanted.study, ties=wanted.ties, filters=wanted.filters)
 
 
-def _status(request: HttpRequest, wanted: WantedReport, kept: CachedResult | None) -> HttpResponse:
+def _status(request: HttpRequest, wanted: WantedReport, found: AwaitedReport) -> HttpResponse:
     """The fragment that the waiting page polls."""
-    ready = kept is not None and not kept.stale
+    ready = found.current is not None
     stale = "stale" in request.GET
     if ready and not stale:
         # Nobody has begun to read: the whole page takes its place.
         return HttpResponse(headers={"HX-Refresh": "true"})
-    context = {**wanted.context, "stale": stale, "ready": ready, "unsent": wanted.is_unsent(kept)}
+    context = {**wanted.context, "stale": stale, "ready": ready, "awaited": found.awaited}
     return _render(request, "analytics/_report_status.html", context)
 
 

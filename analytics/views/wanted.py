@@ -11,11 +11,11 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
+from analytics.awaited import AwaitedReport, current_report
 from analytics.frames.filters import NAMES, SAVED, Filters
-from analytics.reports.cache import CachedResult, current_report, is_claimed
+from analytics.reports.cache import CachedResult
 from analytics.reports.common import TIES, NothingToReport
 from analytics.statistics.preferences.win_rates import Ties
-from analytics.tasks import queue_report
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import FieldsRefused
@@ -28,6 +28,8 @@ class WantedReport:
     study: Study
     ties: Ties
     filters: Filters
+    # The member who asks.
+    by: Any
 
     @property
     def query(self) -> str:
@@ -60,33 +62,21 @@ class WantedReport:
     def bundle_address(self) -> str:
         return reverse("analytics:study-bundle", args=[self.study.slug]) + self.ties_query
 
-    def current(self) -> CachedResult | None:
-        """The report; None while it is computed for the first time. Raises NothingToReport."""
-        return current_report(
-            self.study,
-            ties=self.ties,
-            filters=self.filters,
-            compute_later=lambda pk: queue_report(pk, self.ties, self.filters),
-        )
+    def awaited(self, *, wait: bool = True) -> AwaitedReport:
+        """The report, and the job that computes a newer one where it is old. Raises NothingToReport."""
+        return current_report(self.study, by=self.by, ties=self.ties, filters=self.filters, wait=wait)
 
     def latest_or_none(self) -> CachedResult | None:
         """The report of the study as it is now; None while it is computed, or where there is nothing to report."""
         try:
-            kept = self.current()
+            return self.awaited().current
         except NothingToReport:
             return None
-        return None if kept is None or kept.stale else kept
 
     def current_or_none(self) -> dict[str, Any] | None:
         """The same without what it is kept with."""
         kept = self.latest_or_none()
         return None if kept is None else kept.report
-
-    def is_unsent(self, kept: CachedResult | None) -> bool:
-        """True if newer figures are wanted and no broker took the message about them."""
-        if kept is not None and not kept.stale:
-            return False
-        return not is_claimed(self.study, ties=self.ties, filters=self.filters)
 
 
 def of_wanted_report(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -103,7 +93,7 @@ def of_wanted_report(view: Callable[..., HttpResponseBase]) -> Callable[..., Htt
             filters = Filters.parse(study, {name: request.GET.getlist(name) for name in (*NAMES, SAVED)})
         except FieldsRefused as refused:
             return refusal(request, study, str(refused))
-        return view(request, WantedReport(study, ties, filters), **rest)
+        return view(request, WantedReport(study, ties, filters, request.user), **rest)
 
     return read
 

@@ -78,8 +78,7 @@ def redundancy(request: HttpRequest, study: Study) -> HttpResponse:
     def do(data: dict[str, Any]) -> str:
         if data["redundancy"] == before:
             raise Refused(f"It is {before} already.")
-        change_redundancy(study, data["redundancy"])
-        return f"Judgments per item: {data['redundancy']} instead of {before}."
+        return change_redundancy(study, data["redundancy"], by=request.user, reason=data["reason"])
 
     act = ConfirmedAction(
         title="Change judgments per item",
@@ -89,6 +88,7 @@ def redundancy(request: HttpRequest, study: Study) -> HttpResponse:
         form=RedundancyForm,
         initial={"redundancy": before},
         do=do,
+        logs_itself=True,
         back=workbench_url(study),
     )
     return confirmation_page(request, study, act, tab="workbench")
@@ -97,7 +97,7 @@ def redundancy(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page("write", methods=FORM)
 def replace(request: HttpRequest, study: Study) -> HttpResponse:
     def do(data: dict[str, Any]) -> str:
-        n = replace_excluded(study)
+        n = replace_excluded(study, by=request.user, reason=data["reason"])
         if not n:
             raise Refused("No excluded judgment needs a new slot.")
         return f"Opened {n:,} slot{'' if n == 1 else 's'} for excluded judgments."
@@ -107,6 +107,7 @@ def replace(request: HttpRequest, study: Study) -> HttpResponse:
         text="Each slot whose judgment is excluded gets a new slot with the same presented order.",
         button="Open slots",
         do=do,
+        logs_itself=True,
         back=workbench_url(study),
     )
     return confirmation_page(request, study, act, tab="workbench")

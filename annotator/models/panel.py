@@ -8,11 +8,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotator.models.crowd import Assignment, Submission, new_token
-from evaluation.models import Study
+from evaluation.models import Job, Study
 
 
 class Panel(models.Model):
-    """A study's recruiter: one row per study; a study without one takes links and Prolific's parameters."""
+    """A study's recruiter: one row per study; a study without one takes links and the default platform's parameters."""
 
     class Returned(models.TextChoices):
         """The rule for judgments submitted in a visit that was then returned or timed out."""
@@ -26,7 +26,7 @@ class Panel(models.Model):
     # What the platform's profile lets a researcher set: names of parameters, an address per outcome.
     settings = models.JSONField(default=dict, blank=True)
     returned = models.CharField(max_length=10, choices=Returned, default=Returned.KEEP)
-    # Whom to take and on which devices, as a researcher set it (`annotator.panels.prolific.recruitment_filters`).
+    # Whom to take and on which devices, as a researcher set it (`annotator.panels.platforms.eligibility`).
     whom = models.JSONField(default=dict, blank=True)
 
     # The study on the panel, once it is drafted there; from then on its codes are fixed.
@@ -245,53 +245,6 @@ class PanelAct(models.Model):
         return f"{self.kind} {self.record_id}: {self.state}"
 
 
-class PanelReading(models.Model):
-    """A refresh of a whole study from its panel that somebody asked for, and its progress."""
-
-    class State(models.TextChoices):
-        QUEUED = "queued", "queued"
-        RUNNING = "running", "running"
-        DONE = "done", "done"
-        FAILED = "failed", "failed"
-
-    panel = models.ForeignKey(Panel, models.CASCADE, related_name="readings")
-    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
-    phase = models.CharField(max_length=40, blank=True)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
-    # How it ended, in a sentence.
-    message = models.CharField(max_length=500, blank=True)
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    created_at = models.DateTimeField(default=timezone.now)
-    heartbeat_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["panel"],
-                condition=Q(state__in=["queued", "running"]),
-                name="panel_reading_one_at_once",
-            ),
-            models.CheckConstraint(
-                name="panel_reading_state_known",
-                condition=Q(state__in=["queued", "running", "done", "failed"]),
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"reading of {self.panel_id}: {self.state}"
-
-    @property
-    def is_active(self) -> bool:
-        return self.state in (self.State.QUEUED, self.State.RUNNING)
-
-    @property
-    def is_lost(self) -> bool:
-        """True if its worker gave no sign of life for so long that another may begin."""
-        silent = timezone.now() - self.heartbeat_at
-        return self.is_active and silent.total_seconds() > settings.ASSAY_JOB_LOST_SECONDS
-
-
 class KnownMismatch(models.Model):
     """A mismatch between the panel and here that a researcher has looked at and lets stand.
 
@@ -330,6 +283,8 @@ class DraftRound(models.Model):
     model = models.CharField(max_length=200, blank=True)
     problem = models.CharField(max_length=300, blank=True)
     asked_at = models.DateTimeField(default=timezone.now)
+    # The work on it; null once that was removed, as it is some time after it ended.
+    job = models.ForeignKey(Job, models.SET_NULL, null=True, blank=True, editable=False, related_name="+")
     answered_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -6,8 +6,8 @@ from evaluation.models import Study
 
 
 class UnreadArrivals(models.Model):
-    """Arrivals on a day with these parameters of a panel that the study does not read. Names alone: no id of
-    anybody is kept here."""
+    """Arrivals on a day with these parameters of a panel that the study does not read; or, with `=` after its name,
+    with one that it reads and that held a placeholder. Names alone: no id of anybody is kept here."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="unread_arrivals")
     day = models.DateField()

@@ -1,5 +1,6 @@
 """Passages of a report's methods paragraph on recruitment: from where and when, by which filters, and for what pay."""
 
+from collections.abc import Collection
 from datetime import date
 
 from django.db.models import Count, Max, Min
@@ -7,7 +8,8 @@ from django.utils import timezone
 
 from annotator.models import Panel, ParticipantOutcome
 from annotator.panels.platforms import PLATFORMS
-from annotator.panels.prolific.recruitment_filters import FiltersInvalid, read_filters
+from annotator.panels.platforms.eligibility import FiltersInvalid
+from annotator.panels.services.recruitment_filters import filter_sentences
 from annotator.selectors.methods_passages import people_at_work
 from evaluation.models import Study
 
@@ -29,7 +31,7 @@ def methods_passages(study: Study) -> dict[str, str]:
     sentences = [
         f"{who}, recruited {how}, came {when} and judged at least one item; {completed:,} completed the study."
     ]
-    sentences += _filters(study) if any(key == "prolific" for key, _ in platforms) else []
+    sentences += _filters(study, {key for key, _ in platforms})
     return {"recruitment": " ".join(sentences), **_pay(study)}
 
 
@@ -49,11 +51,12 @@ def _day(day: date) -> str:
     return f"{day.day} {day:%B} {day.year}"
 
 
-def _filters(study: Study) -> list[str]:
-    """The filters as they are set here; those that are stored but can't be meant any more are not told."""
-    panel = Panel.objects.filter(study=study).first()
+def _filters(study: Study, platforms: Collection[str]) -> list[str]:
+    """The filters as they are set here, where people came from there; those that are stored but can't be meant any more
+    are not told."""
+    panel = Panel.objects.filter(study=study, platform__in=platforms).first()
     try:
-        said = read_filters(panel.whom).sentences() if panel is not None else []
+        said = filter_sentences(panel)
     except FiltersInvalid:
         return []
     return [f"Recruitment was limited to people who met these conditions: {'; '.join(said)}."] if said else []

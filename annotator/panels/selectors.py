@@ -3,8 +3,8 @@
 from django.db.models import Q, QuerySet
 
 from annotator.models import Panel, PanelAct, PanelStatus, Participant, Submission
-from annotator.panels.prolific import statuses
-from annotator.selectors import has_judged, knows_session
+from annotator.panels.platforms import statuses
+from annotator.selectors.visits import has_judged, knows_session
 from annotator.visit import Visit
 
 

@@ -9,14 +9,15 @@ from django.db import transaction
 
 from annotator.models import Panel
 from annotator.panels.money.sending import open_acts, send
-from annotator.panels.prolific.errors import PanelError
+from annotator.panels.platforms.errors import NotSetUp, PanelError
 from annotator.panels.selectors import panels_to_sync
-from annotator.panels.services.connection import NotSetUp
 from annotator.panels.services.events import apply_events
-from annotator.panels.services.reading_jobs import give_up_reading, work_on_reading
+from annotator.panels.services.reading_jobs import read_back
 from annotator.panels.services.readings import sync
+from evaluation.models import Job
 from evaluation.operations import logcontext
 from evaluation.operations.message_queue import send_message
+from evaluation.refusals import Refused
 
 logger = logging.getLogger(__name__)
 
@@ -30,16 +31,6 @@ def queue_events() -> None:
 def queue_acts(panel_id: int) -> None:
     """Have what is intended sent to the panel, on commit."""
     transaction.on_commit(lambda: send_message(send_panel_acts, panel_id), robust=True)
-
-
-def queue_reading(reading_id: int) -> None:
-    """Have a panel read back, on commit; where no broker takes the message the reading ends and says so."""
-
-    def queue() -> None:
-        if not send_message(read_panel, reading_id):
-            give_up_reading(reading_id)
-
-    transaction.on_commit(queue, robust=True)
 
 
 @shared_task
@@ -74,12 +65,15 @@ def sync_panel(panel_id: int) -> None:
     _apply_and_send(panel)
 
 
-@shared_task
-def read_panel(reading_id: int) -> None:
-    """Read all of a study back because somebody asked for it; a second message about it changes nothing."""
-    panel = work_on_reading(reading_id)
-    if panel is not None:
+def read_panel_of(job: Job) -> None:
+    """Read all of a study back because somebody asked for it; what waits is applied and sent, however that went."""
+    panel = Panel.objects.select_related("study").get(study=job.study)
+    try:
+        read_back(job, panel)
+    except Refused:
         _apply_and_send(panel)
+        raise
+    _apply_and_send(panel)
 
 
 def _apply_and_send(panel: Panel) -> None:

@@ -2,11 +2,13 @@
 
 import logging
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from annotator.panels.services.events import NoSecret, NotAnEvent, NotSigned, receive
+from annotator.panels.platforms import platform_apis
+from annotator.panels.platforms.errors import NoSecret, NotAnEvent, NotSigned
+from annotator.panels.services.events import receive
 from annotator.panels.tasks import queue_events
 
 logger = logging.getLogger(__name__)
@@ -14,10 +16,12 @@ logger = logging.getLogger(__name__)
 
 @csrf_exempt
 @require_POST
-def prolific_hook(request: HttpRequest) -> HttpResponse:
+def panel_hook(request: HttpRequest, platform: str) -> HttpResponse:
     """Store a delivery and answers at once; the worker does what it calls for. What is not 2xx is delivered again."""
+    if platform not in platform_apis():
+        raise Http404
     try:
-        event = receive(request.body, request.headers)
+        event = receive(platform, request.body, request.headers)
     except NoSecret as why:
         logger.error("A webhook was refused: %s", why)
         return _plain(f"Not set up: {why}", 503)

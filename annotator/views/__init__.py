@@ -1,6 +1,6 @@
 """A participant's pages: one action, one view. None of them reads or sets a cookie."""
 
-from annotator.panels.views import prolific_hook
+from annotator.panels.views import panel_hook
 from annotator.views.advance import advance
 from annotator.views.answer_revision import answer_revision, answer_revision_draft
 from annotator.views.back import back
@@ -27,8 +27,8 @@ __all__ = [
     "entry",
     "item",
     "page",
+    "panel_hook",
     "problem",
-    "prolific_hook",
     "revise",
     "rounds",
     "skip",

@@ -17,7 +17,7 @@ from annotator.views.draft import draft_fields, is_too_large
 from annotator.views.shared.access import SeeOther, address_of, home, participant_of, participant_view
 from annotator.views.shared.screens import answer_revision_screen
 from annotator.views.shared.texts import REFUSED
-from evaluation.forms import LOOK, read_fields
+from evaluation.forms.input.posted_fields import LOOK, read_fields
 from evaluation.json_bodies import BadJSON, read_object
 from evaluation.protocols import AnswersInvalid
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotator.services.work.drafts import MAX_DRAFT, save_draft
 from annotator.views.shared.access import home, participant_view
-from evaluation.forms import PROBLEM_NOTE
+from evaluation.forms.input.posted_fields import PROBLEM_NOTE
 from evaluation.json_bodies import BadJSON, read_object
 from evaluation.storable import storable
 

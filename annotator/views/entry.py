@@ -1,4 +1,4 @@
-"""The door of a study: what it is about and the consent; who is known goes straight on. A GET stores nothing."""
+"""The door of a study: what it is about, and the consent; who is known goes straight on. A GET stores nobody."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,22 +12,22 @@ from annotator.models import Participant, ParticipantOutcome
 from annotator.panels.platforms import Departure, get_platform
 from annotator.panels.services.arrivals import (
     Arrival,
+    IdIsPlaceholder,
     LinkRevoked,
     LinkUnknown,
     departure_at_entry,
     read_arrival,
 )
-from annotator.panels.services.unread_arrivals import note_unread
-from annotator.selectors import (
+from annotator.panels.services.unread_arrivals import note_placeholder, note_unread
+from annotator.selectors.admission import latest_revision, study_for_entry
+from annotator.selectors.quota import items_to_do
+from annotator.selectors.slots import has_places
+from annotator.selectors.visits import (
     find_participant,
     gets_same_code,
-    has_places,
     is_late_visit,
-    items_to_do,
     knows_session,
-    latest_revision,
     may_resume,
-    study_for_entry,
 )
 from annotator.services.admission.entry import (
     ConsentChanged,
@@ -40,7 +40,7 @@ from annotator.services.admission.entry_rules import is_admitted
 from annotator.views.shared.access import SeeOther, home, participant_view, render_for, speak
 from annotator.views.shared.parts import about_study, closed_context, contact, done_context
 from annotator.views.shared.screens import example_screen
-from annotator.views.shared.texts import AWAY, LINK_REVOKED, LINK_TODO, NO_ID, NO_ID_TODO, Words
+from annotator.views.shared.texts import AWAY, LINK_REVOKED, LINK_TODO, NO_ID, NO_ID_TODO, PLACEHOLDER, Words
 from evaluation.models import Status, Study
 from evaluation.storable import storable
 
@@ -61,6 +61,10 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404 from None
     except LinkRevoked:
         return _revoked(study)
+    except IdIsPlaceholder as unfilled:
+        # The one thing that a GET leaves, a count: whoever is refused here sends no form.
+        note_placeholder(study, str(unfilled))
+        return _closed(study, PLACEHOLDER, todo=NO_ID_TODO)
     if arrival.visit.preview:
         return _preview(study, arrival)
     if arrival.lacks_id:

@@ -8,7 +8,7 @@ from annotator.services.work.drafts import save_draft
 from annotator.services.work.problem_reports import report_problem
 from annotator.views.draft import draft_fields
 from annotator.views.shared.access import home, participant_view
-from evaluation.forms import PROBLEM_NOTE
+from evaluation.forms.input.posted_fields import PROBLEM_NOTE
 from evaluation.refusals import Refused
 from evaluation.storable import storable
 

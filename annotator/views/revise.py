@@ -4,20 +4,20 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from annotator.services.work.draft_rounds import request_round
+from annotator.services.work.draft_rounds import abandon_round, request_round
 from annotator.services.work.drafts import save_draft
-from annotator.tasks import queue_round
 from annotator.views.draft import draft_fields, is_too_large
 from annotator.views.shared.access import home, participant_of, participant_view
 from annotator.views.shared.texts import NOTICES
-from evaluation.forms import INSTRUCTION, read_fields
+from evaluation.forms.input.posted_fields import INSTRUCTION, read_fields
 from evaluation.json_bodies import BadJSON, read_object
 from evaluation.refusals import Refused
+from evaluation.tasks import send_job
 
 
 @participant_view("POST")
 def revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
-    """Take the form's fields with the `instruction`, keep them as the draft and queue the round.
+    """Take the form's fields with the `instruction`, keep them as the draft and begin a round.
 
     A script (which sends JSON, or says that it accepts nothing else) gets {"number", "state"} or {"error"}, a form its
     page. What is filled in is kept whatever becomes of the round.
@@ -37,7 +37,10 @@ def revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
         return _said(notice, token, wants_json=wants_json, status=409)
     # What was asked need not be asked again.
     save_draft(token, assignment_id, {name: text for name, text in fields.items() if name != INSTRUCTION})
-    queue_round(waiting.pk)
+    # Somebody waits: where no broker takes the message, the round ends and says so.
+    assert waiting.job is not None
+    if not send_job(waiting.job.pk):
+        abandon_round(waiting)
     if wants_json:
         return JsonResponse({"number": waiting.number, "state": waiting.state}, status=202)
     return home(token, "round-asked")

@@ -3,14 +3,14 @@
 import uuid
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotator.models import DraftRound
-from annotator.services.work.draft_rounds import LOST, is_lost
+from annotator.services.work.draft_rounds import LOST, is_lost, rounds_of
 from annotator.services.work.submit import get_assignment
 from annotator.views.shared.access import participant_view, speak
-from evaluation.forms import RoundRecord, language_of
+from evaluation.forms.entry_shapes import RoundRecord
+from evaluation.forms.language import language_of
 
 
 @participant_view("GET")
@@ -18,13 +18,12 @@ def rounds(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
     """A JSON list, first round first: [{"number", "state", "instruction", "after", "problem"}]."""
     assignment = get_assignment(token, assignment_id)
     speak(language_of(assignment.participant.revision.spec))
-    found = DraftRound.objects.filter(assignment=assignment).order_by("number")
-    return JsonResponse([round_record(each) for each in found], safe=False)
+    return JsonResponse([round_record(each) for each in rounds_of(assignment)], safe=False)
 
 
 def round_record(each: DraftRound) -> RoundRecord:
     # A GET changes nothing: a round whose worker was lost is only told of as what asking again will make it.
-    lost = is_lost(each, timezone.now())
+    lost = is_lost(each)
     problem = LOST if lost else each.problem
     return {
         "number": each.number,

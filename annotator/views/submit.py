@@ -10,9 +10,11 @@ from annotator.services.work.submit import notice_after_submit
 from annotator.services.work.submit import submit as submit_service
 from annotator.views.answer_revision import store_and_show
 from annotator.views.draft import draft_fields, is_too_large
-from annotator.views.shared.access import SeeOther, address_of, home, participant_view
+from annotator.views.shared.access import SeeOther, address_of, home, participant_view, present_of
+from annotator.views.shared.screens import current_screen
 from annotator.views.shared.texts import REFUSED
-from evaluation.forms import LOOK, SCREEN, read_fields, read_trace, read_visible_ms
+from evaluation.forms.input.posted_fields import LOOK, read_fields, read_trace, read_visible_ms
+from evaluation.forms.input.screen_record import SCREEN
 from evaluation.protocols import AnswersInvalid
 
 
@@ -30,10 +32,13 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
     except AnswersInvalid:
         return _refuse(request, token, assignment_id, fields)
     if assignment.was_done:
+        # By the button back, or in a second tab: what differs from what was submitted is shown again and not lost.
         if has_new_answers(assignment, data) and not is_too_large(request):
             return store_and_show(token, assignment_id, fields, "unsent")
         return home(token, "already")
-    return home(token, "late" if assignment.surplus else notice_after_submit(assignment))
+    notice = "late" if assignment.surplus else notice_after_submit(assignment)
+    # The page's script asks for what comes next at once (static/js/once.js).
+    return current_screen(*present_of(token), notice) if "next" in request.GET else home(token, notice)
 
 
 def _refuse(

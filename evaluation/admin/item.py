@@ -17,8 +17,7 @@ from evaluation.admin.preview import preview
 from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Arm, Context, Item, Judgment, Query, Response, Status, Study
 from evaluation.protocols.attributes import fill_in
-from evaluation.refusals import Refused
-from evaluation.services import withdraw_item
+from evaluation.services.studies.items import withdraw_item
 
 
 class ArmFilter(StudyRowFilter):
@@ -130,14 +129,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     study = study_for(request, item.study_id, "write")
 
     def do(data: dict[str, Any]) -> str:
-        if study.status not in (Status.LIVE, Status.PAUSED):
-            raise Refused(
-                f"Items are withdrawn from a study under way; this one is {study.get_status_display()}."
-            )
-        if item.withdrawn_at is not None:
-            raise Refused("This item has already been withdrawn.")
-        withdraw_item(item)
-        return f"Withdrew item {item.key}."
+        return withdraw_item(item, by=request.user, reason=data["reason"])
 
     act = ConfirmedAction(
         title=f"Withdraw item {item.key}",
@@ -150,6 +142,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
         objects=[str(item.query)],
         do=do,
         back=reverse("admin:evaluation_item_change", args=[pk]),
+        logs_itself=True,
     )
     return confirmation_page(request, study, act, tab="items")
 

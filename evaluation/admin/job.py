@@ -24,14 +24,13 @@ from evaluation.admin.job_rights import job_for, may_begin, my_jobs
 from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.tables import mapping
 from evaluation.dumps.formats import FORMATS
+from evaluation.job_kinds import job_kinds, kind_of
 from evaluation.models import Job
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
-from evaluation.services.jobs import UPLOADED, confirm_job, restart_job
+from evaluation.services.jobs import confirm_job, restart_job
 from evaluation.tasks import enqueue_job
 
-# Begun on a study's Generation pages.
-GENERATION = (Job.Kind.QUERIES, Job.Kind.PRODUCTS, Job.Kind.MAKING, Job.Kind.CORPUS)
 # Seconds after which the page asks again where there are no scripts.
 REFRESH = "5"
 
@@ -43,14 +42,16 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
     job = job_for(request, pk)
     if job.state == Job.State.STAGED:
         return _to_be_confirmed(request, job)
+    kind = kind_of(job)
     context: dict[str, Any] = {
-        "title": TITLES[job.kind],
+        "title": kind.title,
         "job": job,
         "problems": [_where_and_what(sentence) for sentence in job.problems],
         "more_problems": job.n_problems - len(job.problems),
         "restart": may_begin(request, job) and (job.is_lost or job.is_unsent or _may_fare_better(job)),
         "maps": job.state == Job.State.FAILED and "map" in job.parameters and bool(job.file),
-        "downloads": job.kind == Job.Kind.EXPORT and job.state == Job.State.DONE and bool(job.file),
+        "downloads": kind.downloads and job.state == Job.State.DONE and bool(job.file),
+        "links": kind.links(job),
         "upload_again": _upload_again(job),
         "outcome": job.parameters.get("outcome") if job.state == Job.State.DONE else None,
         "generation": _generation_of(job),
@@ -59,9 +60,7 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
     if request.headers.get("HX-Request"):
         response = render(request, "admin/evaluation/job/_status.html", context)
     else:
-        response = page(
-            request, "admin/evaluation/job/watch.html", context, study=job.study, tab=TABS[job.kind]
-        )
+        response = page(request, "admin/evaluation/job/watch.html", context, study=job.study, tab=kind.tab)
         if job.is_active and not job.is_lost:
             response["Refresh"] = f"{REFRESH}" if "plain" in request.GET else "60"
     add_never_cache_headers(response)
@@ -72,7 +71,8 @@ def _to_be_confirmed(request: HttpRequest, job: Job) -> HttpResponse:
     """The page of an addition's counts, or the way to that of a table's map."""
     if request.headers.get("HX-Request"):
         return HttpResponseClientRefresh()
-    if job.kind != Job.Kind.ADDITION:
+    kind = kind_of(job)
+    if not kind.confirmed_on:
         return HttpResponseRedirect(reverse("admin:evaluation_job_map", args=[job.pk]))
     context = {
         "title": "Add these items?",
@@ -80,69 +80,31 @@ def _to_be_confirmed(request: HttpRequest, job: Job) -> HttpResponse:
         "preview": job.parameters["preview"],
         "confirms": may_begin(request, job),
     }
-    response = page(
-        request, "admin/evaluation/job/addition.html", context, study=job.study, tab=TABS[job.kind]
-    )
+    response = page(request, kind.confirmed_on, context, study=job.study, tab=kind.tab)
     add_never_cache_headers(response)
     return response
 
 
 def _may_fare_better(job: Job) -> bool:
     """False for a file or products with faults, which would fail again."""
-    reads = job.kind in UPLOADED or job.kind == Job.Kind.MAKING
-    return job.state == Job.State.FAILED and not (reads and job.problems)
-
-
-TITLES: dict[str, str] = {
-    Job.Kind.IMPORT: "Importing a file",
-    Job.Kind.EXPORT: "Writing an export",
-    Job.Kind.LAUNCH: "Launching",
-    Job.Kind.SCORES: "Importing scores",
-    Job.Kind.REHEARSAL: "Rehearsing",
-    Job.Kind.QUERIES: "Importing queries",
-    Job.Kind.PRODUCTS: "Importing products",
-    Job.Kind.MAKING: "Making a study",
-    Job.Kind.CORPUS: "Uploading a corpus",
-    Job.Kind.ADDITION: "Adding items",
-    Job.Kind.REPORT: "Making a report's files",
-    Job.Kind.SECTION: "Computing a section of the report",
-    Job.Kind.BUNDLE: "Writing a replication bundle",
-}
-TABS: dict[str, str] = {
-    Job.Kind.IMPORT: "workbench",
-    Job.Kind.EXPORT: "exports",
-    Job.Kind.LAUNCH: "workbench",
-    Job.Kind.SCORES: "workbench",
-    Job.Kind.ADDITION: "workbench",
-    Job.Kind.REHEARSAL: "workbench",
-    Job.Kind.REPORT: "report",
-    Job.Kind.SECTION: "report",
-    Job.Kind.BUNDLE: "report",
-    **dict.fromkeys(GENERATION, "generation"),
-}
-# The form in which another file is uploaded, by the kind of a job whose file was refused.
-UPLOAD_FORMS: dict[str, str] = {
-    Job.Kind.IMPORT: "upload",
-    Job.Kind.SCORES: "scores",
-    Job.Kind.QUERIES: "generation_queries",
-    Job.Kind.PRODUCTS: "generation_import",
-    Job.Kind.CORPUS: "generation_corpora",
-    Job.Kind.ADDITION: "add_items",
-}
+    kind = kind_of(job)
+    return job.state == Job.State.FAILED and not ((kind.upload_form or kind.makes_study) and job.problems)
 
 
 def _upload_again(job: Job) -> str:
-    if job.state != Job.State.FAILED or job.kind not in UPLOAD_FORMS:
+    form = kind_of(job).upload_form
+    if job.state != Job.State.FAILED or not form:
         return ""
     if job.study is None:
         return reverse("admin:evaluation_study_from_file")
-    return reverse(f"admin:evaluation_study_{UPLOAD_FORMS[job.kind]}", args=[job.study.pk])
+    return reverse(f"admin:evaluation_study_{form}", args=[job.study.pk])
 
 
 def _generation_of(job: Job) -> str:
     """The page from which the job was begun; of a study that was made, its own workbench is the way on."""
-    made = job.kind == Job.Kind.MAKING and job.state == Job.State.DONE
-    if job.study is None or job.kind not in GENERATION or made:
+    kind = kind_of(job)
+    made = kind.makes_study and job.state == Job.State.DONE
+    if job.study is None or kind.tab != "generation" or made:
         return ""
     return reverse("admin:evaluation_study_generation", args=[job.study.pk])
 
@@ -165,7 +127,7 @@ def restart(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
     else:
         if job.study is not None:
-            log_action(study=job.study, by=request.user, message=f"Started the {job.kind} again.")
+            log_action(study=job.study, by=request.user, message=f"Started the {kind_of(job).noun} again.")
         enqueue_job(job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
@@ -175,7 +137,7 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     job = job_for(request, pk)
-    if job.kind != Job.Kind.ADDITION:
+    if not kind_of(job).confirmed_on:
         raise Http404
     if not may_begin(request, job):
         raise PermissionDenied("Viewers of this study can't add items.")
@@ -193,7 +155,7 @@ def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET", "HEAD"])
     job = job_for(request, pk)
-    if job.kind != Job.Kind.EXPORT or job.state != Job.State.DONE or not job.file or not job.path.exists():
+    if not kind_of(job).downloads or job.state != Job.State.DONE or not job.file or not job.path.exists():
         raise Http404
     assert job.finished_at is not None  # it is done
     form = FORMATS[job.parameters["format"]]
@@ -208,13 +170,26 @@ def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
     return response
 
 
+class JobKindFilter(admin.SimpleListFilter):
+    """Jobs by their kind, in words."""
+
+    title = "kind"
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(kind.key, kind.noun) for kind in job_kinds().values()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
 @admin.register(Job)
 class JobAdmin(StudyScopedAdmin):
     tab = "exports"
     fields = ("kind", "slug", "state", "phase", "done", "total", "message", "file_name", "by", "created_at",
               "started_at", "finished_at")  # fmt: skip
-    list_display = ("__str__", "state", "progress", "message", "by", "created_at")
-    list_filter = (StudyFilter, "kind", "state")
+    list_display = ("name", "state", "progress", "message", "by", "created_at")
+    list_filter = (StudyFilter, JobKindFilter, "state")
     list_select_related = ("study", "by")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -227,7 +202,11 @@ class JobAdmin(StudyScopedAdmin):
 
     @admin.display(description="progress")
     def progress(self, job: Job) -> str:
-        return f"{job.percent} %" if job.total else ""
+        return f"{job.percent} %" if job.is_active and job.total else ""
+
+    @admin.display(description="job")
+    def name(self, job: Job) -> str:
+        return f"{kind_of(job).noun.capitalize()}, {job.slug}"
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Redirect to the job's own page, which shows more than its fields."""

@@ -4,10 +4,8 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
 from evaluation.admin.rights import has_right, my_studies
-from evaluation.models import Job
-
-# Kinds of jobs that change nothing of a study.
-READERS = (Job.Kind.EXPORT, Job.Kind.REPORT, Job.Kind.SECTION, Job.Kind.BUNDLE)
+from evaluation.job_kinds import job_kinds, kind_of
+from evaluation.models import Job, Study
 
 
 def my_jobs(request: HttpRequest) -> QuerySet[Job]:
@@ -25,5 +23,12 @@ def job_for(request: HttpRequest, pk: int) -> Job:
 
 def may_begin(request: HttpRequest, job: Job) -> bool:
     """Check the right that beginning the job needs: viewers may have files written, writers may do the rest."""
-    need = "view" if job.kind in READERS else "write"
-    return job.by_id == request.user.pk if job.study_id is None else has_right(request, need, job.study_id)
+    if job.study_id is None:
+        return job.by_id == request.user.pk
+    return has_right(request, kind_of(job).need, job.study_id)
+
+
+def listed_jobs(study: Study) -> QuerySet[Job]:
+    """The study's jobs, newest first, without those that only the page shows which waits for them."""
+    kinds = [kind.key for kind in job_kinds().values() if kind.listed]
+    return Job.objects.filter(study=study, kind__in=kinds).select_related("by")

@@ -15,7 +15,7 @@ from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page
 from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Answer, Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
-from evaluation.services import exclude, restore
+from evaluation.services.exclusions import exclude, restore
 
 
 class RaterFilter(RowFilter):
@@ -147,6 +147,7 @@ def exclude_judgment(request: HttpRequest, pk: int) -> HttpResponse:
         danger=True,
         objects=[f"{judgment.rater} on {judgment.item}"],
         do=do,
+        logs_itself=True,
         back=reverse("admin:evaluation_judgment_change", args=[pk]),
     )
     return confirmation_page(request, study, act, tab="judgments")
@@ -170,6 +171,7 @@ def restore_judgment(request: HttpRequest, pk: int) -> HttpResponse:
         button="Restore",
         objects=[f"{judgment.rater} on {judgment.item}"],
         do=do,
+        logs_itself=True,
         back=reverse("admin:evaluation_judgment_change", args=[pk]),
     )
     return confirmation_page(request, study, act, tab="judgments")

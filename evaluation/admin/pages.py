@@ -78,7 +78,7 @@ def study_tabs(user: Any, study: Study, here: str = "") -> dict[str, Any]:
     ]
     group_here = current.group if current else ""
     firsts = {each.group: each for each in reversed(in_order)}
-    beside = [each for each in in_order if group_here and each.group == group_here]
+    in_group = [each for each in in_order if group_here and each.group == group_here]
     home = tabs["workbench"].url(study), here == "workbench"
     if not user.is_staff:
         home = reverse("evaluation:study-detail", args=[study.slug]), False
@@ -87,7 +87,7 @@ def study_tabs(user: Any, study: Study, here: str = "") -> dict[str, Any]:
         "study_tabs": [
             (group, firsts[group].url(study), group == group_here) for group in GROUPS if group in firsts
         ],
-        "study_pages": [(each.label, each.url(study), each is current) for each in beside],
+        "study_pages": [(each.label, each.url(study), each is current) for each in in_group],
     }
 
 
@@ -180,11 +180,9 @@ def confirmation_page(
             for problem in refused.problems:
                 form.add_error(None, problem)
         else:
-            reason = form.cleaned_data.get("reason", "").strip()
             if not act.logs_itself:
-                log_action(
-                    study=study, by=request.user, message=f"{done} Reason: {reason}" if reason else done
-                )
+                reason = form.cleaned_data.get("reason", "")
+                log_action(study=study, by=request.user, message=done, reason=reason)
             messages.success(request, done)
             return HttpResponseRedirect(act.then() if act.then else act.back)
     context = {"title": act.title, "act": act, "form": form, "objects": list(act.objects)}

@@ -12,15 +12,17 @@ from django.views.decorators.csrf import csrf_exempt
 
 from evaluation import design
 from evaluation.admin.rights import FORM, study_for
-from evaluation.forms import build_screen, in_language_of, read_fields, read_trace
+from evaluation.forms.input.posted_fields import read_fields, read_trace
+from evaluation.forms.language import in_language_of
+from evaluation.forms.screen import build_screen
 from evaluation.models import Item, Study
 from evaluation.protocols import AnswersInvalid, Problem
 from evaluation.protocols.answers.trace import Trace
 from evaluation.protocols.base import Spec, Stimulus, sees_context
-from evaluation.rendering import PAGE_SECONDS, RenderBox, render_markdown
-from evaluation.services import freeze_item
+from evaluation.rendering.box import PAGE_SECONDS, RenderBox
+from evaluation.rendering.markdown import render_markdown
 from evaluation.services.studies.compilation import ResponseRenderer, compile_spec
-from evaluation.services.studies.freeze import select_parts
+from evaluation.services.studies.freeze import freeze_item, select_parts
 
 # Orders offered: those in which the study shows as many responses, of many the first few.
 MAX_ORDERS = 10

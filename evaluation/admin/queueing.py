@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.models import Job
+from evaluation.job_kinds import kind_of
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.jobs import begin_job, store_upload
@@ -22,8 +22,8 @@ def queue_job(request: HttpRequest, **job: Any) -> HttpResponse:
     """Begin a job and lead to its page; Refused while another of its kind is running."""
     begun = begin_job(by=request.user, **job)
     if begun.study is not None:
-        what = begun.file_name if begun.kind != Job.Kind.EXPORT else begun.parameters.get("format", "")
-        label = begun.get_kind_display()
+        what = begun.parameters.get("format") or begun.file_name
+        label = kind_of(begun).noun
         article = "an" if label[0] in "aeiou" else "a"
         log_action(
             study=begun.study, by=request.user, message=f"Started {article} {label}: {what or begun.slug}."

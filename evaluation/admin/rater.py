@@ -14,7 +14,7 @@ from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page
 from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
 from evaluation.refusals import Refused
-from evaluation.services import AlreadyExcluded, exclude, restore
+from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
 
 # Raters that one act is about, at most; more is a sign of a slip.
 MAX_AT_ONCE = 500
@@ -179,6 +179,7 @@ def exclude_raters(request: HttpRequest) -> HttpResponse:
         danger=True,
         objects=[str(rater) for rater in raters],
         do=do,
+        logs_itself=True,
         back=_list_of(study),
     )
     return confirmation_page(request, study, act, tab="raters")
@@ -207,6 +208,7 @@ def restore_raters(request: HttpRequest) -> HttpResponse:
         button="Restore",
         objects=[str(rater) for rater in raters],
         do=do,
+        logs_itself=True,
         back=_list_of(study),
     )
     return confirmation_page(request, study, act, tab="raters")

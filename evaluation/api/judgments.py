@@ -57,7 +57,7 @@ class JudgmentSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         help_text="The presented order as canonical parts; empty where it is unknown.",
     )
-    surplus = serializers.BooleanField(help_text="Came too late: kept, in no figure.")
+    surplus = serializers.BooleanField(help_text="Came too late: kept, not in the report.")
     duration_ms = serializers.IntegerField(allow_null=True)
     visible_ms = serializers.IntegerField(allow_null=True)
     day = serializers.DateField(allow_null=True, help_text="In UTC.")

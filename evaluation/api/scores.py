@@ -16,7 +16,6 @@ from evaluation.dumps.problems import Problems
 from evaluation.protocols.answers.measures import MAX_LABEL, Subject
 from evaluation.protocols.base import DIRECTIONS
 from evaluation.refusals import Refused, WrongState
-from evaluation.services.history import log_action
 
 
 class MeasureSerializer(StrictSerializer):
@@ -85,9 +84,9 @@ class ScoreList(StudyView):
                 self.study,
                 read,
                 judge=data["judge"],
-                file_name="The request",
+                file_name="a request",
                 declared=[dict(each) for each in data["measures"]],
-                user=request.user,
+                by=request.user,
             )
         except WrongState as wrong:
             raise Conflict(str(wrong), code="wrong_state") from None
@@ -95,7 +94,6 @@ class ScoreList(StudyView):
             raise Conflict(str(refused), code="refused") from None
         assert rater.dump is not None
         notes = rater.dump.notes
-        log_action(study=self.study, by=request.user, message=f"Imported scores of {rater.label}.")
         record = {
             "rater": rater.pseudonym,
             "judge": rater.label,

@@ -20,7 +20,7 @@ from evaluation.selectors import (
     left_out_counts,
     outcome_counts,
 )
-from evaluation.services.history import log_action
+from evaluation.services.studies.revisable import set_revisable
 
 
 class StudySerializer(serializers.Serializer[Any]):
@@ -56,6 +56,8 @@ class SystemSerializer(serializers.Serializer[Any]):
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
     family = serializers.CharField()
+    setting = serializers.CharField(help_text="The setting in which it worked; empty without settings.")
+    base = serializers.CharField(help_text="The key that it has in every setting; empty without settings.")
 
 
 class LeftOutSerializer(serializers.Serializer[Any]):
@@ -68,7 +70,7 @@ class CountsSerializer(serializers.Serializer[Any]):
     raters = serializers.IntegerField()
     judgments = serializers.IntegerField(help_text="All that there are, of items of every role.")
     counting = serializers.IntegerField(help_text="Those that figures are made of.")
-    left_out = LeftOutSerializer(many=True, help_text="Why the others on main items are in no figure.")
+    left_out = LeftOutSerializer(many=True, help_text="Why the others on main items are not in the report.")
 
 
 class StudyDetailSerializer(StudySerializer):
@@ -135,11 +137,8 @@ class StudyDetail(StudyView):
     def patch(self, request: Request, slug: str) -> Response:
         changes = StudyChangesSerializer(data=request.data)
         changes.is_valid(raise_exception=True)
-        chosen = changes.validated_data.get("going_back", self.study.going_back)
-        if chosen != self.study.going_back:
-            self.study.going_back = chosen
-            self.study.save(update_fields=["going_back"])
-            log_action(study=self.study, by=request.user, message=f"Revisable answers: {chosen}.")
+        if "going_back" in changes.validated_data:
+            set_revisable(self.study, changes.validated_data["going_back"], by=request.user)
         return Response(self._detail())
 
     def _detail(self) -> dict[str, Any]:
@@ -156,7 +155,7 @@ class StudyDetail(StudyView):
             "language": study.language,
             "revisions": _revisions(study),
             "arms": list(study.arms.values("key", "label", "context_at_generation", "context_at_judging")),
-            "systems": list(study.systems.values("key", "label", "family")),
+            "systems": list(study.systems.values("key", "label", "family", "setting", "base")),
             "counts": {
                 "items": study.items.filter(role=Role.MAIN, withdrawn_at=None).count(),
                 "raters": study.raters.count(),

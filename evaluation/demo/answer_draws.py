@@ -7,7 +7,7 @@ The file says by question, under the name of its kind, what is expected of which
   deviations);
 - `scales`: the expected value, its `noise`, and how far it is swayed by lean and taste (`sway`, 1);
 - `preferences`, `rankings`: how much each response is worth, or which scale that `follows`, and the `noise`; nearer
-  than `tie_within` is a tie;
+  than `tie_within` is a tie, and both are bad, where that can be said, if neither is worth anything;
 - `chances`: of a checklist, how likely a part is ticked; `flags`: ticked if the best value of a scale is `at_most`, or
   by `chance`; `choices`: how likely each choice is;
 - `tags`: the words that speak for a tag, and how likely it is given if they are `said` or `unsaid`;
@@ -27,7 +27,7 @@ import numpy as np
 
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
-from evaluation.protocols.base import Stimulus
+from evaluation.protocols.base import BOTH_BAD, TIE, Stimulus
 from evaluation.protocols.entries.sets import drafted_entries, merge_entries
 
 Parameters = Mapping[str, Any]
@@ -99,13 +99,15 @@ def draw_preference(drawing: SimulatedJudgment, question: QuestionSpec) -> str |
     best, second = sorted(worth, key=lambda part: -worth[part])[:2]
     lead = worth[best] - worth[second]
     tie = question.ties and lead < given.get("tie_within", 0)
-    drawing.picked = "tie" if tie else best
+    drawing.picked = TIE if tie else best
+    if tie and question.tells_both_bad and worth[best] < 0:
+        return BOTH_BAD
     return {"number": _grade(question, drawing.picked, lead)} if question.grades else drawing.picked
 
 
 def _grade(question: QuestionSpec, label: str, lead: float) -> int:
     """The grade of a preference for that label, the stronger the further it leads."""
-    if label == "tie":
+    if label == TIE:
         return 0
     strength = min(question.grades[-1], 1 + int(lead))
     return strength if label == "r2" else -strength
@@ -153,7 +155,11 @@ def draw_text(drawing: SimulatedJudgment, question: QuestionSpec) -> str | None:
     if drawing.rng.random() >= given["chance"]:
         return None
     found = given["any"] if "any" in given else given["by_system"].get(drawing.system_of(drawing.picked))
-    return str(found[int(drawing.rng.integers(len(found)))]) if found else None
+    if not found:
+        return None
+    text = str(found[int(drawing.rng.integers(len(found)))])
+    # Who must write more says it again.
+    return " ".join([text] * max(1, -(-question.least // max(1, len(text)))))
 
 
 def draw_entries(drawing: SimulatedJudgment, question: QuestionSpec) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from evaluation.demo.studies import STUDIES
 from evaluation.dumps.imports.items import ItemCheck, ItemPreparer, expand_items
 from evaluation.models import Role
 from evaluation.protocols.base import Spec, arm_of
-from evaluation.rendering import render_markdown
+from evaluation.rendering.markdown import render_markdown
 
 Record = Mapping[str, Any]
 # What belongs to the demo study, whose questions may be other ones.

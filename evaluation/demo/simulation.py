@@ -13,7 +13,7 @@ from evaluation.demo.answer_draws import SimulatedJudgment
 from evaluation.models import Item, Rater, Role, Study
 from evaluation.protocols import AnswerValue, Kind, get_protocol
 from evaluation.protocols.base import sees_context
-from evaluation.services import JudgmentInput, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments
 from evaluation.services.seals import seal_new
 
 PER_ITEM = 5

@@ -1,6 +1,6 @@
 """The parts of a derivation: a draft made from what was judged in another study, through the dump format.
 
-One module in `evaluation/dumps/derivations/` each; the other apps register theirs there when they are ready.
+One module in `evaluation/dumps/derivations/` each; the other apps' are in their extensions' `derivations`.
 """
 
 from abc import ABC, abstractmethod
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from evaluation.models import Revision, Study
+from evaluation.models import Revision, Study, System
 from evaluation.permissions import studies_for
 from evaluation.protocols.base import Spec
 from evaluation.refusals import Refused
@@ -106,5 +106,10 @@ def same_spec(deriving: Deriving) -> Record:
 
 
 def own_systems(study: Study) -> list[Record]:
-    fields = ("key", "label", "family", "kind")
-    return [dict(zip(fields, row, strict=True)) for row in study.systems.values_list(*fields)]
+    """The study's systems as a study's line has them, by key."""
+    return [system_record(system) for system in study.systems.order_by("key")]
+
+
+def system_record(system: System) -> Record:
+    record = {name: getattr(system, name) for name in ("key", "label", "family", "kind")}
+    return record | ({"setting": system.setting, "base": system.base} if system.setting else {})

@@ -8,6 +8,7 @@ import orjson
 from django.conf import settings
 
 from evaluation.canonical import canonical_hash
+from evaluation.counting import counted
 from evaluation.dumps.derivation import Deriving, Options, Record, StudyDerivation
 from evaluation.dumps.derivations import DERIVATIONS
 from evaluation.dumps.imports.checker import DumpChecker
@@ -16,7 +17,8 @@ from evaluation.dumps.lines import SourceLine, parse_line
 from evaluation.models import Role, Status, Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
-from evaluation.rendering import RenderBox
+from evaluation.rendering.box import RenderBox
+from evaluation.services.history import log_action, server_account
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, free_slug
 from evaluation.services.studies.origin import origin_of
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
@@ -34,7 +36,8 @@ class DerivedPlan:
     first: Record
 
     def sentences(self) -> list[str]:
-        found = [f"Items: {self.items:,}, on {self.queries:,} queries, for the protocol {self.protocol}."]
+        queries = counted(self.queries, "query", "queries")
+        found = [f"{counted(self.items, 'item')} on {queries}, for the protocol {self.protocol}."]
         if self.others:
             found.append(f"Items for training, qualification and checks: {self.others:,}.")
         return found + [f"Left out: {n:,} {reason}." for reason, n in self.left_out.items() if n]
@@ -68,13 +71,18 @@ def derive_study(
     slug: str = "",
     title: str = "",
 ) -> Study:
-    """Make the draft, which `by` owns; all of it, or Refused and nothing."""
+    """Make the draft, which `by` owns; all of it, or Refused and nothing. Without `by`, whoever runs the server asks,
+    and nobody owns it."""
     source = _source(study, kind, given or {}, by)
+    asking = by or server_account()
     return import_dump(
         source,
         slug=slug or free_slug(f"{study.slug[: MAX_SLUG - 30]}-{kind.replace('_', '-')}"),
         title=(title or f"{study.title}: {source.derivation.label.lower()}")[:MAX_TITLE],
         owner=by,
+        by=asking,
+        said=f"Derived from {study.title}.",
+        and_then=lambda made: log_action(study=study, by=asking, message=f"Derived {made.title}."),
     )
 
 

@@ -6,10 +6,8 @@ from typing import BinaryIO
 
 from evaluation.dumps.exports.answer_table import Row, tidy_rows
 from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.extension import Watch
 from evaluation.models import Study
-
-# Phase, done, total.
-Watch = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)

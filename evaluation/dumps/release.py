@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ import orjson
 from evaluation.canonical import canonical_hash
 from evaluation.dumps.lines import SourceLine
 from evaluation.dumps.problems import Problems
+from evaluation.protocols import Kind, Protocol
+from evaluation.protocols.base import FORM
 from evaluation.refusals import Refused
 
 Record = dict[str, Any]
@@ -66,7 +68,9 @@ class PublishedSource:
     def lines(self) -> Iterator[SourceLine]:
         yield SourceLine(0, 0, 0, self.converted.study)
         for number, item in enumerate(self.converted.items, 1):
-            yield SourceLine(number, len(item["query"]["text"]), number, item)
+            query = item["query"]
+            asked = [query["text"]] if "text" in query else [each["text"] for each in query["turns"]]
+            yield SourceLine(number, sum(map(len, asked)), number, item)
 
     def notes(self) -> dict[str, Any]:
         return {"coerced": dict(self.converted.coerced), "counted": dict(self.converted.counted)}
@@ -185,6 +189,16 @@ def study_record(protocol: str, title: str, render_as: str, seed: int = 1) -> Re
             "arms": [arm],
         },
     }
+
+
+def four_way_questions(protocol: Protocol) -> list[Record]:
+    """The protocol's questions, with “both are bad” offered in its preferences."""
+    return [
+        replace(each, options={**each.options, FORM: {**each.form, "both_bad": True}}).as_json()
+        if each.kind == Kind.PREFERENCE
+        else each.as_json()
+        for each in protocol.default_questions()
+    ]
 
 
 def short_key(text: str, limit: int) -> str:

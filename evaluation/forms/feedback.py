@@ -1,6 +1,6 @@
 """Gold beside the given answers, in the words of the screen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from django.utils.functional import Promise
@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from evaluation.forms.fields.grades import grade_text
 from evaluation.forms.fields.ranking import response_label
 from evaluation.forms.fields.scale import number_text
+from evaluation.forms.fields.ties import tie_text
 from evaluation.forms.response_names import response_names
 from evaluation.protocols import Comparison, GoldResult, Kind, Over, Protocol, QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus
@@ -46,17 +47,31 @@ def build_feedback(
     names = response_names(stimulus, order)
     lines = [
         _line(questions[each.question], each, stimulus, names)
-        for each in result.comparisons
+        for each in _as_shown(result.comparisons, list(names))
         if each.question in questions
     ]
     return {"passed": result.passed, "note": result.note, "lines": lines}
+
+
+def _as_shown(comparisons: Sequence[Comparison], shown: Sequence[str]) -> list[Comparison]:
+    """The comparisons with those of responses in the order in which these were shown, whatever their gold's order."""
+    first: dict[tuple[str, str], int] = {}
+
+    def place(each: Comparison) -> tuple[int, int]:
+        before, _, last = each.part.rpartition(".")
+        about = (each.question, before if last in shown else each.part)
+        return first.setdefault(about, len(first)), shown.index(last) if last in shown else 0
+
+    return sorted(comparisons, key=place)
 
 
 def _line(
     question: QuestionSpec, each: Comparison, stimulus: Stimulus, names: Mapping[str, str]
 ) -> FeedbackLine:
     prompt, answer, who = _asked(question, each.part, stimulus, names)
-    accepted = (_said(question, value, names) for value in each.accepted)
+    shown = list(names)
+    in_order = sorted(each.accepted, key=lambda value: shown.index(value) if value in names else len(shown))
+    accepted = (_said(question, value, names) for value in in_order)
     return {
         "prompt": prompt,
         "answer": answer,
@@ -102,7 +117,7 @@ def _said(question: QuestionSpec, value: str, names: Mapping[str, str]) -> str:
         case Kind.PREFERENCE:
             if question.grades and value not in (*names, "tie"):
                 return grade_text(question, float(value), names)
-            return names.get(value) or question.label(value) or gettext("Tie")
+            return names.get(value) or tie_text(question, value)
         case Kind.CHECKLIST:
             return question.label(value) or {"1": gettext("Yes"), "0": gettext("No")}.get(value, value)
         case Kind.SCALE:

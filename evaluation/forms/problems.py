@@ -16,6 +16,8 @@ PROBLEM_TEXTS: dict[str, str | Promise] = {
     "ranks_tied": gettext_lazy("Two responses share a rank. Give each a different rank."),
     "not_a_rank": gettext_lazy("Please choose a rank from 1 to %(highest)s."),
     "too_long": gettext_lazy("This is too long; please keep it under %(limit)s characters."),
+    "too_short": gettext_lazy("Write at least %(least)s characters."),
+    "none_and_some": gettext_lazy("Untick “None of these”, or everything else."),
     "not_text": gettext_lazy("Please write text here."),
     "entries_missing": gettext_lazy("Please keep, take over or add at least one entry."),
     "entry_blank": gettext_lazy("This entry is empty. Please fill it in or reject it."),

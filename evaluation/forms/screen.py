@@ -69,6 +69,7 @@ def build_screen(
         "apart": [field for field in fields if not is_in_place(field, turns)],
         "before": before,
         "docked": docked,
+        "shared_options": _shared_options(docked),
         "after": after,
         "is_long": any(len(card["html"]) > LONG for card in cards),
         "drafted": next((field["entries"] for field in fields if "entries" in field), None),
@@ -76,6 +77,7 @@ def build_screen(
         "has_scales": any(field["points"] for field in fields),
         "has_keys": any(option["key"] for field in fields for option in field["options"]),
         "has_grades": any(question.grades for question in questions),
+        "has_both_bad": any(question.tells_both_bad for question in questions),
         "summary": _summary(fields, problems),
     }
 
@@ -86,6 +88,7 @@ def _query(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> dict[str, Any]
         "label": _query_label(spec, query),
         "asker": spec["asker"],
         "text": query["text"],
+        "html": stimulus.get("prompt_html", ""),
         "turns": _turns(spec, query.get("turns", ())),
         "information_need": query["information_need"] if protocol.shows_information_need else "",
         "clarifying_question": stimulus["clarifying_question"],
@@ -163,6 +166,14 @@ def _around_the_dock(
     if start < end < len(fields) and fields[end]["template"] == TEXT:
         end += 1
     return fields[:start], fields[start:end], fields[end:]
+
+
+def _shared_options(fields: Sequence[Field]) -> list[str]:
+    """The options that several comparisons have in common, which can stand once over all of them; else none."""
+    named = [
+        [option["label"] for option in field["options"]] for field in fields if len(field["options"]) > 1
+    ]
+    return named[0] if len(named) > 2 and all(each == named[0] for each in named) else []
 
 
 def _keeps_in_view(field: Field) -> bool:

@@ -126,8 +126,12 @@ class Field(TypedDict):
     moves: NotRequired[str]
     # Of a graded preference: the names at its two ends.
     sides: NotRequired[list[str]]
-    # A text of fewer characters counts as too short; 0 where none does.
+    # A text of fewer characters is refused; 0 where none is.
     least: NotRequired[int]
+    # The same of a question that was frozen when that was a hint alone.
+    hinted: NotRequired[int]
+    # Of boxes: that none of them holds must be ticked.
+    none: NotRequired[bool]
     entries: NotRequired[EntrySet]
     # Drawn with others in the cards of `Screen["follow_ups"]`.
     in_cards: NotRequired[bool]
@@ -230,6 +234,8 @@ class Screen(TypedDict):
     # The same: the choice and its reason (`docked`), and what comes before and after them.
     before: list[Field]
     docked: list[Field]
+    # Names of options that all comparisons of the dock have in common.
+    shared_options: list[str]
     after: list[Field]
     is_long: bool
     # The responses where they are sets of entries and not texts.
@@ -238,4 +244,6 @@ class Screen(TypedDict):
     has_scales: bool
     has_keys: bool
     has_grades: bool
+    # A preference of which both bad is told from both good, with a key of its own.
+    has_both_bad: bool
     summary: list[SummaryLine]

@@ -7,11 +7,13 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
+from evaluation.counting import counted
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import Source
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.services.history import server_account
 
 
 def add_import_arguments(parser: ArgumentParser) -> None:
@@ -39,6 +41,7 @@ def run_import(source: Source, options: dict[str, Any], unit: str, protocol: str
                 protocol=protocol,
                 title=options["title"],
                 owner=owner,
+                by=owner or server_account(),
                 replace_broken=options["replace_broken"],
                 watch=watch,
             )
@@ -61,7 +64,7 @@ def summary(study: Study) -> str:
     assert dump is not None
     dump.refresh_from_db()
     written = dump.notes["written"]
-    counts = ", ".join(f"{written[what]:,} {what}" for what in ("items", "judgments", "raters"))
+    counts = ", ".join(counted(written[f"{what}s"], what) for what in ("item", "judgment", "rater"))
     return f"Imported {dump.file_name} as {study.slug} ({study.status}): {counts}."
 
 

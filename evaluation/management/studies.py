@@ -9,7 +9,6 @@ from django.http import Http404
 
 from evaluation.models import Study
 from evaluation.permissions import NoRight, get_study_for
-from evaluation.services.history import log_action, server_account
 
 
 def add_by_argument(
@@ -26,11 +25,6 @@ def member_named(username: str) -> Any:
     if user is None:
         raise CommandError(f"There is no user {username!r}.")
     return user
-
-
-def note(study: Study, said: str, *, reason: str = "") -> None:
-    """A line of the study's history on what a command did."""
-    log_action(study=study, by=server_account(), message=f"{said} Reason: {reason}" if reason else said)
 
 
 def study_named(slug: str) -> Study:

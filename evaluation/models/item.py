@@ -19,10 +19,25 @@ class System(models.Model):
     label = models.CharField(max_length=200, blank=True)
     family = models.CharField(max_length=80, blank=True)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.MODEL)
+    # A factor of its own: the setting in which it worked, such as with documents or with conditions, and a key that the
+    # same system has in every setting. Both are empty, or neither.
+    setting = models.CharField(max_length=80, blank=True, db_default="", default="")
+    base = models.CharField(max_length=120, blank=True, db_default="", default="")
 
     class Meta:
         ordering = ["key"]
-        constraints = [models.UniqueConstraint(fields=["study", "key"], name="system_key_unique")]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "key"], name="system_key_unique"),
+            models.CheckConstraint(
+                name="system_setting_has_base",
+                condition=Q(setting="", base="") | ~(Q(setting="") | Q(base="")),
+            ),
+            models.UniqueConstraint(
+                fields=["study", "base", "setting"],
+                condition=~Q(setting=""),
+                name="system_setting_unique",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.label or self.key

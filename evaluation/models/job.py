@@ -13,21 +13,6 @@ from evaluation.models.study import Study
 class Job(models.Model):
     """One piece of background work. A message only says "work on this job"; this row is the truth."""
 
-    class Kind(models.TextChoices):
-        IMPORT = "import", "import"
-        EXPORT = "export", "export"
-        LAUNCH = "launch", "launch"
-        SCORES = "scores", "import of scores"
-        REHEARSAL = "rehearsal", "rehearsal"
-        QUERIES = "queries", "import of queries"
-        PRODUCTS = "products", "import of products"
-        MAKING = "making", "study of products"
-        CORPUS = "corpus", "upload of a corpus"
-        ADDITION = "addition", "addition of items"
-        REPORT = "report", "report's files"
-        SECTION = "section", "section of a report"
-        BUNDLE = "bundle", "replication bundle"
-
     class State(models.TextChoices):
         # A table whose map, or an addition whose counts, nobody has confirmed yet; no worker looks at it.
         STAGED = "staged", "to be confirmed"
@@ -36,7 +21,10 @@ class Job(models.Model):
         DONE = "done", "done"
         FAILED = "failed", "failed"
 
-    kind = models.CharField(max_length=10, choices=Kind)
+    # A key of evaluation.job_kinds.
+    kind = models.CharField(max_length=20)
+    # What of the study the work is on, where several of a kind can be under way: a view, a section; empty elsewhere.
+    subject = models.CharField(max_length=200, blank=True)
     # The study's, or that of the study which an import is going to make; empty until a staged one has been given it.
     slug = models.SlugField(max_length=80)
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
@@ -44,8 +32,10 @@ class Job(models.Model):
     # (`opens`), the study that was made of it (`opened`) and how that compares (`outcome`); of an export: format; of
     # scores: what `import_scores` takes; of a study of products: the run, the title and the options; of a corpus: its
     # name; of an addition: the map or the new system, what it would come to (`preview`), and whether that was
-    # `confirmed`; of a report's files: how ties count, and the fingerprint of the report; of its section: that, and
-    # the heading; of a bundle: how ties count, and the fingerprint.
+    # `confirmed`; of a report: how ties count (`ties`), the `view`, and the `fingerprint` of what it is of, or why
+    # there is `nothing`; of its files the same; of its section the first two, and the heading; of a comparison its
+    # `sides`; of a bundle: how ties count, and the fingerprint; of a test of a connection: `endpoint`, `model` and
+    # `kind`; of evaluation steps: the `judge` that has them now.
     parameters = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     phase = models.CharField(max_length=40, blank=True)
@@ -74,29 +64,9 @@ class Job(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["slug", "kind"],
+                fields=["slug", "kind", "subject"],
                 condition=Q(state__in=["queued", "running"]),
                 name="one_job_at_once_per_kind",
-            ),
-            models.CheckConstraint(
-                name="job_kind_known",
-                condition=Q(
-                    kind__in=[
-                        "import",
-                        "export",
-                        "launch",
-                        "scores",
-                        "rehearsal",
-                        "queries",
-                        "products",
-                        "making",
-                        "corpus",
-                        "addition",
-                        "report",
-                        "section",
-                        "bundle",
-                    ]
-                ),
             ),
             models.CheckConstraint(
                 name="job_leased_while_running",

@@ -37,14 +37,14 @@ class Rater(models.Model):
     label = models.CharField(max_length=120, blank=True)
     # The group of people that a person belongs to ("experts"); empty where the study tells none apart.
     group = models.CharField(max_length=60, blank=True)
-    # False for a judge's run that is a trial, an anchor, unfinished or superseded: kept, exported, in no figure.
+    # False for a judge's run that is a trial, an anchor, unfinished or superseded: kept, exported, not in the report.
     in_figures = models.BooleanField(default=True)
     # What the report must say of a judge: {"judge", "version", "model", "reference", "orders", "samples",
     # "reduction", "questions", "purpose", "heuristic", "reference_from", "options", "jury", "measures", "writes"};
     # empty for people.
     about = models.JSONField(default=dict, blank=True)
     dump = models.ForeignKey(Import, models.SET_NULL, null=True, blank=True, related_name="+")
-    # The judgments that were recorded: how many, and the digest of their seals.
+    # The sealed judgments that were recorded: how many, and the digest of their seals.
     recorded_count = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     recorded_digest = models.BigIntegerField(default=0, db_default=0, editable=False)
 
@@ -82,7 +82,7 @@ class Judgment(models.Model):
     outcome = models.CharField(max_length=15, choices=Outcome, default=Outcome.OK)
     # The presented order as canonical parts ("r2,r1"); empty where it is unknown.
     shown = models.CharField(max_length=120, blank=True)
-    # A late judgment whose place was taken meanwhile: kept and paid, in no figure.
+    # A late judgment whose place was taken meanwhile: kept and paid, not in the report.
     surplus = models.BooleanField(default=False)
     # Time on task: between fetching and submitting, and with the page in view.
     duration_ms = models.PositiveBigIntegerField(null=True, blank=True)

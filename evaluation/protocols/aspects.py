@@ -8,6 +8,7 @@ from evaluation.protocols import texts
 from evaluation.protocols.base import Kind, Problem, QuestionSpec, Spec, Stimulus
 from evaluation.protocols.protocol import Protocol
 from evaluation.protocols.requirements.items import check_arm, check_query, check_response_count
+from evaluation.protocols.requirements.questions import SHORT_TEXT
 
 MAX_ANSWERS = 10
 
@@ -97,6 +98,7 @@ class Aspects(Protocol):
                 Kind.TEXT,
                 "Why is it the best?",
                 help="Two or three sentences; say what the others lack.",
+                options={"form": {"least": SHORT_TEXT}},
             ),
             QuestionSpec("comments", Kind.TEXT, "Any other comments on these answers?", required=False),
         )

@@ -63,6 +63,10 @@ class Over(StrEnum):
 # What the questions of a kind are about that don't say; those of any other kind are about the item.
 DEFAULT_OVERS: Mapping[str, Over] = {Kind.CHECKLIST: Over.FOLLOW_UP_RESPONSE, Kind.RANKING: Over.RESPONSE}
 DIRECTIONS = ("higher", "lower")
+# What answers a preference without preferring a response (`QuestionSpec.tie_values`): to figures of wins all are ties.
+TIE, BOTH_BAD = "tie", "both_bad"
+# The key of a tie's wording where BOTH_BAD stands beside it.
+BOTH_GOOD = "both_good"
 # The part of a question's options that is no label: what a revision can't change.
 FORM = "form"
 # Before a stored value: the key of the text that says what it means.
@@ -82,8 +86,9 @@ class QuestionSpec:
     means, and under "form" how the question is answered: `over`; of a scale `low`, `high`, `step` (1) and either
     `ideal` or `direction`, the better end ("higher" or "lower"); of a choice, or a checklist over its choices,
     `choices` (values in their order) and `groups` (of the choices that have one, for reports); of a ranking or
-    preference `ties`; of a graded preference `points`, 5 or 7 (see `grades`); `flag`: a checklist over the whole item
-    that is one box to tick.
+    preference `ties`; of a preference between two `both_bad` (see `tie_values`), of a graded one `points`, 5 or 7 (see
+    `grades`); `flag`: a checklist over the whole item that is one box to tick; `none`: a checklist over its choices has
+    a box for none of them; of a text `least`, the characters that it must have.
     """
 
     key: str
@@ -147,6 +152,18 @@ class QuestionSpec:
         return bool(self.form.get("ties", self.kind == Kind.PREFERENCE))
 
     @property
+    def tie_values(self) -> tuple[str, ...]:
+        """The values of a preference that prefer no response: a tie, if there may be one, and where the question tells
+        them apart also BOTH_BAD, beside which a tie says that both are good."""
+        if not self.ties:
+            return ()
+        return (TIE, BOTH_BAD) if self.tells_both_bad else (TIE,)
+
+    @property
+    def tells_both_bad(self) -> bool:
+        return bool(self.form.get("both_bad"))
+
+    @property
     def grades(self) -> tuple[int, ...]:
         """The grades of a preference, -2 to 2 or -3 to 3: negative if r1 is better, 0 for a tie, positive if r2 is;
         () for one without grades. A grade is the answer's number, and its sign the label."""
@@ -156,12 +173,29 @@ class QuestionSpec:
         return tuple(grade for grade in range(-strongest, strongest + 1) if grade or self.ties)
 
     @property
+    def least(self) -> int:
+        """The characters that a required text must have in a form; 0 where any will do.
+
+        One that says nothing was frozen when this was a hint alone.
+        """
+        return int(self.form.get("least", 0)) if self.required else 0
+
+    @property
+    def offers_none(self) -> bool:
+        """True if nothing ticked is no answer to a checklist over its choices: that none holds is a box of its own."""
+        return bool(self.form.get("none"))
+
+    @property
     def is_flag(self) -> bool:
         return bool(self.form.get("flag"))
 
     def label(self, value: object) -> str:
-        """The wording of a stored value; empty where it has none. 2.0 and 2 are the same value."""
-        return str(self.options.get(option_key(value)) or "")
+        """The wording of a stored value; empty where it has none. 2.0 and 2 are the same value.
+
+        A tie beside BOTH_BAD has a wording of its own.
+        """
+        key = BOTH_GOOD if value == TIE and self.tells_both_bad else option_key(value)
+        return str(self.options.get(key) or "")
 
     def about(self, value: object) -> str:
         """The meaning of a stored value, if the options give one."""
@@ -247,6 +281,10 @@ MESSAGES = {
     "unconfirmed": "the order is as it was given and was not confirmed",
     "not_text": "this must be text",
     "too_long": "this is longer than {limit} characters",
+    "too_short": "this has {found} characters, and needs {least}",
+    "text_least": "the least number of characters is a whole number from 0 to {limit}",
+    "none_of_choices": "none of these can be offered beside a checklist's own choices only",
+    "none_and_some": "none is ticked, and so is something else",
     "not_a_mapping": "this must be an object of parts and their values",
     "responses": "needs exactly {wanted} responses, has {found}",
     "same_system": "both responses are from the same system {system!r}",
@@ -317,6 +355,8 @@ MESSAGES = {
     "choice_groups": "groups must be an object from choices to the names of their groups",
     "preference_points": "a graded preference has 5 or 7 points",
     "preference_of_two": "only a choice between two responses can be graded",
+    "both_bad": "both_bad is true or false, and true only where there are ties and no grades",
+    "both_bad_of_two": "only a choice between two responses can say that both are bad",
     "grade_label": "the label {label!r} does not go with the grade {number}",
     "gold_unanswerable": "{question} can't be compared with a gold value",
     "no_entries": "this must be a list of entries",

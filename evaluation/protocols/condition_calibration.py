@@ -98,7 +98,11 @@ class ConditionCalibration(Protocol):
                 "checks",
                 Kind.CHECKLIST,
                 "Which statements are true of your set?",
-                options={**labels, **meanings, "form": {"over": "choice", "choices": list(CHECKS)}},
+                options={
+                    **labels,
+                    **meanings,
+                    "form": {"over": "choice", "choices": list(CHECKS), "none": True},
+                },
             ),
             QuestionSpec("comments", Kind.TEXT, "Any other comments on this question?", required=False),
         )

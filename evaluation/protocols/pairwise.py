@@ -27,6 +27,7 @@ from evaluation.protocols.base import (
 )
 from evaluation.protocols.protocol import Protocol
 from evaluation.protocols.requirements.items import MAX_FOLLOW_UPS, check_query, check_response_count
+from evaluation.protocols.requirements.questions import SHORT_TEXT
 
 TEXTS = {
     "consent": (
@@ -38,14 +39,14 @@ TEXTS = {
     "instructions": (
         "For each question you see two answers, **Response 1** and **Response 2**.\n\n"
         "1. Read the question and both answers to the end.\n"
-        "2. Choose the better answer. If neither is better, choose **Tie**.\n"
+        "2. Choose the better answer, or say that neither is better.\n"
         "3. Say in two or three sentences why.\n\n"
         "The order of the answers is arbitrary. You may skip a topic you don't know."
     ),
     "guideline": (
         "Judge how well each response serves the person who asked. Prefer the response that is correct, relevant, "
         "complete enough and easy to use. Length and formatting count only as far as they help that person. "
-        "Choose a tie if both are equally good or equally bad."
+        "If neither response is better, say so, whether both are good or both are bad."
     ),
     "guideline_context": (
         "The person also answered follow-up questions. For each of them, say whether a response takes the answer into "
@@ -83,6 +84,7 @@ class Pairwise(Protocol):
                 Kind.TEXT,
                 "Why?",
                 help="Two or three sentences; we cannot use a judgment without them.",
+                options={"form": {"least": SHORT_TEXT}},
             ),
         )
 

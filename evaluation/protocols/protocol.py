@@ -97,9 +97,11 @@ class Protocol:
         if self.compares(needs):
             return problems
         return problems + [
-            Problem("preference_of_two", f"questions.{question.key}")
+            Problem(code, f"questions.{question.key}")
             for question in questions
-            if question.kind == Kind.PREFERENCE and "points" in question.form
+            if question.kind == Kind.PREFERENCE
+            for setting, code in (("points", "preference_of_two"), ("both_bad", "both_bad_of_two"))
+            if question.form.get(setting)
         ]
 
     def compares(self, needs: Mapping[str, Any]) -> bool:

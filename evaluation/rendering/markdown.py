@@ -125,7 +125,7 @@ def _parser(rules: RenderRules) -> MarkdownIt:
     kinds = {True: _IllustratedRenderer, False: _RichRenderer}
     renderer = _Renderer if rules.renderer == EARLIER else kinds[rules.images]
     parser = (
-        MarkdownIt("commonmark", _OPTIONS, renderer_cls=renderer)
+        MarkdownIt("commonmark", {**_OPTIONS, "breaks": rules.breaks}, renderer_cls=renderer)
         .enable(["table", "strikethrough"])
         .use(footnote_plugin, inline=False)
     )

@@ -2,20 +2,23 @@
 
 from dataclasses import dataclass
 
-# Part of every stimulus and so of its hash: a change of what comes out is a new version. The earlier one stays, so that
-# what it rendered can be read back.
+# Part of every stimulus and so of its hash: a change of what comes out is a new version. The earlier ones stay, so that
+# what they rendered can be read back.
 EARLIER = "commonmark-2"
-RENDERER = "commonmark-3"
+RENDERER = "commonmark-4"
+# These ran the lines of a paragraph together, as Markdown does.
+WITHOUT_BREAKS = (EARLIER, "commonmark-3")
 
 
 @dataclass(frozen=True)
 class RenderRules:
     """The renderer's version; whether a single dollar opens mathematics; whether images that stand in the text are
-    shown."""
+    shown; whether a single line break is one on the screen."""
 
     renderer: str = RENDERER
     single_dollars: bool = False
     images: bool = False
+    breaks: bool = False
 
 
 DEFAULT_RULES = RenderRules()

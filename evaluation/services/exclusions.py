@@ -9,6 +9,7 @@ from django.utils import timezone
 from evaluation.extension import extensions
 from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action
 from evaluation.services.seals import seal_changed, seal_new
 
 
@@ -19,7 +20,7 @@ class AlreadyExcluded(Refused):
 def exclude(
     *, study: Study, reason: str, rater: Rater | None = None, judgment: Judgment | None = None, by: Any = None
 ) -> Exclusion:
-    """Exclude a rater with all judgments, or one judgment."""
+    """Exclude a rater with all judgments, or one judgment; what somebody did stands in the study's history."""
     if not reason.strip():
         raise ValueError("An exclusion needs a reason.")
     with transaction.atomic():
@@ -30,6 +31,7 @@ def exclude(
             study=study, rater=rater, judgment=judgment, reason=reason.strip()[:300], by=by
         )
         seal_new(study, [made])
+        _log(made, "Excluded", by, reason)
         return made
 
 
@@ -46,7 +48,16 @@ def restore(exclusion: Exclusion, *, reason: str = "", by: Any = None) -> None:
                 each.exclusion_undone(exclusion)
             exclusion.refresh_from_db()
             seal_changed(exclusion.study, [exclusion])
+            _log(exclusion, "Restored", by, reason)
     exclusion.refresh_from_db()
+
+
+def _log(exclusion: Exclusion, act: str, by: Any, reason: str) -> None:
+    if by is None:
+        return
+    rater, judgment = exclusion.rater, exclusion.judgment
+    what = str(rater) if judgment is None else f"{judgment.rater}'s judgment of {judgment.item}"
+    log_action(study=exclusion.study, by=by, message=f"{act} {what}.", reason=reason)
 
 
 def _count_correction(study: Study) -> None:

@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from evaluation.job_kinds import LAUNCH, job_kinds, kind_of
 from evaluation.models import Job, Study
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
@@ -25,17 +26,12 @@ logger = logging.getLogger(__name__)
 MAX_PROBLEMS = 1_000
 NO_ROOM = "The server's disk is full, and nothing was saved. Try again once whoever runs it has made room."
 NOT_WRITABLE = "The server can't store files at the moment; whoever runs it finds the reason in its log."
-# Kinds of jobs that read an uploaded file.
-UPLOADED = (
-    Job.Kind.IMPORT,
-    Job.Kind.SCORES,
-    Job.Kind.QUERIES,
-    Job.Kind.PRODUCTS,
-    Job.Kind.CORPUS,
-    Job.Kind.ADDITION,
-)
 # What nobody has confirmed by then is deleted.
 STAGED_FOR = timedelta(days=1)
+# Of the parameters of a job that is asked for (`evaluation.tasks.ask_for_job`): the state that its study was in, and
+# the reason why nothing can come of it in that state.
+FINGERPRINT, NOTHING = "fingerprint", "nothing"
+ACTIVE = (Job.State.QUEUED, Job.State.RUNNING)
 # Progress is written no more often than this, however fast the work goes.
 BEAT_SECONDS = 1.0
 
@@ -93,24 +89,31 @@ def begin_job(
     slug: str,
     by: Any,
     study: Study | None = None,
+    subject: str = "",
     parameters: dict[str, Any] | None = None,
     file: str = "",
     file_name: str = "",
 ) -> Job:
-    """Queue a job; Refused while another of its kind is running for the study."""
+    """Queue a job; Refused while another of its kind is at the same subject of the study."""
+    _give_up_lost(kind, slug, subject)
     try:
         with transaction.atomic():
             return Job.objects.create(
                 kind=kind,
                 slug=slug,
                 study=study,
+                subject=subject,
                 by=by,
                 parameters=parameters or {},
                 file=file,
                 file_name=file_name[-255:],
             )
     except IntegrityError:
-        raise Refused(f"Another {Job.Kind(kind).label} of {slug} is running.") from None
+        raise Refused(_another(kind, slug)) from None
+
+
+def _another(kind: str, slug: str) -> str:
+    return f"Another {job_kinds()[kind].noun} of {slug} is running."
 
 
 def claim_job(pk: int) -> Job | None:
@@ -125,11 +128,11 @@ def claim_job(pk: int) -> Job | None:
 def resume_launches() -> None:
     """Queue what is left to do of launches that were cut short, whether a worker, a command or a page was at them."""
     for study in abandoned_launches():
-        job = Job.objects.filter(study=study, kind=Job.Kind.LAUNCH).first()
+        job = Job.objects.filter(study=study, kind=LAUNCH.key).first()
         # Refused: a worker has it, or another has queued it at this moment.
         with contextlib.suppress(Refused):
             if job is None or job.state == Job.State.DONE:
-                begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=None)
+                begin_job(kind=LAUNCH.key, slug=study.slug, study=study, by=None)
             else:
                 restart_job(job)
 
@@ -192,7 +195,7 @@ def queue_again(job: Job, among: QuerySet[Job], **changes: Any) -> bool:
             )  # fmt: skip
     except IntegrityError:
         slug = changes.get("slug", job.slug)
-        raise Refused(f"Another {job.get_kind_display()} of {slug} is running.") from None
+        raise Refused(_another(job.kind, slug)) from None
     if changed:
         job.refresh_from_db()
     return bool(changed)
@@ -222,19 +225,32 @@ def _end(
     job.refresh_from_db()
 
 
-def give_up_lost(study: Study, kind: str, message: str) -> None:
-    """Fail the study's jobs of a kind that is begun anew rather than restarted, once their worker fell silent.
+def _give_up_lost(kind: str, slug: str, subject: str) -> None:
+    """Fail a job of a kind that is begun anew rather than restarted, once its worker fell silent.
 
     A worker that should come back has lost its lease, and the next job writes a file of its own.
     """
-    active = Job.objects.filter(
-        study=study, kind=kind, state__in=[Job.State.QUEUED, Job.State.RUNNING]
-    ).order_by("pk")
+    killed = job_kinds()[kind].killed
+    if not killed:
+        return
+    active = Job.objects.filter(kind=kind, slug=slug, subject=subject, state__in=ACTIVE)
     for job in active:
         if job.is_lost:
             active.filter(pk=job.pk, heartbeat_at=job.heartbeat_at).update(
-                state=Job.State.FAILED, lease=None, finished_at=timezone.now(), message=message
+                state=Job.State.FAILED, lease=None, finished_at=timezone.now(), message=killed
             )
+
+
+def job_at(kind: str, slug: str, subject: str = "") -> Job | None:
+    """The latest job of the kind at this subject; None where nobody has asked for one."""
+    return Job.objects.filter(kind=kind, slug=slug, subject=subject).first()
+
+
+def note_in_job(job: Job, found: dict[str, Any]) -> None:
+    """Keep something with the job; JobTaken if it no longer belongs to this worker."""
+    job.parameters = job.parameters | found
+    if not Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=job.parameters):
+        raise JobTaken(f"Job {job.pk} was taken over by another worker.")
 
 
 def restart_job(job: Job) -> None:
@@ -245,7 +261,7 @@ def restart_job(job: Job) -> None:
         | Q(state=Job.State.QUEUED, sent_at=None)
         | Q(state__in=[Job.State.QUEUED, Job.State.RUNNING], heartbeat_at__lt=silent)
     )
-    if job.kind in UPLOADED and not (job.file and job.path.exists()):
+    if kind_of(job).upload_form and not (job.file and job.path.exists()):
         raise Refused("The uploaded file is no longer stored; please upload it again.")
     if not queue_again(job, Job.objects.filter(again)):
         raise Refused("Only a job that failed or was lost can be started again.")
@@ -258,8 +274,13 @@ def discard_staged(job: Job) -> None:
 
 
 def remove_old_files() -> int:
-    """Delete the files of jobs that ended long ago, and files that no job knows; return their number."""
+    """Delete the files of jobs that ended long ago, and files that no job knows; return their number.
+
+    And the jobs themselves that are listed nowhere: what came of them is kept elsewhere.
+    """
     old = timezone.now() - timedelta(days=settings.ASSAY_JOB_FILE_DAYS)
+    unlisted = [kind.key for kind in job_kinds().values() if not kind.listed]
+    Job.objects.filter(kind__in=unlisted, finished_at__lt=old).delete()
     ended = Job.objects.filter(finished_at__lt=old).exclude(file="")
     removed = 0
     for job in ended:

@@ -55,10 +55,11 @@ def record_judgments(
 ) -> list[Judgment]:
     """Write a batch, all or nothing, and return its judgments in order.
 
-    A judgment that exists already stays, except that a failure is replaced by ok (never the reverse), so that the
-    same batch may be written twice. `known_new` says that the caller has proof that none of them exists.
+    A judgment that exists already stays, except that any other outcome is replaced by ok (never the reverse), so that
+    the same batch may be written twice. `known_new` says that the caller has proof that none of them exists.
     """
     if known_new:
+        # No savepoint, which spares two statements: nothing is caught in here.
         with transaction.atomic(savepoint=False):
             return _insert(study, batch)
     try:
@@ -74,10 +75,13 @@ def _insert(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
     layouts = [set_answers(judgment, each.answers) for judgment, each in zip(judgments, batch, strict=True)]
     add_layouts(layout for layout in layouts if layout)
     recorded = []
+    # Before they are inserted: the seal is a column of the judgment, and covers all others. A study whose secret is not
+    # at hand records without; `manage.py verify` says so.
     if key := open_seal_key(study.seal_key):
         for judgment, each in zip(judgments, batch, strict=True):
             recorded.append((judgment.rater_id, 1, seal_judgment(key, judgment, _written(each.answers))))
     if len(judgments) == 1:
+        # A participant's submit, by statements that are compiled once.
         [judgment], [each] = judgments, batch
         INSERT_JUDGMENT.run(judgment)
         if texts := text_rows(judgment, each.answers):

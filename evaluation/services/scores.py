@@ -9,10 +9,12 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from evaluation.counting import counted
 from evaluation.models import Import, Rater, Study
 from evaluation.protocols import AnswerValue
 from evaluation.protocols.answers.measures import Measure, conflict_in, declared_measures
 from evaluation.refusals import Refused, WrongState
+from evaluation.services.history import log_action, server_account
 from evaluation.services.judgments import JudgmentInput, record_judgments
 from evaluation.services.seals import seal_new
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
@@ -54,10 +56,13 @@ def record_scores(
     measures: Sequence[Measure],
     scores: Sequence[ItemScores],
     file_name: str,
-    user: Any = None,
+    by: Any = None,
     and_then: Callable[[Rater], None] = lambda rater: None,
 ) -> Rater:
-    """A new imported judge of that name with these scores and what `and_then` does of it, all or nothing."""
+    """A new imported judge of that name with these scores and what `and_then` does of it, all or nothing.
+
+    `by` is the member who asks, None whoever runs the server.
+    """
     refuse_in_rehearsal(study, "it takes no scores.")
     judge = judge.strip()
     if not judge or len(judge) > MAX_NAME:
@@ -74,7 +79,7 @@ def record_scores(
         dump = Import.objects.create(
             file_name=file_name[-255:],
             format=FORMAT,
-            by=user,
+            by=by,
             state=Import.State.COMPLETE,
             finished_at=now,
             notes={"items": len(scores), "measures": [each.name for each in measures]},
@@ -90,8 +95,17 @@ def record_scores(
         seal_new(study, [rater])
         for batch in _batches(_judgments(rater.pk, revision.pk, scores, now)):
             record_judgments(study=study, batch=batch, known_new=True)
+        said = f"Imported scores from {file_name}. {scores_summary(rater)}"
+        log_action(study=study, by=by or server_account(), message=said)
         and_then(rater)
     return rater
+
+
+def scores_summary(rater: Rater) -> str:
+    """The judge, the measures and the number of items of an import of scores."""
+    assert rater.dump is not None  # it was imported
+    notes = rater.dump.notes
+    return f"{rater.label}: {', '.join(notes['measures'])} of {counted(notes['items'], 'item')}."
 
 
 def _judgments(

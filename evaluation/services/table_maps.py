@@ -2,8 +2,12 @@
 
 from typing import Any
 
-from evaluation.models import Job, Study
+from django.db import transaction
+
+from evaluation.job_kinds import IMPORT
+from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action
 from evaluation.services.jobs import queue_again
 
 # An import can be mapped before it began, and again when it failed.
@@ -19,12 +23,23 @@ def keep_table_map(study: Study, table_map: dict[str, Any]) -> None:
     Study.objects.filter(pk=study.pk).update(table_map=table_map)
 
 
+def show_dollars(study: Study, *, shown: bool, by: Any) -> None:
+    """Have a draft show $…$ as mathematics, or as it is written; Refused once it is launched."""
+    with transaction.atomic():
+        drafts = Study.objects.filter(pk=study.pk, status=Status.DRAFT, launching_since=None)
+        if not drafts.update(single_dollars=shown):
+            raise Refused("The study is launched: how its texts are shown can't change any more.")
+        said = "as mathematics" if shown else "as it is written"
+        log_action(study=study, by=by, message=f"$…$ is shown {said}.")
+    study.single_dollars = shown
+
+
 def stage_table(
     *, by: Any, file: str, file_name: str, parameters: dict[str, Any], study: Study | None = None
 ) -> Job:
     """Keep an uploaded table until its map is confirmed."""
     return Job.objects.create(
-        kind=Job.Kind.IMPORT,
+        kind=IMPORT.key,
         state=Job.State.STAGED,
         slug=study.slug if study else "",
         study=study,

@@ -8,9 +8,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evaluation.forms import Field, ModelRevisions, Screen, build_feedback, build_screen
+from evaluation.forms.entry_shapes import ModelRevisions
+from evaluation.forms.feedback import build_feedback
+from evaluation.forms.screen import build_screen
+from evaluation.forms.shapes import Field, Screen
 from evaluation.protocols import AnswerValue, Kind, Problem, QuestionSpec, get_protocol
-from evaluation.rendering import render_markdown
+from evaluation.rendering.markdown import render_markdown
 
 LONG = (
     "Three cups a day fit well into a balanced diet, but measure your blood pressure before and after. " * 6
@@ -313,6 +316,7 @@ def _stimulus(
             "documents": documents or [],
             "information_need": "",
         },
+        "prompt_html": render_markdown("Is coffee good for you?"),
         "clarifying_question": asked_back,
         "context": {
             "follow_ups": [

@@ -10,7 +10,12 @@ from evaluation.extension import extensions
 from evaluation.facts import Fact
 from evaluation.models import Role, Study
 from evaluation.permissions import get_study_for
-from evaluation.selectors import count_items_of_people, counting_judgments, left_out_counts
+from evaluation.selectors import (
+    count_items_of_people,
+    counting_judgments,
+    left_out_by_kind,
+    left_out_in_words,
+)
 
 
 @login_required
@@ -35,15 +40,15 @@ def study_detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _facts(study: Study, judged: int) -> list[Fact]:
     items = study.items.filter(role=Role.MAIN, withdrawn_at=None).count()
-    left_out = left_out_counts(study)
+    left_out = left_out_by_kind(study)
     theirs = count_items_of_people(study)
     wanted = theirs * study.redundancy
     each = f"{study.redundancy} judgments each"
     if study.human_sample is not None:
         each = f"{each} of the {theirs:,} that people judge"
-    reasons = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in left_out.items())
+    n_left_out = sum(sum(each.values()) for each in left_out.values())
     return [
         Fact("Items", f"{items:,}", f"{each}, {wanted:,} in total"),
         Fact("Judgments", f"{judged:,}", "counted, from all raters"),
-        Fact("Excluded", f"{sum(left_out.values()):,}", reasons or "all judgments are counted"),
+        Fact("Excluded", f"{n_left_out:,}", left_out_in_words(left_out) or "all judgments are counted"),
     ]

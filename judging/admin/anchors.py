@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from evaluation.admin.pages import page, tabs
 from evaluation.admin.rights import FORM, study_for
 from evaluation.refusals import FieldsRefused
-from evaluation.services.history import log_action
 from judging.models import AnchorSchedule, Judge
 from judging.services.anchors import set_anchors, stop_anchors
 
@@ -35,7 +34,7 @@ def set_schedule(request: HttpRequest, pk: int) -> HttpResponse:
     form = AnchorForm(request.POST or None, instance=schedule or AnchorSchedule(judge=judge))
     said = ""
     if request.method == "POST" and "stop" in request.POST:
-        if stop_anchors(judge):
+        if stop_anchors(judge, user=request.user):
             said = f"Ended the anchor runs of {judge}."
     elif request.method == "POST" and form.is_valid():
         try:
@@ -44,7 +43,6 @@ def set_schedule(request: HttpRequest, pk: int) -> HttpResponse:
         except FieldsRefused as refused:
             _show(form, refused)
     if said:
-        log_action(study=study, by=request.user, message=said)
         messages.success(request, said)
         return HttpResponseRedirect(back)
     context: dict[str, Any] = {

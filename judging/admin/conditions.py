@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from evaluation.admin.pages import page, tabs
 from evaluation.admin.rights import FORM, study_for
 from evaluation.refusals import FieldsRefused
-from evaluation.services.history import log_action
 from judging.admin.run_groups import together_url
 from judging.backends.chat_options import MOST_EXAMPLES
 from judging.models import Judge
@@ -47,7 +46,6 @@ def prompt_conditions(request: HttpRequest, pk: int) -> HttpResponse:
                     form.add_error(name if name in form.fields else None, sentence)
         else:
             said = f"Created the prompt conditions of {judge}: {', '.join(map(str, made))}."
-            log_action(study=study, by=request.user, message=said)
             messages.success(request, said)
             return HttpResponseRedirect(together_url(made))
     context: dict[str, Any] = {

@@ -17,6 +17,7 @@ from evaluation.models import Study
 from evaluation.permissions import studies_for
 from evaluation.refusals import Refused
 from evaluation.storable import storable
+from evaluation.tasks import enqueue_job
 from judging.admin.spending import ModelPriceInline
 from judging.backends import CHAT
 from judging.models import Endpoint
@@ -32,10 +33,9 @@ from judging.services.endpoints.connection_test import (
     KINDS,
     begin_test,
     findings,
-    is_lost,
-    is_testing,
+    forget_tests,
+    last_test,
 )
-from judging.tasks import queue_test
 
 SERVER = (
     "name", "base_url", "key_name", "timeout_seconds", "max_in_flight", "requests_per_minute", "tokens_per_minute",
@@ -175,24 +175,21 @@ class EndpointAdmin(admin.ModelAdmin):
         refused = address_refusals(endpoint)
         address = reverse("admin:judging_endpoint_test", args=[pk])
         if request.method == "POST" and not refused:
+            model = storable(request.POST.get("model", "")).strip()[:200]
             try:
-                begin_test(endpoint, storable(request.POST.get("model", "")).strip()[:200], _kind(request))
+                enqueue_job(begin_test(endpoint, model, _kind(request), by=request.user))
             except Refused as problems:
                 messages.error(request, str(problems))
-            else:
-                queue_test(pk)
             return HttpResponseRedirect(address)
+        test = last_test(endpoint)
         context = {
             "title": f"Test {endpoint}",
             "endpoint": endpoint,
             "refused": refused,
-            "tested": endpoint.tested,
-            "testing": is_testing(endpoint),
-            "lost": is_lost(endpoint),
-            "able": findings(endpoint.tested.get("able") or {}),
-            "kinds": [
-                (key, label, key == endpoint.tested.get("kind", CHAT.key)) for key, label in KINDS.items()
-            ],
+            "state": test.state,
+            "tested": test.found,
+            "able": findings(test.found.get("able") or {}),
+            "kinds": [(key, label, key == test.found.get("kind", CHAT.key)) for key, label in KINDS.items()],
             "address": address,
         }
         if request.headers.get("HX-Request"):
@@ -213,9 +210,8 @@ class EndpointAdmin(admin.ModelAdmin):
         if not change:
             obj.created_by = request.user
         moved = not change or bool(PLACE & set(form.changed_data))
-        if moved:
-            # What was found out about the old place says nothing of the new one.
-            obj.capabilities, obj.probed_at, obj.tested = {}, None, {}
+        if change and moved:
+            forget_tests(obj)
         if moved or "trusted" in form.changed_data:
             set_trust(obj, request.user, trusted=form.cleaned_data.get("trusted", False))
         super().save_model(request, obj, form, change)

@@ -15,14 +15,12 @@ from evaluation.admin.pages import EmptyNote, Tab, page, tabs
 from evaluation.admin.rights import FORM, View, has_right, study_for, study_page
 from evaluation.models import Item, Role, Study
 from evaluation.refusals import FieldsRefused
-from evaluation.services.history import log_action
-from judging import prompting
 from judging.admin.anchors import set_schedule
 from judging.admin.conditions import prompt_conditions
 from judging.admin.judge_options import option_field, option_name, read_option
+from judging.admin.judge_runs import start
 from judging.admin.jury import new_jury
 from judging.admin.preset import judges_of_preset
-from judging.admin.run import start
 from judging.admin.run_groups import MOST_JUDGES, start_together, together_url
 from judging.admin.spending import set_budget, spending_context
 from judging.admin.steps import write_steps_page
@@ -30,14 +28,23 @@ from judging.asking import asking_of
 from judging.backends import BACKENDS
 from judging.backends.base import Unmeasurable
 from judging.models import Endpoint, Judge
-from judging.services import create_judge, edit_judge, judge_settings, preview_request
+from judging.prompting.settings import CannotAsk
+from judging.prompting.template import PLACEHOLDERS
 from judging.services.conditions import has_conditions
 from judging.services.derived.composite import latest_map
 from judging.services.endpoints.access import offered_endpoints
 from judging.services.evaluation_steps import takes_steps
-from judging.services.judges import FIELDS, current_spec, preview_stimulus
+from judging.services.judges import (
+    FIELDS,
+    create_judge,
+    current_spec,
+    edit_judge,
+    judge_settings,
+    preview_request,
+    preview_stimulus,
+)
 
-tabs["judges"] = Tab("Judges", "judging_judge_changelist", 70, group="Judges")
+tabs["judges"] = Tab("All judges", "judging_judge_changelist", 70, group="Judges")
 
 
 class JudgeForm(forms.ModelForm):
@@ -160,7 +167,7 @@ class JudgeForm(forms.ModelForm):
             "own_family": "Family of its own model, such as the vendor's.",
             "extra": 'JSON, with the names that the endpoint uses, such as {"top_p": 0.9}.',
             "template": "Leave empty for the prompt derived from the protocol's guideline and questions. Placeholders: "
-            + ", ".join(f"{{{name}}}" for name in prompting.PLACEHOLDERS)
+            + ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
             + ".",
         }
 
@@ -216,7 +223,6 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _saved(request: HttpRequest, study: Study, judge: Judge, said: str) -> HttpResponse:
-    log_action(study=study, by=request.user, message=said)
     messages.success(request, said)
     return HttpResponseRedirect(reverse("admin:judging_judge_change", args=[judge.pk]))
 
@@ -244,7 +250,7 @@ def prompt(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         try:
             context.update(_prompt(request, judge, item))
-        except (prompting.CannotAsk, Unmeasurable) as cannot:
+        except (CannotAsk, Unmeasurable) as cannot:
             problem = str(cannot)
     context["problem"] = problem
     return page(request, "admin/judging/prompt.html", context, study=study, tab="judges")

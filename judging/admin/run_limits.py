@@ -6,8 +6,8 @@ from judging.models import Purpose
 
 PURPOSES = (
     (Purpose.MAIN, "main: judgments are in the report"),
-    (Purpose.TRIAL, "trial: for testing, in no figure"),
-    (Purpose.ANCHOR, "anchor: bypasses the cache, in no figure"),
+    (Purpose.TRIAL, "trial: for testing, not in the report"),
+    (Purpose.ANCHOR, "anchor: bypasses the cache, not in the report"),
 )
 
 

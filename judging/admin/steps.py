@@ -1,5 +1,7 @@
 """A judge's evaluation steps, and the button that has its model write them; a worker asks meanwhile."""
 
+from contextlib import suppress
+
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -7,12 +9,15 @@ from django.utils.cache import add_never_cache_headers
 
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, study_for
-from evaluation.services.history import log_action
+from evaluation.models import Job
+from evaluation.refusals import Refused
+from evaluation.tasks import enqueue_job
 from judging.asking.scores.geval import criteria_of
 from judging.models import Judge
-from judging.services import judge_settings
-from judging.services.evaluation_steps import begin_steps, is_writing, steps_refusals, takes_steps
-from judging.tasks import queue_steps
+from judging.services.evaluation_steps import begin_steps, latest_steps, steps_refusals, takes_steps
+from judging.services.judges import judge_settings
+
+UNSENT = "The job queue can't be reached right now. The request is saved, and sent by itself once it can."
 
 
 def write_steps_page(request: HttpRequest, pk: int) -> HttpResponse:
@@ -25,21 +30,24 @@ def write_steps_page(request: HttpRequest, pk: int) -> HttpResponse:
     refused = steps_refusals(judge)
     address = reverse("admin:judging_judge_steps", args=[pk])
     if request.method == "POST" and not refused:
-        if not is_writing(judge):
-            begin_steps(judge, request.user)
-            log_action(study=study, by=request.user, message=f"Asked for evaluation steps of {judge}.")
-            queue_steps(pk)
+        # Refused: the model is writing already, which the page shows.
+        with suppress(Refused):
+            asked = begin_steps(judge, request.user)
+            enqueue_job(asked)
         return HttpResponseRedirect(address)
-    asked, writing = judge.steps_asked, is_writing(judge)
-    written = Judge.objects.filter(pk=asked.get("judge"), study=judge.study_id).first()
+    job = latest_steps(judge)
+    lost = job is not None and job.is_lost
+    written = (
+        None if job is None else Judge.objects.filter(pk=job.parameters.get("judge"), study=study).first()
+    )
     context = {
         "title": f"Evaluation steps of {judge}",
         "judge": written or judge,
         "criteria": criteria_of(judge_settings(judge)),
         "refused": refused,
-        "writing": writing,
-        "lost": asked.get("state") == "asking" and not writing,
-        "problem": asked.get("problem", ""),
+        "writing": job is not None and job.is_active and not lost,
+        "lost": lost,
+        "problem": _problem(job),
         "written": written,
         "address": address,
     }
@@ -49,3 +57,9 @@ def write_steps_page(request: HttpRequest, pk: int) -> HttpResponse:
         response = page(request, "admin/judging/steps.html", context, study=study, tab="judges")
     add_never_cache_headers(response)
     return response
+
+
+def _problem(job: Job | None) -> str:
+    if job is None or job.state == Job.State.DONE:
+        return ""
+    return UNSENT if job.is_unsent else job.message

@@ -79,7 +79,7 @@ class JudgeAnchors(StudyView):
     )
     def delete(self, request: Request, slug: str, judge: int) -> Response:
         found = judge_of(self.study, judge)
-        stop_anchors(found)
+        stop_anchors(found, user=request.user)
         return Response(_record(found))
 
 

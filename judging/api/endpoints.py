@@ -16,11 +16,11 @@ from evaluation.api.paging import IdPagination
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import BodyTextField, PageQuery, StrictSerializer
 from evaluation.refusals import Refused
+from evaluation.tasks import enqueue_job
 from judging.backends import CHAT
 from judging.models import Endpoint
 from judging.services.endpoints.access import endpoints_for, may_change
-from judging.services.endpoints.connection_test import KIND_CHOICES, begin_test, is_lost
-from judging.tasks import queue_test
+from judging.services.endpoints.connection_test import KIND_CHOICES, begin_test, last_test
 
 
 class EndpointSerializer(serializers.Serializer[Any]):
@@ -127,18 +127,19 @@ class EndpointTest(ApiView):
     def post(self, request: Request, name: str) -> Response:
         body = StartEndpointTestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
+        model, kind = body.validated_data["model"].strip(), body.validated_data["kind"]
         try:
-            begin_test(self.endpoint, body.validated_data["model"].strip(), body.validated_data["kind"])
+            enqueue_job(begin_test(self.endpoint, model, kind, by=request.user))
         except Refused as refused:
             raise Conflict(str(refused), code="refused") from None
-        queue_test(self.endpoint.pk)
         return Response(_test_record(self.endpoint))
 
 
 def _test_record(endpoint: Endpoint) -> dict[str, Any]:
-    tested = endpoint.tested
+    test = last_test(endpoint)
+    tested = test.found
     return {
-        "state": "lost" if is_lost(endpoint) else tested.get("state", ""),
+        "state": test.state,
         "model": tested.get("model", ""),
         "kind": tested.get("kind", CHAT.key),
         "problem": tested.get("problem", ""),

@@ -20,7 +20,7 @@ from evaluation.models import Study
 from evaluation.refusals import Refused
 from judging.backends import backend_choices
 from judging.models import Judge, Orders, Rationale, SelfPreference, Verdict
-from judging.services import estimate
+from judging.services.estimates.run_estimate import estimate
 
 MAX_ITEMS = 2**31 - 1
 MAX_IN_FLIGHT = 1024

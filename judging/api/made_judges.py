@@ -16,9 +16,9 @@ from judging.api.judges import JudgeSerializer, judge_of, judge_records
 from judging.api.runs import allowed, read_body
 from judging.backends.derived import COMPOSITE, MAP_GIVEN
 from judging.models import Judge
-from judging.services import create_judge
 from judging.services.conditions import create_conditions
 from judging.services.derived.composite import latest_map
+from judging.services.judges import create_judge
 
 MOST = 20
 
@@ -55,6 +55,10 @@ class AgreementSerializer(serializers.Serializer[Any]):
 
 class MapAgreementSerializer(serializers.Serializer[Any]):
     cross_fitted = AgreementSerializer()
+    of_map = AgreementSerializer(
+        required=False,
+        help_text="Of the categories for which every fold chose the map's member; runs of before have none.",
+    )
     in_sample = AgreementSerializer(help_text="Too high: of the people that it was chosen on.")
 
 
@@ -68,6 +72,10 @@ class MapSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="The member of each category."
     )
     otherwise = serializers.CharField(help_text="The member of any other category.")
+    least_judged = serializers.IntegerField(
+        allow_null=True,
+        help_text="Judged queries below which a category took the member that is best over all.",
+    )
     agreement = MapAgreementSerializer(
         allow_null=True, help_text="With the people that it was chosen on; null of a map that was given."
     )

@@ -15,26 +15,27 @@ from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import MAX_ID, BodyIntegerField, MoneyField, PageQuery, StrictSerializer
 from evaluation.models import Study
-from judging.acts import begin_runs
-from judging.api.judges import EstimateQuery, EstimateSerializer
-from judging.api.runs import (
-    IDEMPOTENCY_KEY,
+from judging.acts import begin_runs, change_group_budget
+from judging.api.judge_runs import (
+    JUDGE_RUNS,
     RunJudgeSerializer,
     RunLimitsSerializer,
     RunSerializer,
+    runs_of,
+)
+from judging.api.judges import EstimateQuery, EstimateSerializer
+from judging.api.runs import (
+    IDEMPOTENCY_KEY,
     allowed,
     money_text,
     read_body,
-    run_records,
-    runs_of,
     start_once,
     time_text,
 )
 from judging.models import Judge, Run
 from judging.services.calls.ledger import exact_sum
 from judging.services.groups.group_estimate import MemberEstimate, estimate_runs
-from judging.services.groups.run_groups import GROUPED, groups_of, set_group_budget
-from judging.tasks import enqueue_run
+from judging.services.groups.run_groups import GROUPED, groups_of
 
 MOST_JUDGES = 50
 ID_LIST = rf"^[0-9]{{1,18}}(,[0-9]{{1,18}}){{1,{MOST_JUDGES - 1}}}\Z"
@@ -151,8 +152,7 @@ class RunGroupDetail(StudyView):
     def put(self, request: Request, slug: str, group: int) -> Response:
         found = group_of(self.study, group)
         budget = read_body(GroupBudgetSerializer, request)["budget"]
-        for run in allowed(lambda: set_group_budget(found, budget)):
-            enqueue_run(run)
+        allowed(lambda: change_group_budget(found, budget, by=request.user))
         return Response(_record(group_of(self.study, group)))
 
 
@@ -211,7 +211,7 @@ def _record(group: Any) -> dict[str, Any]:
 
 def _records(groups: Sequence[Any]) -> list[dict[str, Any]]:
     """With the runs of all of them read at once."""
-    runs: dict[int, list[Run]] = {group.pk: [] for group in groups}
+    runs: dict[int | None, list[Run]] = {group.pk: [] for group in groups}
     if groups:
         for run in runs_of(groups[0].study).filter(group__in=runs).order_by("pk"):
             runs[run.group_id].append(run)
@@ -221,7 +221,7 @@ def _records(groups: Sequence[Any]) -> list[dict[str, Any]]:
             "budget": money_text(group.budget),
             "spent": money_text(exact_sum(group.spent)),
             "created_at": time_text(group.created_at),
-            "runs": run_records(runs[group.pk]),
+            "runs": JUDGE_RUNS.records(runs[group.pk]),
         }
         for group in groups
     ]

@@ -1,13 +1,15 @@
-"""Runs: started, followed and steered."""
+"""Runs of any work: listed, shown and steered. What a kind of work has of its own is its `RunKind`."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
+from django.db.models import QuerySet
 from django.http import Http404
+from django.urls import URLPattern, path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
@@ -17,18 +19,14 @@ from rest_framework.response import Response
 from evaluation.api.base import StudyView
 from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.problems import CONFLICTS, Conflict
-from evaluation.api.query import MAX_ID, BodyIntegerField, MoneyField, PageQuery, StrictSerializer
+from evaluation.api.query import BodyIntegerField, MoneyField, PageQuery, StrictSerializer
 from evaluation.models import Outcome, Study
 from evaluation.refusals import FieldsRefused, Refused, WrongState
 from evaluation.services.idempotency import IdempotencyKeyReused, run_once
-from judging.acts import act_on, begin_run
-from judging.api.judges import MAX_IN_FLIGHT, MAX_ITEMS
-from judging.models import BatchState, CallBatch, Judge, Purpose, Run, RunState
-from judging.services import (
-    RunProgress,
-    run_progress,
-    unreadable_reply,
-)
+from judging.acts import act_on
+from judging.api.judges import MAX_IN_FLIGHT
+from judging.models import BatchState, CallBatch, Run, RunState
+from judging.services.runs.progress import RunProgress, run_progress
 
 T = TypeVar("T")
 IDEMPOTENCY_KEY_SHAPE = re.compile(r"[A-Za-z0-9._:-]{1,255}")
@@ -42,28 +40,14 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 )
 
 
-class RunJudgeSerializer(serializers.Serializer[Any]):
+# The part that the runs of every kind have. (As a docstring it would stand in the description of each.)
+class RunStateSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
-    name = serializers.CharField()
-    version = serializers.IntegerField()
-
-
-class RunSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    judge = RunJudgeSerializer()
-    rater = serializers.CharField(help_text="The pseudonym under which its judgments are found.")
-    in_figures = serializers.BooleanField(help_text="Only the latest complete main run of a judge is.")
-    revision = serializers.IntegerField()
-    purpose = serializers.ChoiceField(choices=Purpose.choices)
-    group = serializers.IntegerField(
-        allow_null=True, help_text="Id of the group that it was started in, together with other judges' runs."
-    )
     state = serializers.ChoiceField(choices=RunState.choices)
     state_text = serializers.CharField(
         help_text="The state in words; a complete run says how many of its calls were not answered."
     )
     reason = serializers.CharField(help_text="Why it stands still, in a sentence.")
-    max_items = serializers.IntegerField(allow_null=True)
     in_flight = serializers.IntegerField(allow_null=True)
     by_batch = serializers.BooleanField(help_text="Asked through the endpoint's Batch API.")
     budget = serializers.CharField(allow_null=True, help_text="As text.")
@@ -96,14 +80,6 @@ class ProgressSerializer(serializers.Serializer[Any]):
     last_error = serializers.CharField()
 
 
-class UnreadReplySerializer(serializers.Serializer[Any]):
-    item = serializers.CharField(help_text="Key of the item.")
-    step = serializers.CharField(help_text="Key of the question, where each is asked in a call of its own.")
-    raw = serializers.CharField(help_text="The reply as it came, up to 4,000 characters.")
-    error = serializers.CharField(help_text="Why it could not be read.")
-    expected = serializers.CharField(help_text="A reply that could have been read.")
-
-
 class BatchSerializer(serializers.Serializer[Any]):
     id = serializers.CharField(help_text="At the endpoint; empty until it is there.")
     state = serializers.ChoiceField(choices=BatchState.choices)
@@ -117,45 +93,10 @@ class BatchSerializer(serializers.Serializer[Any]):
     ended_at = serializers.DateTimeField(allow_null=True)
 
 
-class RunDetailSerializer(RunSerializer):
+# The part that is told of a single run, of every kind.
+class FollowedRunSerializer(serializers.Serializer[Any]):
     progress = ProgressSerializer()
     batches = BatchSerializer(many=True, help_text="Of a run as batches, in their order.")
-    unread_reply = UnreadReplySerializer(
-        allow_null=True, help_text="The latest reply that could not be read, if any."
-    )
-
-
-class RunLimitsSerializer(StrictSerializer):
-    """The limits that every run has."""
-
-    max_items = BodyIntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=MAX_ITEMS,
-        help_text="Drawn by the seed; null: all.",
-    )
-    in_flight = BodyIntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=MAX_IN_FLIGHT,
-        help_text="Of each run; null: as the endpoint allows.",
-    )
-    by_batch = serializers.BooleanField(
-        required=False,
-        help_text="Ask through the endpoint's Batch API, at its price of batches: for runs that can wait a day.",
-    )
-
-
-class StartSerializer(RunLimitsSerializer):
-    """The judge to run, and the limits of the run."""
-
-    judge = BodyIntegerField(min_value=1, max_value=MAX_ID, help_text="Id of a judge of this study.")
-    purpose = serializers.ChoiceField(choices=Purpose.choices, required=False)
-    budget = MoneyField(
-        required=False, allow_null=True, help_text="The run stops when this is spent; null: no limit."
-    )
 
 
 class ResumeSerializer(StrictSerializer):
@@ -169,97 +110,106 @@ class RunListQuery(PageQuery):
     state = serializers.ChoiceField(required=False, choices=RunState.choices)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunKind:
+    """A kind of runs in the API: its addresses, its words, and its own part of what is told of a run."""
+
+    # The addresses are <base>/, <base>/<id>/ and <base>/<id>/<act>/, under these names.
+    base: str
+    name: str
+    tag: str
+    runs: Callable[[Study], QuerySet[Run]]
+    # Its own fields, of several runs and of a single one beside these.
+    own: Callable[[Sequence[Run]], list[dict[str, Any]]]
+    own_detail: Callable[[Run], dict[str, Any]]
+    detail_serializer: type[RunStateSerializer]
+    # The operation's id and summary, of reading one run and of each act.
+    reading: tuple[str, str]
+    acts: Mapping[str, tuple[str, str]]
+
+    def get(self, study: Study, pk: int) -> Run:
+        run = self.runs(study).filter(pk=pk).first()
+        if run is None:
+            raise Http404
+        return run
+
+    def records(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
+        return [_state_record(run) | own for run, own in zip(runs, self.own(runs), strict=True)]
+
+    def detail(self, run: Run) -> dict[str, Any]:
+        return (
+            self.records([run])[0]
+            | {
+                "progress": _progress_record(run_progress(run)),
+                "batches": [_batch_record(each) for each in run.batches.all()],
+            }
+            | self.own_detail(run)
+        )
+
+    def urls(self, listing: type["RunList"]) -> list[URLPattern]:
+        """The addresses of the kind, whose list also starts runs."""
+        one = f"{self.base}/<int:run>/"
+        return [
+            path(f"{self.base}/", listing.as_view(), name=f"{self.name}-list"),
+            path(one, _detail_view(self).as_view(), name=f"{self.name}-detail"),
+            *(
+                path(f"{one}{act}/", _act_view(self, act).as_view(), name=f"{self.name}-{act}")
+                for act in self.acts
+            ),
+        ]
+
+
 class RunList(StudyView):
+    """A study's runs of one kind, newest first; a kind's own list also starts them."""
+
+    kind: ClassVar[RunKind]
     query_class = RunListQuery
     pagination_class = NewestFirstPagination
 
-    @extend_schema(
-        operation_id="list_runs",
-        summary="A study's runs, newest first",
-        tags=["runs"],
-        responses=RunSerializer(many=True),
-    )
     def get(self, request: Request, slug: str) -> Response:
-        runs = runs_of(self.study)
+        runs = self.kind.runs(self.study)
         if "state" in self.query:
             runs = runs.filter(state=self.query["state"])
-        return self.paged(runs, run_records)
-
-    @extend_schema(
-        operation_id="start_run",
-        summary="Start a run of a judge over the study's items",
-        tags=["runs"],
-        parameters=[IDEMPOTENCY_KEY],
-        request=StartSerializer,
-        responses={201: RunDetailSerializer, **CONFLICTS},
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        wanted = read_body(StartSerializer, request)
-        judges = Judge.objects.select_related("endpoint", "study")
-        judge = judges.filter(study=self.study, pk=wanted.pop("judge")).first()
-        if judge is None:
-            raise ValidationError({"judge": [ErrorDetail("This study has no such judge.", "unknown")]})
-
-        def start() -> dict[str, Any]:
-            return _detail(allowed(lambda: begin_run(self.study, judge, by=request.user, **wanted)))
-
-        return start_once(request, start)
+        return self.paged(runs, self.kind.records)
 
 
-class RunDetail(StudyView):
-    @extend_schema(
-        operation_id="get_run",
-        summary="One run and how far it is",
-        tags=["runs"],
-        responses=RunDetailSerializer,
-    )
-    def get(self, request: Request, slug: str, run: int) -> Response:
-        return Response(_detail(run_of(self.study, run)))
+def _detail_view(kind: RunKind) -> type[StudyView]:
+    operation_id, summary = kind.reading
+
+    class RunDetail(StudyView):
+        @extend_schema(
+            operation_id=operation_id,
+            summary=summary,
+            tags=[kind.tag],
+            responses=kind.detail_serializer,
+        )
+        def get(self, request: Request, slug: str, run: int) -> Response:
+            return Response(kind.detail(kind.get(self.study, run)))
+
+    return RunDetail
 
 
-class RunAction(StudyView):
-    """One act on a run, by who may change the study; it stands in the study's history."""
+def _act_view(kind: RunKind, act: str) -> type[StudyView]:
+    operation_id, summary = kind.acts[act]
+    body = ResumeSerializer if act == "resume" else None
 
-    def act(self, run: int, act: str, **changes: Any) -> Response:
-        found = run_of(self.study, run)
-        allowed(lambda: act_on(found, act, by=self.request.user, **changes))
-        return Response(_detail(found))
+    class RunAct(StudyView):
+        """One act on a run, by who may change the study; it stands in the study's history."""
 
+        @extend_schema(
+            operation_id=operation_id,
+            summary=summary,
+            tags=[kind.tag],
+            request=body,
+            responses={200: kind.detail_serializer, **CONFLICTS},
+        )
+        def post(self, request: Request, slug: str, run: int) -> Response:
+            found = kind.get(self.study, run)
+            changes = read_body(body, request) if body else {}
+            allowed(lambda: act_on(found, act, by=request.user, **changes))
+            return Response(kind.detail(found))
 
-class RunPause(RunAction):
-    @extend_schema(
-        operation_id="pause_run",
-        summary="No further calls until the run is resumed",
-        tags=["runs"],
-        request=None,
-        responses={200: RunDetailSerializer, **CONFLICTS},
-    )
-    def post(self, request: Request, slug: str, run: int) -> Response:
-        return self.act(run, "pause")
-
-
-class RunCancel(RunAction):
-    @extend_schema(
-        operation_id="cancel_run",
-        summary="End a run for good; its judgments stay, in no figure",
-        tags=["runs"],
-        request=None,
-        responses={200: RunDetailSerializer, **CONFLICTS},
-    )
-    def post(self, request: Request, slug: str, run: int) -> Response:
-        return self.act(run, "cancel")
-
-
-class RunResume(RunAction):
-    @extend_schema(
-        operation_id="resume_run",
-        summary="Resume a run that was paused or that Assay stopped, with another budget if need be",
-        tags=["runs"],
-        request=ResumeSerializer,
-        responses={200: RunDetailSerializer, **CONFLICTS},
-    )
-    def post(self, request: Request, slug: str, run: int) -> Response:
-        return self.act(run, "resume", **read_body(ResumeSerializer, request))
+    return RunAct
 
 
 def start_once(request: Request, start: Callable[[], dict[str, Any]]) -> Response:
@@ -272,18 +222,6 @@ def start_once(request: Request, start: Callable[[], dict[str, Any]]) -> Respons
     except IdempotencyKeyReused as otherwise:
         raise Conflict(str(otherwise), code="idempotency_key_used") from None
     return Response(answer, status=201)
-
-
-def runs_of(study: Study) -> Any:
-    runs = Run.objects.filter(study=study, judging__isnull=False)
-    return runs.select_related("judging__judge", "judging__rater", "judging__revision")
-
-
-def run_of(study: Study, pk: int) -> Run:
-    run: Run | None = runs_of(study).filter(pk=pk).first()
-    if run is None:
-        raise Http404
-    return run
 
 
 def allowed(act: Callable[[], T]) -> T:
@@ -313,44 +251,13 @@ def _idempotency_key(request: Request) -> str | None:
     return key
 
 
-def run_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    return [run_record(run) for run in runs]
+def _state_record(run: Run) -> dict[str, Any]:
+    plain = {name: getattr(run, name) for name in ("state", "state_text", "reason", "in_flight", "by_batch")}
+    times = {name: time_text(getattr(run, name)) for name in ("created_at", "started_at", "finished_at")}
+    return {"id": run.pk, "budget": money_text(run.budget), **plain, **times}
 
 
-def run_record(run: Run) -> dict[str, Any]:
-    judging = run.judging
-    judge, rater = judging.judge, judging.rater
-    return {
-        "id": run.pk,
-        "judge": {"id": judge.pk, "name": judge.name, "version": judge.version},
-        "rater": rater.pseudonym,
-        "in_figures": rater.in_figures,
-        "revision": judging.revision.number,
-        "purpose": judging.purpose,
-        "group": run.group_id,
-        "state": run.state,
-        "state_text": run.state_text,
-        "reason": run.reason,
-        "max_items": judging.max_items,
-        "in_flight": run.in_flight,
-        "by_batch": run.by_batch,
-        "budget": money_text(run.budget),
-        "created_at": time_text(run.created_at),
-        "started_at": time_text(run.started_at),
-        "finished_at": time_text(run.finished_at),
-    }
-
-
-def _detail(run: Run) -> dict[str, Any]:
-    unread = unreadable_reply(run)
-    return run_record(run) | {
-        "progress": progress_record(run_progress(run)),
-        "batches": [batch_record(each) for each in run.batches.all()],
-        "unread_reply": asdict(unread) if unread else None,
-    }
-
-
-def batch_record(batch: CallBatch) -> dict[str, Any]:
+def _batch_record(batch: CallBatch) -> dict[str, Any]:
     return {name: getattr(batch, name) for name in ("state", "status", "calls", "done", "reason")} | {
         "id": batch.remote,
         "created_at": time_text(batch.created_at),
@@ -358,7 +265,7 @@ def batch_record(batch: CallBatch) -> dict[str, Any]:
     }
 
 
-def progress_record(progress: RunProgress) -> dict[str, Any]:
+def _progress_record(progress: RunProgress) -> dict[str, Any]:
     plain = (
         "total", "final", "open", "leased", "waiting", "cached", "prompt_tokens", "completion_tokens", "held_back",
         "per_second", "seconds_left", "last_error",

@@ -13,21 +13,12 @@ from judging.api.generation.products import (
     ProductsRestore,
     ProductStudies,
 )
-from judging.api.generation.runs import (
-    PipelineRunCancel,
-    PipelineRunDetail,
-    PipelineRunLaterSteps,
-    PipelineRunList,
-    PipelineRunPassOver,
-    PipelineRunPause,
-    PipelineRunResume,
-    PipelineRunRetry,
-)
+from judging.api.generation.runs import PIPELINE_RUNS, PipelineRunLaterSteps, PipelineRunList
+from judging.api.judge_runs import JUDGE_RUNS, JudgeRunList
 from judging.api.judges import JudgeDetail, JudgeEstimate, JudgeList
 from judging.api.made_judges import CompositeList, JudgeConditions, JudgeMap
 from judging.api.prices import PriceList
 from judging.api.run_groups import RunGroupDetail, RunGroupEstimate, RunGroupList
-from judging.api.runs import RunCancel, RunDetail, RunList, RunPause, RunResume
 from judging.api.spending import StudySpending
 
 STUDY = "studies/<slug:slug>"
@@ -48,21 +39,11 @@ urlpatterns = [
     path(f"{STUDY}/run-groups/", RunGroupList.as_view(), name="run-group-list"),
     path(f"{STUDY}/run-groups/estimate/", RunGroupEstimate.as_view(), name="run-group-estimate"),
     path(f"{STUDY}/run-groups/<int:group>/", RunGroupDetail.as_view(), name="run-group-detail"),
-    path(f"{STUDY}/runs/", RunList.as_view(), name="run-list"),
-    path(f"{STUDY}/runs/<int:run>/", RunDetail.as_view(), name="run-detail"),
-    path(f"{STUDY}/runs/<int:run>/pause/", RunPause.as_view(), name="run-pause"),
-    path(f"{STUDY}/runs/<int:run>/resume/", RunResume.as_view(), name="run-resume"),
-    path(f"{STUDY}/runs/<int:run>/cancel/", RunCancel.as_view(), name="run-cancel"),
+    *JUDGE_RUNS.urls(JudgeRunList),
     path(f"{GENERATION}/pipelines/", PipelineList.as_view(), name="pipeline-list"),
     path(f"{GENERATION}/estimate/", PipelineEstimateView.as_view(), name="pipeline-estimate"),
     path(f"{GENERATION}/import/", ProductFileImport.as_view(), name="product-import"),
-    path(f"{GENERATION}/runs/", PipelineRunList.as_view(), name="pipeline-run-list"),
-    path(f"{PIPELINE_RUN}/", PipelineRunDetail.as_view(), name="pipeline-run-detail"),
-    path(f"{PIPELINE_RUN}/pause/", PipelineRunPause.as_view(), name="pipeline-run-pause"),
-    path(f"{PIPELINE_RUN}/resume/", PipelineRunResume.as_view(), name="pipeline-run-resume"),
-    path(f"{PIPELINE_RUN}/cancel/", PipelineRunCancel.as_view(), name="pipeline-run-cancel"),
-    path(f"{PIPELINE_RUN}/retry/", PipelineRunRetry.as_view(), name="pipeline-run-retry"),
-    path(f"{PIPELINE_RUN}/pass-over/", PipelineRunPassOver.as_view(), name="pipeline-run-pass-over"),
+    *PIPELINE_RUNS.urls(PipelineRunList),
     path(f"{PIPELINE_RUN}/later-steps/", PipelineRunLaterSteps.as_view(), name="pipeline-run-later-steps"),
     path(f"{PIPELINE_RUN}/export/", ProductFile.as_view(), name="product-export"),
     path(f"{PIPELINE_RUN}/studies/", ProductStudies.as_view(), name="product-studies"),

@@ -4,15 +4,13 @@ One more is a module here, which makes an `Asking`, and its line in the registry
 """
 
 from evaluation.registry import Registry
-from judging.asking.base import Asking, ItemCall, possible_earlier
+from judging.asking.base import Asking
 from judging.asking.embeddings import EMBEDDINGS
 from judging.asking.forms import FORM
 from judging.asking.perplexity import PERPLEXITIES
 from judging.asking.scores.constraints import CONSTRAINTS
 from judging.asking.scores.entry_scores import ENTRY_SCORES
 from judging.asking.scores.geval import GEVAL
-
-__all__ = ["ASKINGS", "Asking", "ItemCall", "asking_of", "possible_earlier"]
 
 ASKINGS: Registry[Asking] = Registry(
     "way of asking",

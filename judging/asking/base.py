@@ -1,35 +1,17 @@
 """The seam between a judge's run and the way in which its model is asked about items."""
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from evaluation.protocols import Protocol as StudyProtocol
 from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import Spec, Stimulus
-from judging.backends.base import NO_DRAWS, Draws, Reply, Request
-from judging.parsing import Reading
-from judging.prompting import ExpectedReply, Settings
-
-
-@dataclass(frozen=True, kw_only=True)
-class ItemCall:
-    """One call about an item: the material of its request, and of the reading of its reply."""
-
-    protocol: StudyProtocol
-    spec: Spec
-    stimulus: Stimulus
-    settings: Settings
-    # The presented order as canonical parts, "r2,r1".
-    order: str
-    step: str = ""
-    # What the steps before it said, {step: data}; only of a step that follows others.
-    earlier: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    # Of the judge's model, or of an endpoint by model.
-    capabilities: Mapping[str, Any] = field(default_factory=dict)
-    seed: int | None = None
-    # Of this judgment, where a number leaves something to chance.
-    draws: Draws = NO_DRAWS
+from judging.backends.base import Reply, Request
+from judging.parsing.reply import Reading
+from judging.prompting.expected_reply import ExpectedReply
+from judging.prompting.item_call import ItemCall
+from judging.prompting.settings import Settings
 
 
 class Asking(Protocol):
@@ -92,14 +74,3 @@ def possible_earlier(asking: Asking, call: ItemCall) -> ItemCall:
             each = replace(plain, step=step)
             earlier[step] = asking.read(each, Reply(text=asking.expected(each).text)).data
     return replace(call, earlier=earlier)
-
-
-def joined_by_part(data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The values of all steps; what several steps say of one key, each of other parts, stands side by side."""
-    found: dict[str, Any] = {}
-    for each in data:
-        for key, value in each.items():
-            before = found.get(key)
-            both = isinstance(before, Mapping) and isinstance(value, Mapping)
-            found[key] = {**before, **value} if both else value  # type: ignore[dict-item]
-    return found

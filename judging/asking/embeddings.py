@@ -8,7 +8,6 @@ import orjson
 from evaluation.protocols import Protocol
 from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import Spec, Stimulus
-from judging.asking.base import ItemCall, joined_by_part
 from judging.asking.measured import (
     answered_questions,
     compares,
@@ -24,8 +23,11 @@ from judging.backends.embedding.measure import (
     nearest_cosines,
     text_messages,
 )
-from judging.parsing import Reading, ReplyRejected
-from judging.prompting import ExpectedReply, Settings
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.reply import Reading
+from judging.prompting.expected_reply import ExpectedReply
+from judging.prompting.item_call import ItemCall, joined_by_part
+from judging.prompting.settings import Settings
 
 OWN_PARAMETERS = frozenset({"model", "input", "encoding_format"})
 

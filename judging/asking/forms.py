@@ -6,11 +6,14 @@ from typing import Any
 from evaluation.protocols import Protocol
 from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import Spec, Stimulus
-from judging import prompting
-from judging.asking.base import ItemCall, joined_by_part
 from judging.backends.base import Reply, Request
-from judging.parsing import Reading, read_reply
-from judging.prompting import Settings
+from judging.parsing.reply import Reading, read_reply
+from judging.prompting.expected_reply import ExpectedReply, expected_reply
+from judging.prompting.item_call import ItemCall, joined_by_part
+from judging.prompting.problems import settings_problems
+from judging.prompting.questions import steps
+from judging.prompting.request import build_request
+from judging.prompting.settings import Settings
 
 
 class FormAsking:
@@ -19,7 +22,7 @@ class FormAsking:
     key = "chat"
 
     def problems(self, protocol: Protocol, spec: Spec, settings: Settings) -> list[str]:
-        return prompting.settings_problems(protocol, spec, settings)
+        return settings_problems(protocol, spec, settings)
 
     def questions(self, spec: Spec, settings: Settings) -> list[str]:
         asked = set(settings.questions)
@@ -35,46 +38,19 @@ class FormAsking:
     def steps(
         self, protocol: Protocol, spec: Spec, stimulus: Stimulus, settings: Settings
     ) -> tuple[str, ...]:
-        return prompting.steps(protocol, spec, stimulus, settings)
+        return steps(protocol, spec, stimulus, settings)
 
     def last_step(self, settings: Settings) -> str:
         return settings.last_question
 
     def request(self, call: ItemCall, frames: MutableMapping[Any, Any]) -> Request:
-        return prompting.build_request(
-            call.protocol,
-            call.spec,
-            call.stimulus,
-            call.settings,
-            order=call.order,
-            step=call.step,
-            earlier=joined_by_part(list(call.earlier.values())),
-            capabilities=call.capabilities,
-            seed=call.seed,
-            frames=frames,
-        )
+        return build_request(call, frames)
 
     def read(self, call: ItemCall, reply: Reply) -> Reading:
-        return read_reply(
-            call.protocol,
-            call.spec,
-            call.stimulus,
-            call.settings,
-            order=call.order,
-            step=call.step,
-            reply=reply,
-        )
+        return read_reply(call, reply)
 
-    def expected(self, call: ItemCall) -> prompting.ExpectedReply:
-        return prompting.expected_reply(
-            call.protocol,
-            call.spec,
-            call.stimulus,
-            call.settings,
-            order=call.order,
-            step=call.step,
-            capabilities=call.capabilities,
-        )
+    def expected(self, call: ItemCall) -> ExpectedReply:
+        return expected_reply(call)
 
     def joined(self, call: ItemCall, data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         return joined_by_part(data)

@@ -6,11 +6,12 @@ from typing import Any
 from evaluation.protocols import AnswersInvalid, QuestionSpec
 from evaluation.protocols.answers.measures import Measure, clean_answers
 from evaluation.protocols.base import Spec
-from judging.asking.base import ItemCall
 from judging.backends.base import Unmeasurable
 from judging.backends.measured import fits_scale, is_comparison, verdict_by_measure
-from judging.parsing import Reading, ReplyRejected
-from judging.prompting import Settings
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.reply import Reading
+from judging.prompting.item_call import ItemCall
+from judging.prompting.settings import Settings
 
 # Settings of a text that is written.
 WRITTEN = {

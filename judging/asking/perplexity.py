@@ -8,7 +8,6 @@ import orjson
 from evaluation.protocols import Protocol
 from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import Spec, Stimulus
-from judging.asking.base import ItemCall, joined_by_part
 from judging.asking.measured import answered_questions, measured_data, measured_problems
 from judging.backends.base import Reply, Request, Unmeasurable
 from judging.backends.metric_judges import reference_texts
@@ -22,8 +21,11 @@ from judging.backends.perplexity.measure import (
     perplexity_of,
     scoring_request,
 )
-from judging.parsing import Reading, ReplyRejected
-from judging.prompting import CannotAsk, ExpectedReply, Settings
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.reply import Reading
+from judging.prompting.expected_reply import ExpectedReply
+from judging.prompting.item_call import ItemCall, joined_by_part
+from judging.prompting.settings import CannotAsk, Settings
 
 OWN_PARAMETERS = frozenset(
     {"model", "prompt", "echo", "logprobs", "prompt_logprobs", "max_tokens", "temperature", "stream", "n"}

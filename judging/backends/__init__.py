@@ -5,41 +5,18 @@ One more is a module here, which makes a `ModelBackend`, a `Heuristic` or a `Der
 """
 
 from evaluation.registry import Registry
-from judging.backends.base import (
-    Backend,
-    Derived,
-    EndpointLike,
-    Heuristic,
-    JudgeBackend,
-    ModelBackend,
-    Probe,
-)
+from judging.backends.base import Backend, EndpointLike, Heuristic, JudgeBackend, ModelBackend, Probe
 from judging.backends.chat_options import CHAT_OPTIONS
 from judging.backends.derived import BY_MEASURE, COMPOSITE, WEIGHTED
 from judging.backends.embedding.judge import EMBEDDING
 from judging.backends.embedding.static_judge import STATIC_EMBEDDING
-from judging.backends.heuristics import LONGER, RANDOM, SHORTER, heuristic_data
+from judging.backends.heuristics import LONGER, RANDOM, SHORTER
 from judging.backends.metric_judges import METRIC_JUDGES
 from judging.backends.perplexity.judge import PERPLEXITY_JUDGE
 from judging.backends.probe import CHAT_PROBE
 from judging.backends.retrieval import RETRIEVAL
 from judging.backends.scores.entry_overlap import ENTRY_OVERLAP
 from judging.backends.scores.options import COUNT_OPTIONS, GEVAL_OPTIONS
-
-__all__ = [
-    "BACKENDS",
-    "CHAT",
-    "Derived",
-    "EndpointLike",
-    "Heuristic",
-    "JudgeBackend",
-    "ModelBackend",
-    "backend_choices",
-    "heuristic_data",
-    "heuristics",
-    "open_backend",
-    "probe_of",
-]
 
 
 def _open_chat(endpoint: EndpointLike, in_flight: int) -> Backend:

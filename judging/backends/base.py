@@ -56,10 +56,23 @@ class CallFailed(Exception):
     """This call failed for good; trying again won't help."""
 
 
+class RefusedByFilter(CallFailed):
+    """The endpoint's filter refused what was sent."""
+
+
 class TryAgain(Exception):
     """Slow down or try again: 429, 5xx, a timeout, a broken connection."""
 
-    def __init__(self, reason: str, *, after: float | None = None, status: int | None = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        after: float | None = None,
+        status: int | None = None,
+        tokens: tuple[int, int] = (0, 0),
+    ) -> None:
+        # Of the prompt and of the completion, as an answer reports them that is none: they are paid for all the same.
+        self.tokens = tokens
         # Seconds that the server asked for (Retry-After).
         self.after = after
         # The HTTP status, where there was one.

@@ -15,8 +15,8 @@ from urllib.parse import quote, urlencode
 import httpx2
 import orjson
 
-from judging.backends.base import CallFailed, Reply, Request, StopRun, TryAgain
-from judging.backends.chat import ChatBackend, body_of, read_completion
+from judging.backends.base import CallFailed, RefusedByFilter, Reply, Request, StopRun, TryAgain
+from judging.backends.chat import FILTERED, ChatBackend, body_of
 from judging.backends.connection import MOST_BYTES, read_body
 
 # The path that the requests of a batch are for, as batches name it.
@@ -169,10 +169,11 @@ class BatchBackend(ChatBackend):
         except (ValueError, KeyError, TypeError, AttributeError):
             return "", TryAgain("A line of the answers can't be read.")
         if not 200 <= status < 300:
-            return name, self._said(httpx2.Response(status), body)
+            refused = self._said(status, {}, body)
+            return name, FILTERED if isinstance(refused, RefusedByFilter) else refused
         try:
-            return name, read_completion(body, request_id)
-        except TryAgain as odd:
+            return name, self.read(body, request_id)
+        except (TryAgain, CallFailed, StopRun) as odd:
             return name, odd
 
     def _request(self, method: str, path: str) -> httpx2.Request:
@@ -195,7 +196,9 @@ class BatchBackend(ChatBackend):
             async with asyncio.timeout(self._timeout):
                 response = await self._http.send(sent, stream=True)
                 if not response.is_success:
-                    raise self._said(response, await read_body(response, MOST_BYTES))
+                    raise self._said(
+                        response.status_code, response.headers, await read_body(response, MOST_BYTES)
+                    )
                 async with contextlib.aclosing(response.aiter_bytes()) as pieces:
                     async for piece in pieces:
                         yield piece

@@ -5,16 +5,28 @@ from typing import Any
 
 import orjson
 
-from judging.backends.base import BLANKS, Reply, Request, TryAgain
+from judging.backends.base import BLANKS, RefusedByFilter, Reply, Request, TryAgain
 from judging.backends.connection import EndpointConnection, token_count
+
+# Of what a filter refused before the model saw it, as of what it held back.
+FILTERED = Reply(text="", finish_reason="content_filter")
 
 
 class ChatBackend(EndpointConnection):
     """Chat completions of one endpoint."""
 
     async def ask(self, request: Request) -> Reply:
-        response, content = await self.post("chat/completions", body_of(request))
-        return read_completion(content, response.headers.get("x-request-id", ""))
+        try:
+            response, content = await self.post("chat/completions", body_of(request))
+        except RefusedByFilter:
+            return FILTERED
+        return self.read(content, response.headers.get("x-request-id", ""))
+
+    def read(self, content: bytes, request_id: str) -> Reply:
+        """The reply in an answer with status 200; an error that stands there is that error."""
+        if status := _failed_status(content):
+            raise self._said(status, {}, content)
+        return read_completion(content, request_id)
 
 
 def body_of(request: Request) -> dict[str, Any]:
@@ -32,26 +44,61 @@ def body_of(request: Request) -> dict[str, Any]:
 
 
 def read_completion(raw: bytes, request_id: str) -> Reply:
-    """The reply in a chat completion's body; TryAgain where it is none, or only half of one."""
+    """The reply in a chat completion's body; TryAgain, with the tokens that it reports, where it is none, or only half
+    of one."""
+    data = _load(raw)
+    usage = data.get("usage")
+    known = usage if isinstance(usage, dict) else {}
+    prompt, completion = (token_count(known.get(f"{name}_tokens")) for name in ("prompt", "completion"))
     try:
-        data = orjson.loads(raw)
         choice = data["choices"][0]
+        finish_reason = str(choice.get("finish_reason") or "")
+        # Where a filter held the reply back, the reason stands alone.
         message = choice["message"]
-        text, refusal = message.get("content") or "", message.get("refusal") or ""
-        if not isinstance(text, str) or not isinstance(refusal, str):
+        if message is None and finish_reason:
+            message = {}
+        text, refusal = _text(message.get("content")), message.get("refusal") or ""
+        if not isinstance(refusal, str):
             raise TypeError
-        usage = data.get("usage") or {}
         return Reply(
             text=text,
-            finish_reason=str(choice.get("finish_reason") or ""),
+            finish_reason=finish_reason,
             refusal=refusal,
             logprobs=_places(choice.get("logprobs"), text),
-            prompt_tokens=token_count(usage.get("prompt_tokens")),
-            completion_tokens=token_count(usage.get("completion_tokens")),
+            prompt_tokens=prompt,
+            completion_tokens=completion,
             request_id=request_id or str(data.get("id") or ""),
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        raise TryAgain("The endpoint's answer is not a chat completion.") from None
+        tokens = (prompt, completion)
+        raise TryAgain("The endpoint's answer is not a chat completion.", tokens=tokens) from None
+
+
+def _load(raw: bytes) -> dict[str, Any]:
+    try:
+        data = orjson.loads(raw)
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _failed_status(raw: bytes) -> int:
+    """The status of an error that stands in place of a completion; 0 where there is none."""
+    data = _load(raw)
+    error = data.get("error")
+    if not error or data.get("choices"):
+        return 0
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else 502
+
+
+def _text(content: Any) -> str:
+    """The text of a message, which may come as a list of parts."""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part.get("type") in ("text", "output_text"))
+    if content is not None and not isinstance(content, str):
+        raise TypeError
+    return content or ""
 
 
 def _places(logprobs: Any, text: str) -> Sequence[Mapping[str, float]]:

@@ -17,7 +17,7 @@ import httpx2
 import openai
 import orjson
 
-from judging.backends.base import CallFailed, StopRun, TryAgain
+from judging.backends.base import CallFailed, RefusedByFilter, StopRun, TryAgain
 from judging.backends.keys import scrub
 
 # Statuses and what they mean for the run; 5xx and whatever else is not here helps to try again.
@@ -26,6 +26,8 @@ STOPS = {
     403: "The endpoint refused access",
     404: "The endpoint knows no such model or path",
 }
+# Codes that say so of what was sent (Azure's and OpenAI's).
+FILTERS = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
 FAILS = {400, 405, 409, 410, 411, 412, 413, 414, 415, 418, 422, 431, 451}
 # No server may hold a call back for longer.
 MAX_AFTER = 3_600.0
@@ -111,24 +113,25 @@ class EndpointConnection:
         except Exception as error:  # the transport lets some of aiohttp's errors through
             raise TryAgain(self._broken(error)) from None
         if not response.is_success:
-            raise self._said(response, content)
+            raise self._said(response.status_code, response.headers, content)
         return response, content
 
-    def _said(self, response: httpx2.Response, content: bytes) -> Exception:
+    def _said(self, status: int, headers: Mapping[str, str], content: bytes) -> Exception:
         """The exception for an answer that is an error or a redirect."""
-        status = response.status_code
         code, message = _error_of(content)
         said = f"{status}: {self._clean(message)}" if message else str(status)
         if 300 <= status < 400:
             return StopRun("The endpoint answers with a redirect, which is not followed; correct its URL.")
         if code == "insufficient_quota" or status == 402:
             return StopRun("The endpoint's quota is used up.")
+        if status == 400 and code in FILTERS:
+            return RefusedByFilter(said)
         if status in STOPS:
             # What a server says to a key that it refuses often quotes the key.
             return StopRun(f"{STOPS[status]} ({said if status == 404 else status}).", status=status)
         if status in FAILS:
             return CallFailed(said)
-        return TryAgain(said, after=retry_after(response.headers), status=status)
+        return TryAgain(said, after=retry_after(headers), status=status)
 
     def _broken(self, error: BaseException) -> str:
         """Describe a connection that brought no answer: the transport calls every failure a timeout."""

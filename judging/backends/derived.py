@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judging.backends.base import Derived
+from judging.backends.chat_options import whole
 from judging.backends.measured import MARGIN
 from judging.backends.options import Input, JudgeOption
 
@@ -87,6 +88,15 @@ COMPOSITE = Derived(
                 MAP_GIVEN: "by the map below",
                 MAP_OF_HREF: "by HREF's published map (roles: model, model-with-reference, embedding)",
             },
+        ),
+        JudgeOption(
+            key="least_judged",
+            label="Judged queries of a category, at least",
+            help="Where it is chosen on people: a category with fewer takes the member that is best over all. HREF "
+            "has no such limit: 1.",
+            input=Input.NUMBER,
+            default=30,
+            clean=whole(1_000_000, 1),
         ),
         JudgeOption(
             key="map",

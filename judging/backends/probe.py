@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from judging.backends.base import Askable, CallFailed, Probe, Reply, Request, TryAgain
+from judging.backends.base import Askable, CallFailed, Probe, Reply, Request, StopRun, TryAgain
 
 PROMPT = "Count from one to fifty in words, separated by blanks, and write nothing else."
 JSON_PROMPT = 'Reply with the JSON object {"verdict": "1"} and with nothing else.'
@@ -25,6 +25,9 @@ ROOM = 512
 FEW = 16
 LIMITS = ("max_completion_tokens", "max_tokens")
 TOP = (20, 5)
+# Statuses that say of a request what they seem to say of all: some servers answer with them where an option is not to
+# be had for a model.
+DENIES = (401, 403, 404)
 # Statuses of servers that break on what they do not know instead of refusing it.
 BREAKS = (500, 501)
 
@@ -37,7 +40,7 @@ async def probe(backend: Askable, model: str) -> dict[str, Any]:
     is busy or out of order, which says nothing of what it can do.
     """
     limit = await _token_limit(backend, model)
-    asking = _Asking(backend, model)
+    asking = _Asking(backend, model, limit)
     top = 0
     for wanted in TOP:
         if not top and await asking.works(
@@ -60,8 +63,9 @@ async def probe(backend: Askable, model: str) -> dict[str, Any]:
 
 
 class _Asking:
-    def __init__(self, backend: Askable, model: str) -> None:
+    def __init__(self, backend: Askable, model: str, limit: str) -> None:
         self.backend, self.model = backend, model
+        self.plain = replace(_counting(model), parameters={limit: FEW})
 
     async def works(
         self,
@@ -77,12 +81,16 @@ class _Asking:
         messages = [{"role": "system", "content": system}] if system else []
         messages.append({"role": "user", "content": prompt})
         request = Request(model=self.model, messages=messages, parameters=parameters, schema=schema)
-        reply = await _ask(self.backend, request)
+        reply = await _ask(self.backend, request, self.plain)
         return reply is not None and check(reply)
 
 
-async def _ask(backend: Askable, request: Request) -> Reply | None:
-    """The reply; None where the request was refused or broke the server."""
+async def _ask(backend: Askable, request: Request, plain: Request) -> Reply | None:
+    """The reply; None where the request was refused or broke the server.
+
+    Denied with an option twice, while the plain request between was answered, it is the option that is not to be had;
+    StopRun where the plain one is denied, too.
+    """
     try:
         return await backend.ask(request)
     except CallFailed:
@@ -91,6 +99,14 @@ async def _ask(backend: Askable, request: Request) -> Reply | None:
         if error.status in BREAKS:
             return None
         raise
+    except StopRun as denied:
+        if denied.status not in DENIES:
+            raise
+    await backend.ask(plain)
+    try:
+        return await backend.ask(request)
+    except (CallFailed, StopRun):
+        return None
 
 
 async def _token_limit(backend: Askable, model: str) -> str:
@@ -100,10 +116,10 @@ async def _token_limit(backend: Askable, model: str) -> str:
     cut off where the model's window ends; then it is the older name, unless that is refused: what overlooks one
     overlooks the newer.
     """
-    plain = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
+    plain = _counting(model)
     answered = ""
     for name in LIMITS:
-        reply = await _ask(backend, replace(plain, parameters={name: FEW}))
+        reply = await _ask(backend, replace(plain, parameters={name: FEW}), plain)
         if reply is not None and reply.finish_reason == "length" and reply.completion_tokens <= 2 * FEW:
             return name
         answered = name if reply is not None else answered
@@ -111,6 +127,10 @@ async def _token_limit(backend: Askable, model: str) -> str:
         # Neither is taken: the plainest request tells whether the server is out of order.
         await backend.ask(plain)
     return answered or LIMITS[-1]
+
+
+def _counting(model: str) -> Request:
+    return Request(model=model, messages=[{"role": "user", "content": PROMPT}])
 
 
 def _any(reply: Reply) -> bool:

@@ -45,6 +45,7 @@ class CastRole:
     most: int | None = 1
     # None: the model's own.
     temperature: float | None = 0.0
+    top_p: float | None = None
     max_tokens: int = 1_000
 
 
@@ -55,6 +56,8 @@ class Cast:
     models: tuple[PlacedModel, ...]
     temperature: float | None
     max_tokens: int
+    # None: the model's own.
+    top_p: float | None = None
 
 
 @dataclass(frozen=True)
@@ -348,6 +351,14 @@ class Pipeline(ABC):
     def records(self, making: Making, states: Iterable[QueryState]) -> Iterator[Record]:
         """The draft's items, as in a dump."""
         raise NotImplementedError
+
+    def systems(self, making: Making) -> Sequence[Record]:
+        """The systems that the run's models are in the draft, as in a dump."""
+        return ()
+
+    def arms_of(self, making: Making, state: QueryState) -> Sequence[str]:
+        """The arms that a query of which everything could be made has items in, by their keys."""
+        return [arm["key"] for arm in self.header(making)["spec"]["arms"]]
 
     def step(self, key: str) -> PipelineStep:
         return next(each for each in self.steps if each.key == key)

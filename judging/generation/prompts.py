@@ -41,6 +41,7 @@ def build_request(
     max_tokens: int,
     seed: int | None,
     capabilities: Mapping[str, Any],
+    top_p: float | None = None,
 ) -> Request:
     """The request of a unit; `capabilities` are those of the endpoint, by model."""
     able = capabilities_of(capabilities, model.model)
@@ -58,6 +59,8 @@ def build_request(
     parameters: dict[str, Any] = {able.get("token_limit") or "max_tokens": max_tokens}
     if temperature is not None and able.get("temperature", True):
         parameters["temperature"] = temperature
+    if top_p is not None:
+        parameters["top_p"] = top_p
     if seed is not None and able.get("seed"):
         parameters["seed"] = seed
     held = prompt.schema is not None and bool(able.get("json_schema"))

@@ -10,9 +10,8 @@ from jsonschema import Draft202012Validator
 from evaluation.storable import storable, storable_json
 from judging.backends.base import Reply
 from judging.generation.pipeline import Content, PipelineStep, Prompt, UnitFacts, Unreadable
-from judging.parsing import ReplyRejected
 from judging.parsing.json_values import load_json
-from judging.parsing.rejection import reject, require_answer, require_complete
+from judging.parsing.rejection import ReplyRejected, reject, require_answer, require_complete
 
 # No product is longer, whatever a model writes: items and pages are for people.
 MAX_TEXT = 50_000

@@ -26,16 +26,20 @@ Answer the person's query. You have asked them back about it, and their answers 
 you write, without repeating questions and answers."""
 
 
-def response_prompt(query: SourceQuery, follow_ups: Sequence[Mapping[str, Any]]) -> Prompt:
-    """The query as a system is asked it, after the turns before it, with the answers to follow-up questions if any."""
+def response_prompt(
+    query: SourceQuery, follow_ups: Sequence[Mapping[str, Any]], instruction: str = ""
+) -> Prompt:
+    """The query as a system is asked it, after the turns before it, with the answers to follow-up questions if any,
+    and under an instruction of its own if it has one."""
     turns = [{"role": each["role"], "text": each["text"]} for each in query.turns[:-1] if "text" in each]
     asked = query.turns[-1]["text"] if query.turns else query.text
     if not follow_ups:
-        return Prompt(asked, turns=turns)
+        return Prompt(asked, instruction, turns=turns)
     answered = "\n\n".join(
         f"You asked: {each['question']}\nThey answered: {each['answer']}" for each in follow_ups
     )
-    return Prompt(f"{asked}\n\n{answered}", WITH_CONTEXT, turns=turns)
+    system = "\n\n".join(filter(None, [instruction, WITH_CONTEXT]))
+    return Prompt(f"{asked}\n\n{answered}", system, turns=turns)
 
 
 def context_key(follow_ups: Sequence[Record]) -> str:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from judging.services import RunEstimate
+from evaluation.counting import counted
+from judging.services.estimates.run_estimate import RunEstimate
 from judging.services.groups.group_estimate import GroupEstimate
 
 
 def estimate_lines(told: RunEstimate) -> Iterator[str]:
-    yield f"{told.items:,} items, {told.calls:,} calls"
+    yield f"{counted(told.items, 'item')}, {counted(told.calls, 'call')}"
     if told.excluded_share:
         yield f"{told.excluded_share:.0%} of the items are excluded against self-preference"
     if told.in_flight is None:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from judging.models import Endpoint, Run
-from judging.services import unreadable_reply
+from judging.services.runs.reply_examples import unreadable_reply
 
 
 def endpoint_of(name: str) -> Endpoint:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from tqdm import tqdm
 
 from judging.models import Run
-from judging.services import run_progress
+from judging.services.runs.progress import run_progress
 from judging.services.runs.session import Tick
 from judging.services.runs.work import work_on
 
@@ -32,7 +32,7 @@ def work_to_the_end(run: Run, name: str, *, shown: bool) -> bool:
             bar.update(before.final + tick.final - bar.n)
             bar.set_postfix_str(f"{tick.tokens:,} tokens, cost {tick.spent:.4f}, {tick.failed:,} not ok")
 
-        work_on(run.pk, beside=True, should_stop=lambda: bool(interrupted), on_tick=on_tick)
+        work_on(run.pk, over_limit=True, should_stop=lambda: bool(interrupted), on_tick=on_tick)
     run.refresh_from_db()
     return not interrupted
 

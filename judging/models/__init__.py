@@ -6,10 +6,11 @@ from judging.models.call import Call, CallState
 from judging.models.endpoint import Endpoint, Trust
 from judging.models.generation import GenerationUnit, PipelineRun, Product
 from judging.models.judge import Judge, Orders, Rationale, SelfPreference, Verdict
-from judging.models.judge_run import JudgeRun, Purpose
+from judging.models.judge_run import Half, JudgeRun, Purpose
 from judging.models.jury import Combination, Jury
 from judging.models.ledger import BudgetHold, LedgerEntry, ModelPrice, Spending, StudyBudget
 from judging.models.run import ACTIVE, Run, RunGroup, RunState, WorkKind
+from judging.models.validation import JudgeValidation
 
 __all__ = [
     "ACTIVE",
@@ -22,8 +23,10 @@ __all__ = [
     "Combination",
     "Endpoint",
     "GenerationUnit",
+    "Half",
     "Judge",
     "JudgeRun",
+    "JudgeValidation",
     "Jury",
     "LedgerEntry",
     "ModelPrice",

@@ -70,7 +70,7 @@ class Endpoint(models.Model):
     )  # fmt: skip
     # What the server can do, asked once: see `judging.backends.probe`.
     capabilities = models.JSONField(default=dict, blank=True, editable=False)
-    # What came of the last test of the connection: see `judging.services.endpoints.connection_test`.
+    # What the last test of the connection found: see `judging.services.endpoints.connection_test`.
     tested = models.JSONField(default=dict, blank=True, editable=False)
     probed_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_by = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""A configured autorater. One that has run is immutable: an edit is a new version."""
+"""A configured judge. One that has run is immutable: an edit is a new version."""
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -7,7 +7,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.models import Study
-from judging.backends import BACKENDS, CHAT, ModelBackend, backend_choices
+from judging.backends import BACKENDS, CHAT, backend_choices
+from judging.backends.base import ModelBackend
 from judging.models.endpoint import Endpoint
 from judging.models.jury import Jury
 
@@ -36,7 +37,7 @@ class SelfPreference(models.TextChoices):
 
 
 class Judge(models.Model):
-    """One version of an autorater in a study."""
+    """One version of a judge in a study."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="judges")
     name = models.SlugField(max_length=80)
@@ -75,9 +76,6 @@ class Judge(models.Model):
 
     # What only its kind of judge has: see `judging.backends.options`.
     options = models.JSONField(default=dict, blank=True)
-
-    # The latest request to have its evaluation steps written: its state, by whom, and what was in the way.
-    steps_asked = models.JSONField(default=dict, blank=True, editable=False)
 
     # How often, and on what.
     orders = models.CharField(max_length=10, choices=Orders, default=Orders.RANDOM)

@@ -27,6 +27,13 @@ class Purpose(models.TextChoices):
         return Spending.JUDGING if self == Purpose.MAIN else Spending(self.value)
 
 
+class Half(models.TextChoices):
+    """Halves of people's queries on which a judge is chosen and tested (`JudgeValidation`)."""
+
+    TUNING = "tuning", "tuning half"
+    TEST = "test", "test half"
+
+
 class JudgeRun(models.Model):
     """The part of a run that only a judge's has: the judge, the rater it judges as, and what it is for."""
 
@@ -38,6 +45,8 @@ class JudgeRun(models.Model):
     max_items = models.PositiveIntegerField(
         null=True, blank=True, help_text="Only so many items, drawn by the seed; empty: all."
     )
+    # Of a trial: only the items of these queries.
+    half = models.CharField(max_length=6, choices=Half, blank=True, editable=False)
 
     # Of a derived judge that was chosen or fitted on people: the fold of each query, by its key.
     folds = models.JSONField(default=dict, blank=True, editable=False)
@@ -45,6 +54,10 @@ class JudgeRun(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(name="judge_run_purpose_known", condition=Q(purpose__in=Purpose.values)),
+            models.CheckConstraint(
+                name="judge_run_half_known",
+                condition=Q(half="") | Q(half__in=Half.values, purpose=Purpose.TRIAL),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -90,7 +90,7 @@ class Run(models.Model):
     # Its last replies since it was started or resumed, the latest at the end, a letter each: see
     # `judging.services.calls.unreadable_replies`.
     recent = models.CharField(max_length=50, blank=True, editable=False)
-    # So long a worker has at least been held back by the endpoint's rate limit; null where none was lately.
+    # Calls are held back by the endpoint's rate limit until then at least; null where none was lately.
     held_until = models.DateTimeField(null=True, blank=True, editable=False)
     by_batch = models.BooleanField(
         "As batches", default=False,

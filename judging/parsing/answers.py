@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.protocols import QuestionSpec
-from evaluation.storable import storable
 from judging.backends.base import Reply
 from judging.parsing.entries import read_entries
-from judging.parsing.json_values import Values, values_from_json
-from judging.parsing.line_values import values_from_lines
+from judging.parsing.json_values import FENCE, Values, json_decoder, values_from_json
+from judging.parsing.line_values import has_lines, values_from_lines
 from judging.parsing.rejection import reject, require_complete
-from judging.prompting import AnswerCell, Settings, View, line_name, named_cells
+from judging.parsing.wrappers import MARKUP, object_in, said_in
+from judging.prompting.cells import AnswerCell, line_name, named_cells
+from judging.prompting.settings import Settings
+from judging.prompting.view import View
 
 
 def read_answers(
@@ -38,15 +40,21 @@ def read_cells(
     and lines that come first would always survive.
     """
     require_complete(reply)
-    text = storable(reply.text).strip()
+    text = said_in(reply)
     if not text:
         reject("The reply is empty.")
     by_path = {cell.path: cell for cell in cells}
-    if text.startswith(("{", "```")):
-        lists = {cell.path for cell in cells if cell.entries}
+    lists = {cell.path for cell in cells if cell.entries}
+    if FENCE.fullmatch(text):
+        values, rationale = values_from_json(text, settings, lists)
+    elif not has_lines(text, cells) and (inside := object_in(text, "answers", json_decoder())) is not None:
+        values, rationale = values_from_json(inside, settings, lists)
+    elif text.startswith(("{", "```")):
         values, rationale = values_from_json(text, settings, lists)
     else:
         values, rationale = values_from_lines(text, cells, settings)
+        if object_in(rationale, "answers", json_decoder()) is not None:
+            reject("The reply has its answers in lines and as JSON.")
     if values.keys() != by_path.keys():
         reject(_difference(values, by_path))
     return {path: _value(cell, view, values[path]) for path, cell in by_path.items()}, rationale
@@ -65,7 +73,7 @@ def _value(cell: AnswerCell, view: View, said: str) -> Any:
         return read_entries(name, cell, view, said)
     if cell.choices is None:
         return said
-    choice = said.strip()
+    choice = said.strip(MARKUP)
     if choice in cell.choices:
         return cell.choices[choice]
     alike = [value for known, value in cell.choices.items() if known.casefold() == choice.casefold()]

@@ -9,7 +9,9 @@ from evaluation.protocols.entries.sets import FIELDS
 from evaluation.storable import storable_json
 from judging.parsing.json_values import refuse_constant, strict_object
 from judging.parsing.rejection import reject
-from judging.prompting import ORIGINS_FIELD, AnswerCell, View
+from judging.prompting.cells import AnswerCell
+from judging.prompting.view import View
+from judging.prompting.wording import ORIGINS_FIELD
 
 # A drafted entry as a prompt calls it: the response's number in the order shown, and the entry's.
 NUMBERED = re.compile(r"[1-9][0-9]?\.[1-9][0-9]?", re.ASCII)

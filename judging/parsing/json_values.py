@@ -7,10 +7,10 @@ from typing import Any, NoReturn
 
 from evaluation.storable import storable
 from judging.parsing.rejection import reject
-from judging.prompting import Settings
+from judging.prompting.settings import Settings
 
-# One fenced block and nothing beside it.
-FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+# One fenced block and nothing beside it, whatever its lines end in.
+FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\r?\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 # The text of each value, by the path of its cell.
 Values = dict[tuple[str, ...], str]
 
@@ -23,13 +23,18 @@ def load_json(text: str) -> Any:
     )
 
 
-def values_from_json(text: str, settings: Settings, lists: Collection[tuple[str, ...]]) -> tuple[Values, str]:
-    """The values of {"rationale": ..., "answers": {...}}, also where the object stands in one fence.
+def json_decoder() -> json.JSONDecoder:
+    """Reads an object as `load_json` does, wherever it begins in a text."""
+    return json.JSONDecoder(object_pairs_hook=strict_object, parse_constant=refuse_constant)
+
+
+def values_from_json(data: Any, settings: Settings, lists: Collection[tuple[str, ...]]) -> tuple[Values, str]:
+    """The values of {"rationale": ..., "answers": {...}}, as an object or as its text, which may stand in one fence.
 
     `lists` are the paths of those that are lists; their values are JSON again.
     """
     try:
-        data = load_json(text)
+        data = load_json(data) if isinstance(data, str) else data
         answers = dict(_leaves(data.pop("answers"), (), lists))
     except KeyError:
         return reject('The reply is JSON without "answers".')

@@ -2,9 +2,9 @@
 
 At the verdict's place, the probabilities of the tokens that are a label (whatever blanks and case they are written
 with) are summed per label and divided by their sum. The number is P(r2 is better) plus half of P(tie), the mass of a
-tie being shared evenly; the presented order is undone first. The label is the most likely one, or a tie where two share
-the first place. If the labels together have less than the judge's `label_share`, the model was about to say something
-else, and the reply is unparsed.
+tie, or of both being bad, being shared evenly; the presented order is undone first. The label is the most likely one,
+or a tie where two share the first place. If the labels together have less than the judge's `label_share`, the model was
+about to say something else, and the reply is unparsed.
 """
 
 import math
@@ -12,11 +12,15 @@ from collections.abc import Collection, Hashable, Mapping
 from typing import Any, TypeVar
 
 from evaluation.protocols import QuestionSpec
-from evaluation.storable import storable
+from evaluation.protocols.base import TIE
 from judging.backends.base import BLANKS, Reply
 from judging.parsing.rationale import without_heading
 from judging.parsing.rejection import reject, require_complete
-from judging.prompting import Settings, View, cells_of
+from judging.parsing.wrappers import said_in
+from judging.prompting.cells import cells_of
+from judging.prompting.settings import Settings
+from judging.prompting.view import View
+from judging.prompting.wording import TIE_LABELS
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -42,7 +46,7 @@ def read_masses(
     """
     if settings.rationale != "none":
         require_complete(reply)
-    rationale = _beside_label(reply.text, choices, settings)
+    rationale = _beside_label(said_in(reply), choices, settings)
     if not reply.logprobs:
         reject("No log-probabilities came with the reply.")
     place = reply.logprobs[-1 if settings.rationale == "before" else 0]
@@ -53,7 +57,7 @@ def _beside_label(text: str, choices: Collection[str], settings: Settings) -> st
     """The rationale, without the line that is the label."""
     if settings.rationale == "none":
         return ""
-    lines = [line.strip() for line in storable(text).splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     label = lines[-1 if settings.rationale == "before" else 0] if lines else ""
     labels = [line for line in lines if line.casefold() in {each.casefold() for each in choices}]
     if label not in labels or len(labels) > 1:
@@ -83,7 +87,8 @@ def _label_masses(
 def _continuous(masses: Mapping[str, float]) -> dict[str, Any]:
     most = max(masses.values())
     likeliest = [label for label, mass in masses.items() if mass == most]
-    label = likeliest[0] if len(likeliest) == 1 else "tie"
-    if masses.keys() | {"tie"} != {"r1", "r2", "tie"}:  # of three responses or more, none is the other
+    label = likeliest[0] if len(likeliest) == 1 else TIE
+    if masses.keys() - TIE_LABELS.keys() != {"r1", "r2"}:  # of three responses or more, none is the other
         return {"label": label}
-    return {"label": label, "number": min(masses["r2"] + masses.get("tie", 0.0) / 2, 1.0)}
+    tied = sum(masses.get(value, 0.0) for value in TIE_LABELS)
+    return {"label": label, "number": min(masses["r2"] + tied / 2, 1.0)}

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.protocols import AnswersInvalid, AnswerValue, Protocol
-from evaluation.protocols.base import Spec, Stimulus
+from evaluation.protocols import AnswersInvalid, AnswerValue
 from judging.backends.base import Reply
 from judging.parsing.answers import read_answers
 from judging.parsing.labels import read_label
 from judging.parsing.rejection import ReplyRejected, require_answer
-from judging.prompting import Settings, asked_questions, view_of, wants_labels
+from judging.prompting.item_call import ItemCall
+from judging.prompting.questions import asked_questions, wants_labels
+from judging.prompting.view import view_of
 
 
 @dataclass(frozen=True)
@@ -22,26 +23,18 @@ class Reading:
     rationale: str = ""
 
 
-def read_reply(
-    protocol: Protocol,
-    spec: Spec,
-    stimulus: Stimulus,
-    settings: Settings,
-    *,
-    order: str,
-    step: str = "",
-    reply: Reply,
-) -> Reading:
+def read_reply(call: ItemCall, reply: Reply) -> Reading:
     """Read the answers in a reply; ReplyRejected if it is no verdict."""
     require_answer(reply)
-    questions = asked_questions(protocol, spec, stimulus, settings, step)
-    view = view_of(stimulus, order)
+    settings = call.settings
+    questions = asked_questions(call.protocol, call.spec, call.stimulus, settings, call.step)
+    view = view_of(call.stimulus, call.order)
     if wants_labels(questions, settings):
         data, rationale = read_label(questions[0], view, settings, reply)
     else:
         data, rationale = read_answers(questions, view, settings, reply)
     try:
-        answers = protocol.clean(spec, stimulus, data, source="judge")
+        answers = call.protocol.clean(call.spec, call.stimulus, data, source="judge")
     except AnswersInvalid as invalid:
         raise ReplyRejected("unparsed", str(invalid)) from None
     return Reading(data, answers, rationale)

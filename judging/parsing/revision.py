@@ -12,21 +12,22 @@ from evaluation.protocols.entries.sets import (
     fragments_of,
     is_blank,
 )
-from evaluation.storable import storable
 from judging.backends.base import Reply
 from judging.parsing.json_values import load_json
 from judging.parsing.rejection import reject, require_answer, require_complete
-from judging.prompting import ORIGINS_FIELD, quotations
+from judging.parsing.wrappers import said_in
+from judging.prompting.revision import quotations
+from judging.prompting.wording import ORIGINS_FIELD
 
 
 def read_revision(stimulus: Stimulus, before: Sequence[Entry], reply: Reply) -> list[Entry]:
-    """The entries in a reply to `prompting.build_revision`, with their origins; or ReplyRejected.
+    """The entries in a reply to `judging.prompting.revision.build_revision`, with their origins; or ReplyRejected.
 
     A citation is the number of one of the sources that the model was shown: a fragment, or a quotation of `before`.
     """
     require_answer(reply)
     require_complete(reply)
-    given = [_with_origins(each, before) for each in _given_entries(storable(reply.text).strip())]
+    given = [_with_origins(each, before) for each in _given_entries(said_in(reply))]
     quoted, fragments = quotations(before), fragments_of(stimulus)
     entries, problems = clean_entries(given, fragments + len(quoted), "entries")
     if problems:

@@ -15,9 +15,6 @@ from judging.prompting import wording
 from judging.prompting.settings import CannotAsk
 from judging.prompting.view import View, part_paths
 
-# A letter alone is one token in every tokeniser, as digits are.
-TIE_LABEL = "T"
-
 
 @dataclass(frozen=True)
 class AnswerCell:
@@ -40,15 +37,16 @@ class AnswerFormat:
     how: Callable[[QuestionSpec, View], str]
 
 
-def preference_cells(question: QuestionSpec, view: View, tie: str = "tie") -> list[AnswerCell]:
-    """One of the responses, or a tie where the question allows one; of a graded preference, a point from the first
-    response much better (1) to the second."""
-    if question.grades and tie == "tie":
+def preference_cells(
+    question: QuestionSpec, view: View, ties: Mapping[str, str] = wording.TIE_NAMES
+) -> list[AnswerCell]:
+    """One of the responses, or of the question's `tie_values`, which no order changes; of a graded preference, a point
+    from the first response much better (1) to the second."""
+    if question.grades and ties is wording.TIE_NAMES:
         grades = sorted(question.grades, reverse=view.order[0] == "r2")
         return _everywhere(question, view, {str(number): grade for number, grade in enumerate(grades, 1)})
     choices = {str(number): part for number, part in enumerate(view.order, 1)}
-    if question.ties:
-        choices[tie] = "tie"
+    choices |= {ties[value]: value for value in question.tie_values}
     return _everywhere(question, view, choices)
 
 
@@ -108,7 +106,7 @@ def cells_of(question: QuestionSpec, view: View, *, as_labels: bool = False) -> 
         raise CannotAsk(
             "Log-probabilities are read of single tokens, and of ten responses or more some take two."
         )
-    return preference_cells(question, view, TIE_LABEL)
+    return preference_cells(question, view, wording.TIE_LABELS)
 
 
 def named_cells(questions: Iterable[QuestionSpec], view: View) -> list[AnswerCell]:
@@ -128,5 +126,5 @@ def line_name(cell: AnswerCell) -> str:
 def how_to_answer(question: QuestionSpec, view: View, *, as_labels: bool = False) -> str:
     """A sentence on what to say to a question."""
     if as_labels:
-        return wording.preference_how(question, view, TIE_LABEL)
+        return wording.preference_how(question, view, wording.TIE_LABELS)
     return ANSWER_FORMATS[KINDS[question.kind].form].how(question, view)

@@ -5,15 +5,15 @@ Of a drafted set the longest draft is taken, as if it came back as it is with a 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any
 
-from evaluation.protocols import Protocol
-from evaluation.protocols.base import Spec, Stimulus
+from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries.sets import fragments_of, read_set
 from judging.prompting.cells import AnswerCell, cells_of
+from judging.prompting.item_call import ItemCall
 from judging.prompting.questions import asked_questions
 from judging.prompting.replies import Said, capabilities_of, form_of, written_label, written_reply
 from judging.prompting.request import room_for
@@ -42,20 +42,12 @@ class ExpectedReply:
     reasons: bool
 
 
-def expected_reply(
-    protocol: Protocol,
-    spec: Spec,
-    stimulus: Stimulus,
-    settings: Settings,
-    *,
-    order: str,
-    step: str = "",
-    capabilities: Mapping[str, Any],
-) -> ExpectedReply:
-    """A possible reply to a call; the arguments are those of `build_request`, which has accepted them."""
-    questions = asked_questions(protocol, spec, stimulus, settings, step)
-    view = view_of(stimulus, order)
-    form = form_of(questions, settings, capabilities_of(capabilities, settings.model))
+def expected_reply(call: ItemCall) -> ExpectedReply:
+    """A possible reply to a call that `build_request` has accepted."""
+    stimulus, settings = call.stimulus, call.settings
+    questions = asked_questions(call.protocol, call.spec, stimulus, settings, call.step)
+    view = view_of(stimulus, call.order)
+    form = form_of(questions, settings, capabilities_of(call.capabilities, settings.model))
     if form == "label":
         label = next(iter(cells_of(questions[0], view, as_labels=True)[0].choices or {}))
         return expected_label(label, settings, room=room_for(questions, settings))

@@ -9,7 +9,7 @@ from judging.prompting.cells import AnswerCell, cells_of, line_name, named_cells
 from judging.prompting.questions import wants_labels
 from judging.prompting.settings import Settings
 from judging.prompting.view import View
-from judging.prompting.wording import ORIGINS_FIELD, listed
+from judging.prompting.wording import ORIGINS_FIELD, label_meaning, listed
 
 REASONS = "two or three sentences"
 
@@ -103,7 +103,7 @@ def _wanted(cell: AnswerCell) -> str:
 def reply_form(form: str, questions: Sequence[QuestionSpec], view: View, settings: Settings) -> str:
     if form == "label":
         names = list(cells_of(questions[0], view, as_labels=True)[0].choices or {})
-        return label_form(names, settings, tie=questions[0].ties)
+        return label_form(names, settings, label_meaning(questions[0]))
     return values_form(form, named_cells(questions, view), settings)
 
 
@@ -130,11 +130,10 @@ def _lines_form(cells: Sequence[AnswerCell], settings: Settings) -> str:
     return f"Reply with these lines, {fill}, and with nothing else:\n\n{lines}"
 
 
-def label_form(names: Sequence[str], settings: Settings, *, tie: bool = False) -> str:
-    """The form of a reply that is one of these labels; the last stands for a tie where there can be one."""
+def label_form(names: Sequence[str], settings: Settings, meaning: str = "") -> str:
+    """The form of a reply that is one of these labels, with a clause on what some of them mean."""
     label = f"<{listed(names)}>"
-    meaning = f" ({names[-1]} stands for a tie)" if tie else ""
-    what = f"one of the labels {listed(names)} alone{meaning}"
+    what = f"one of the labels {listed(names)} alone{f' ({meaning})' if meaning else ''}"
     reasons = f"<{REASONS}>"
     if settings.rationale == "before":
         how = f"Give your reasons first, then end with a line that is {what}, and with nothing after it:"

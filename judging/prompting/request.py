@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.canonical import canonical_hash
-from evaluation.protocols import Kind, Protocol, QuestionSpec
-from evaluation.protocols.base import Spec, Stimulus, sees_context
+from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols.base import sees_context
 from judging.backends.base import Request
 from judging.prompting.cells import cells_of, named_cells
 from judging.prompting.examples import examples_text
+from judging.prompting.item_call import ItemCall, joined_by_part
 from judging.prompting.material import material_of
 from judging.prompting.own_answers import own_answers_block
 from judging.prompting.questions import asked_questions
@@ -56,31 +57,18 @@ class Frame:
     labels: tuple[str, ...]
 
 
-def build_request(
-    protocol: Protocol,
-    spec: Spec,
-    stimulus: Stimulus,
-    settings: Settings,
-    *,
-    order: str,
-    step: str = "",
-    earlier: Mapping[str, Any] | None = None,
-    capabilities: Mapping[str, Any],
-    seed: int | None = None,
-    frames: MutableMapping[Any, Frame] | None = None,
-) -> Request:
-    """The request for one call; `order` is the presented order as canonical parts ("r2,r1").
+def build_request(call: ItemCall, frames: MutableMapping[Any, Frame] | None = None) -> Request:
+    """The request for one call; the question that is asked last shows what was said to those before it.
 
-    `earlier` is what the judge said to other questions about the item, as data; the question that is asked last shows
-    it. `capabilities` are those of the model, or of an endpoint by model. CannotAsk where the settings do not fit the
-    protocol or what the model can do. Who makes many requests of the same protocol, spec, settings and capabilities
-    gives them one mapping of `frames`, empty at first.
+    CannotAsk where the settings do not fit the protocol or what the model can do. Who makes many requests of the same
+    protocol, spec, settings and capabilities gives them one mapping of `frames`, empty at first.
     """
-    questions = asked_questions(protocol, spec, stimulus, settings, step)
+    protocol, spec, stimulus, settings = call.protocol, call.spec, call.stimulus, call.settings
+    questions = asked_questions(protocol, spec, stimulus, settings, call.step)
     if not questions:
         raise CannotAsk("This item's arm asks none of the judge's questions.")
-    view = view_of(stimulus, order)
-    able = capabilities_of(capabilities, settings.model)
+    view = view_of(stimulus, call.order)
+    able = capabilities_of(call.capabilities, settings.model)
     with_context = sees_context(spec, stimulus)
     frames = {} if frames is None else frames
     arm = stimulus["arm"] if settings.examples else ""
@@ -90,7 +78,7 @@ def build_request(
         if len(frames) >= MOST_FRAMES:
             frames.clear()
         guideline = protocol.guideline(spec, with_context=with_context) if settings.guideline else ""
-        examples = examples_text(protocol, spec, arm, settings, step, able)
+        examples = examples_text(protocol, spec, arm, settings, call.step, able)
         frame = frames[same] = _frame(guideline, examples, questions, settings, view, able)
     material = material_of(protocol, spec, stimulus, settings, view)
     blocks = {
@@ -102,12 +90,14 @@ def build_request(
         "guideline": frame.guideline,
         "questions": frame.questions,
         "examples": frame.examples,
-        "own_answers": own_answers_block(protocol.questions(spec, stimulus), view, earlier)
-        if earlier
+        "own_answers": own_answers_block(
+            protocol.questions(spec, stimulus), view, joined_by_part(call.earlier.values())
+        )
+        if call.earlier
         else "",
         "format": frame.format,
     }
-    seeded = {"seed": seed} if seed is not None and able.get("seed") else {}
+    seeded = {"seed": call.seed} if call.seed is not None and able.get("seed") else {}
     return Request(
         model=settings.model,
         messages=_messages(settings, material.mark, blocks, able),

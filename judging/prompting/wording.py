@@ -1,8 +1,9 @@
 """Instructions for each kind of question, in a sentence and in the study's own words."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from evaluation.protocols import Over, QuestionSpec
+from evaluation.protocols.base import BOTH_BAD, TIE
 from evaluation.protocols.kinds import KINDS
 from judging.prompting.view import View
 
@@ -33,15 +34,34 @@ def point_text(point: float) -> str:
 DISTANCES = {2: ("slightly better", "much better"), 3: ("slightly better", "better", "much better")}
 
 
-def preference_how(question: QuestionSpec, view: View, tie: str = "tie") -> str:
-    if question.grades and tie == "tie":
+# What a reply calls the answers that prefer no response, and as labels: a letter alone is one token in every
+# tokeniser, as digits are.
+TIE_NAMES = {TIE: "tie", BOTH_BAD: "bad"}
+TIE_LABELS = {TIE: "T", BOTH_BAD: "B"}
+
+
+def preference_how(question: QuestionSpec, view: View, ties: Mapping[str, str] = TIE_NAMES) -> str:
+    if question.grades and ties is TIE_NAMES:
         return _graded_how(question)
     says = [f"{number} for Response {number}" for number in range(1, len(view.order) + 1)]
-    if question.ties:
-        says.append(f"{tie} for “{question.label('tie') or 'Tie'}”")
+    says += [f"{ties[value]} for “{tie_words(question, value)}”" for value in question.tie_values]
     if len(says) > 1:
         says[-1] = f"or {says[-1]}"
-    return _with_meanings(_begun(question, f"answer {', '.join(says)}."), [(tie, question.about("tie"))])
+    meanings = [(ties[value], question.about(value)) for value in question.tie_values]
+    return _with_meanings(_begun(question, f"answer {', '.join(says)}."), meanings)
+
+
+def tie_words(question: QuestionSpec, value: str) -> str:
+    """The study's words for an answer that prefers no response, or those of the form."""
+    told_apart = "Both are good" if question.tells_both_bad else "Tie"
+    return question.label(value) or ("Both are bad" if value == BOTH_BAD else told_apart)
+
+
+def label_meaning(question: QuestionSpec) -> str:
+    """A clause on the labels that stand for no response."""
+    said = {(): "", (TIE,): f"{TIE_LABELS[TIE]} stands for a tie"}
+    both = f"{TIE_LABELS[TIE]} says that both are good and {TIE_LABELS[BOTH_BAD]} that both are bad"
+    return said.get(question.tie_values, both)
 
 
 def _graded_how(question: QuestionSpec) -> str:
@@ -54,7 +74,7 @@ def _graded_how(question: QuestionSpec) -> str:
 
 def _grade_said(question: QuestionSpec, place: int) -> str:
     if not place:
-        return question.label("tie") or "Tie"
+        return tie_words(question, TIE)
     words = question.label(abs(place)) or DISTANCES[question.grades[-1]][abs(place) - 1]
     return f"Response {1 if place < 0 else 2} is {words}"
 

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation.refusals import FieldsRefused, Refused
+from evaluation.services.history import log_action, server_account
 from judging.models import ACTIVE, AnchorSchedule, Judge, Purpose, Run, RunState
 from judging.services.calls.budget import study_budget
 from judging.services.calls.costs import format_amount
@@ -22,7 +23,10 @@ AGAIN = timedelta(days=1)
 
 
 def set_anchors(judge: Judge, *, user: Any = None, **fields: Any) -> AnchorSchedule:
-    """Give a version of a judge its schedule, or change it; the first run is due at once, the next as it says."""
+    """Give a version of a judge its schedule, or change it; the first run is due at once, the next as it says.
+
+    `user` is the member who asks, None whoever runs the server.
+    """
     schedule = AnchorSchedule.objects.filter(judge=judge).first() or AnchorSchedule(
         judge=judge, created_by=user
     )
@@ -42,13 +46,20 @@ def set_anchors(judge: Judge, *, user: Any = None, **fields: Any) -> AnchorSched
     if problems:
         raise FieldsRefused(problems)
     schedule.problem = ""
-    schedule.save()
+    with transaction.atomic():
+        schedule.save()
+        said = f"Anchor runs of {judge}: {schedule}."
+        log_action(study=judge.study, by=user or server_account(), message=said)
     return schedule
 
 
-def stop_anchors(judge: Judge) -> bool:
+def stop_anchors(judge: Judge, *, user: Any = None) -> bool:
     """End a judge's schedule; its runs stay. False if it had none."""
-    deleted, _ = AnchorSchedule.objects.filter(judge=judge).delete()
+    with transaction.atomic():
+        deleted, _ = AnchorSchedule.objects.filter(judge=judge).delete()
+        if deleted:
+            said = f"Ended the anchor runs of {judge}."
+            log_action(study=judge.study, by=user or server_account(), message=said)
     return bool(deleted)
 
 

@@ -1,4 +1,5 @@
-"""The judges' part of a replication bundle: how each was asked, its prompts, and its replies as they came."""
+"""The judges' part of a replication bundle: how each was asked, its prompts, and its replies as they came; and the
+generation's."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -10,11 +11,12 @@ from django.conf import settings
 
 from evaluation.extension import BundleFile
 from evaluation.models import Study
-from judging import prompting
 from judging.backends.base import StopRun, Unmeasurable
 from judging.backends.keys import key_for
 from judging.models import Call, CallState, Endpoint, Judge, Run, WorkKind
+from judging.prompting.settings import CannotAsk
 from judging.services.endpoints.targets import targets_of
+from judging.services.generation.bundle_files import generation_endpoints, generation_files
 from judging.services.runs.judge_workload import JudgeWorkload
 
 JUDGES, CALLS = "judging/judges.jsonl", "judging/calls.jsonl"
@@ -34,10 +36,12 @@ NO_SECRET = ("max_tokens", "max_completion_tokens")
 
 
 def bundle_files(study: Study) -> list[BundleFile]:
-    """Nothing of a study that no judge was run on."""
+    """Of a study that no judge was run on only what was generated for it, if anything."""
+    generated = generation_files(study)
     if not _runs(study):
-        return []
+        return generated
     return [
+        *generated,
         BundleFile(
             JUDGES,
             "a line per run of a judge: its settings, its rater and what became of it",
@@ -53,7 +57,8 @@ def bundle_files(study: Study) -> list[BundleFile]:
 
 
 def private_words(study: Study) -> Iterator[str]:
-    """Addresses and keys of the endpoints that its judges ask: a server's message of a failure may hold one."""
+    """Addresses and keys of the endpoints that its judges and pipelines ask: a server's message of a failure may hold
+    one."""
     for endpoint in _endpoints(study):
         yield from (endpoint.base_url, urlsplit(endpoint.base_url).netloc)
         with suppress(StopRun):
@@ -64,6 +69,7 @@ def _endpoints(study: Study) -> list[Endpoint]:
     judges = Judge.objects.filter(study=study, endpoint__isnull=False).select_related("endpoint", "study")
     found = {target.endpoint.pk: target.endpoint for judge in judges for target in targets_of(judge)}
     found |= {judge.endpoint.pk: judge.endpoint for judge in judges if judge.endpoint is not None}
+    found |= {endpoint.pk: endpoint for endpoint in generation_endpoints(study)}
     return list(found.values())
 
 
@@ -88,6 +94,7 @@ def _judges(study: Study) -> Iterator[bytes]:
             "purpose": judging.purpose,
             "revision": judging.revision.number,
             "max_items": judging.max_items,
+            "half": judging.half,
             "folds": judging.folds,
             "state": run.state,
             "asked": run.asked,
@@ -161,7 +168,7 @@ def _asked(workload: JudgeWorkload, call: Call, subject: Any) -> dict[str, Any]:
         return nothing
     try:
         request = workload.request(call, subject)
-    except (prompting.CannotAsk, Unmeasurable, StopRun):
+    except (CannotAsk, Unmeasurable, StopRun):
         return nothing
     return {
         "messages": [dict(message) for message in request.messages],

@@ -9,9 +9,10 @@ from typing import Any
 from django.db import transaction
 
 from evaluation.refusals import FieldsRefused
+from evaluation.services.history import log_action, server_account
 from judging.backends import CHAT
 from judging.models import Judge
-from judging.services.judges import FIELDS, create_judge
+from judging.services.judges import FIELDS, new_judge
 
 # {what the judge's name gets: (with the guideline, with examples)}
 CONDITIONS = {
@@ -28,15 +29,18 @@ def has_conditions(judge: Judge) -> bool:
 
 
 def create_conditions(judge: Judge, *, demonstrations: int, user: Any = None) -> list[Judge]:
-    """Four judges with the settings of one, NAME-basic to NAME-guideline-examples, all or none."""
+    """Four judges with the settings of one, NAME-basic to NAME-guideline-examples, all or none.
+
+    `user` is the member who asks, None whoever runs the server.
+    """
     if not has_conditions(judge):
         raise FieldsRefused({"backend": ["Prompt conditions are of judges by chat completions."]})
     if demonstrations < 1:
         raise FieldsRefused({"options.demonstrations": ["Conditions with examples need at least one."]})
     fields = {name: getattr(judge, name) for name in FIELDS if name not in ("name", "options")}
     with transaction.atomic():
-        return [
-            create_judge(
+        made = [
+            new_judge(
                 judge.study,
                 user=user,
                 name=f"{judge.name}-{condition}",
@@ -49,3 +53,6 @@ def create_conditions(judge: Judge, *, demonstrations: int, user: Any = None) ->
             )
             for condition, (guideline, examples) in CONDITIONS.items()
         ]
+        said = f"Created the prompt conditions of {judge}: {', '.join(map(str, made))}."
+        log_action(study=judge.study, by=user or server_account(), message=said)
+    return made

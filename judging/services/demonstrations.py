@@ -12,25 +12,24 @@ from evaluation.models import Item, Role, Study
 from evaluation.protocols.attributes import attributes_of
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.services.studies.compilation import UNRENDERED, compile_stimulus
-from judging import prompting
+from judging.prompting.examples import can_be_shown
+from judging.prompting.settings import Example, Settings
 
 
-def with_examples(study: Study, spec: Spec, settings: prompting.Settings) -> prompting.Settings:
+def with_examples(study: Study, spec: Spec, settings: Settings) -> Settings:
     """The settings with as many examples for each arm as they ask for, or as there are."""
     if not settings.demonstrations:
         return settings
     return replace(settings, examples=_drawn(study, spec, settings))
 
 
-def _drawn(
-    study: Study, spec: Spec, settings: prompting.Settings
-) -> Mapping[str, Sequence[prompting.Example]]:
+def _drawn(study: Study, spec: Spec, settings: Settings) -> Mapping[str, Sequence[Example]]:
     items = Item.objects.filter(study=study, role=Role.TRAINING, gold__isnull=False)
-    found: dict[str, list[prompting.Example]] = defaultdict(list)
+    found: dict[str, list[Example]] = defaultdict(list)
     known = items.select_related("query", "context", "arm")
     for item in sorted(known, key=lambda item: _place(study, item.key)):
-        example = prompting.Example(stimulus_of(item, spec), item.gold or {})
-        if len(found[item.arm.key]) < settings.demonstrations and prompting.can_be_shown(
+        example = Example(stimulus_of(item, spec), item.gold or {})
+        if len(found[item.arm.key]) < settings.demonstrations and can_be_shown(
             study.protocol_object, spec, example, settings
         ):
             found[item.arm.key].append(example)

@@ -1,6 +1,6 @@
 """Evaluation steps of judges by G-Eval: written once by the judge's own model, and kept among its options.
 
-A worker asks, which has the keys; a page that waits reads `Judge.steps_asked`. What it takes stands in the ledger.
+Asked for on a page, a job of the worker has them written, which has the keys. What it takes stands in the ledger.
 """
 
 import asyncio
@@ -9,18 +9,22 @@ from typing import Any, TypeVar
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.contrib.auth import get_user_model
-from django.utils import timezone
+from django.db import transaction
 
+from evaluation.extension import Watch
+from evaluation.models import Job
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action
+from evaluation.services.jobs import JobProgress, begin_job, finish_job, job_at, note_in_job
 from judging.asking import ASKINGS
 from judging.asking.scores.evaluation_steps import build_steps_request, read_steps
 from judging.asking.scores.geval import GEVAL
 from judging.backends import open_backend
 from judging.backends.base import CallFailed, StopRun, TryAgain
 from judging.backends.probe import probe
+from judging.job_kinds import STEPS
 from judging.models import Judge, Spending
-from judging.parsing import ReplyRejected
+from judging.parsing.rejection import ReplyRejected
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
 from judging.services.endpoints.prices import prices_of
 from judging.services.endpoints.rate_gate import RateGate
@@ -28,10 +32,7 @@ from judging.services.endpoints.spend_tracker import SpendTracker
 from judging.services.judges import current_spec, edit_judge, judge_problems, judge_settings
 
 T = TypeVar("T")
-# A request that nobody ended after so long was lost with its worker.
-LOST_SECONDS = 180
 MOST_SECONDS = 120.0
-UNREACHED = "The job queue can't be reached right now. Ask again in a few minutes."
 
 
 def takes_steps(judge: Judge) -> bool:
@@ -51,24 +52,33 @@ def write_steps(judge: Judge, *, user: Any = None) -> Judge:
 
     Not for use inside an event loop.
     """
+    return _keep(judge, _ask(judge), user)
+
+
+def _keep(judge: Judge, steps: list[str], user: Any) -> Judge:
+    return edit_judge(judge, user=user, options={**judge.options, "steps": steps})
+
+
+def _ask(judge: Judge, watch: Watch = lambda phase, done, total: None) -> list[str]:
+    """Ask for the steps, and again where a reply can't be read, as often as a run would; Refused where none came."""
     if problems := steps_refusals(judge):
         raise Refused(*problems)
     try:
-        steps = _ask(judge)
+        return _readable(judge, watch)
     except (CallFailed, StopRun, TryAgain) as reason:
         raise Refused(str(reason)) from None
     except TimeoutError:
         raise Refused("The model did not answer in time.") from None
-    return edit_judge(judge, user=user, options={**judge.options, "steps": steps})
 
 
-def _ask(judge: Judge) -> list[str]:
-    """Ask for the steps, and again where a reply can't be read, as often as a run would."""
-    endpoint, reason = judge.endpoint, ""
+def _readable(judge: Judge, watch: Watch) -> list[str]:
+    endpoint, reason, attempts = judge.endpoint, "", settings.ASSAY_RUN_UNREAD
     assert endpoint is not None
+    watch("asking the model", 0, attempts)
     able = known_capabilities(endpoint, judge.model) or _probe(judge)
     request = build_steps_request(current_spec(judge.study), judge_settings(judge), capabilities=able)
-    for _ in range(settings.ASSAY_RUN_UNREAD):
+    for attempt in range(attempts):
+        watch("asking the model", attempt, attempts)
         try:
             return read_steps(_visit(judge, lambda backend: backend.ask(request), Spending.GENERATION))
         except ReplyRejected as rejected:
@@ -105,33 +115,29 @@ def _visit(judge: Judge, ask: Callable[[RetryingBackend], Coroutine[Any, Any, T]
 # --- asked for on a page ----------------------------------------------------------------------------------------------
 
 
-def begin_steps(judge: Judge, user: Any) -> None:
-    """Note that somebody waits for steps; the caller queues the request."""
-    judge.steps_asked = {"state": "asking", "by": user.pk, "at": timezone.now().timestamp()}
-    judge.save(update_fields=["steps_asked"])
+def begin_steps(judge: Judge, user: Any) -> Job:
+    """Queue the request; Refused while the model is writing."""
+    study = judge.study
+    with transaction.atomic():
+        job = begin_job(kind=STEPS.key, slug=study.slug, study=study, subject=str(judge.pk), by=user)
+        log_action(study=study, by=user, message=f"Asked for evaluation steps of {judge}.")
+    return job
 
 
-def is_writing(judge: Judge) -> bool:
-    begun = float(judge.steps_asked.get("at", 0.0))
-    waits = bool(judge.steps_asked.get("state") == "asking")
-    return waits and timezone.now().timestamp() - begun < LOST_SECONDS
+def latest_steps(judge: Judge) -> Job | None:
+    """The latest request for the judge's steps; once it is done, its parameters have the `judge` that got them."""
+    return job_at(STEPS.key, judge.study.slug, str(judge.pk))
 
 
-def end_steps(judge_id: int, problem: str = "", written: int | None = None) -> None:
-    """Note what came of it: the judge that has the steps now, or what was in the way."""
-    done = {"state": "done", "problem": problem, "judge": written, "at": timezone.now().timestamp()}
-    Judge.objects.filter(pk=judge_id).update(steps_asked=done)
-
-
-def write_asked_steps(judge_id: int) -> None:
-    """Have the steps written that somebody waits for; nothing if nobody does."""
-    judge = Judge.objects.select_related("study", "endpoint__trusted_by").get(pk=judge_id)
-    if judge.steps_asked.get("state") != "asking":
-        return
-    user = get_user_model().objects.filter(pk=judge.steps_asked.get("by")).first()
-    try:
-        if user is None:
-            raise Refused("The user who asked for the steps is gone.")
-        end_steps(judge_id, written=write_steps(judge, user=user).pk)
-    except Refused as refused:
-        end_steps(judge_id, str(refused))
+def write_steps_of(job: Job) -> None:
+    """Have the steps written, and keep them with the end of the job."""
+    judge = Judge.objects.select_related("study", "endpoint__trusted_by").filter(pk=int(job.subject)).first()
+    if judge is None:
+        raise Refused("The judge was deleted.")
+    if job.by is None:
+        raise Refused("The user who asked for the steps is gone.")
+    steps = _ask(judge, JobProgress(job))
+    with transaction.atomic():
+        written = _keep(judge, steps, job.by)
+        note_in_job(job, {"judge": written.pk})
+        finish_job(job, message=f"The evaluation steps of {written} were written.")

@@ -11,15 +11,18 @@ from evaluation.models import Item, Role, Study, System
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.refusals import FieldsRefused
+from evaluation.services.history import log_action, server_account
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
-from judging import prompting
-from judging.asking import ItemCall, asking_of, possible_earlier
+from judging.asking import asking_of
+from judging.asking.base import possible_earlier
 from judging.asking.scores.response_asking import ResponseAsking
-from judging.backends import BACKENDS, Derived, Heuristic
-from judging.backends.base import Request, StopRun
+from judging.backends import BACKENDS
+from judging.backends.base import Derived, Heuristic, Request, StopRun
 from judging.backends.options import OptionsRefused, clean_options
 from judging.models import Judge, Jury, Orders
+from judging.prompting.item_call import ItemCall
+from judging.prompting.settings import Settings
 from judging.services.demonstrations import stimulus_of, with_examples
 from judging.services.derived import derivation_of
 from judging.services.endpoints.access import endpoint_refusals, grant_access
@@ -41,8 +44,16 @@ FIELDS = (
 Problems = dict[str, list[str]]
 
 
-def create_judge(study: Study, *, user: Any = None, jury: Jury | None = None, **fields: Any) -> Judge:
-    """A new judge in a study, version 1."""
+def create_judge(study: Study, *, user: Any = None, **fields: Any) -> Judge:
+    """A new judge in a study, version 1. `user` is the member who asks, None whoever runs the server."""
+    with transaction.atomic():
+        judge = new_judge(study, user=user, **fields)
+        log_action(study=study, by=user or server_account(), message=f"Created judge {judge}.")
+    return judge
+
+
+def new_judge(study: Study, *, user: Any = None, jury: Jury | None = None, **fields: Any) -> Judge:
+    """The judge alone, for acts that make several."""
     refuse_in_rehearsal(study, NO_JUDGES)
     judge = Judge(study=study, created_by=user, jury=jury, **_known(fields))
     with transaction.atomic():
@@ -75,7 +86,10 @@ def edit_judge(judge: Judge, *, user: Any = None, **changes: Any) -> Judge:
             edited = _twin(judge, judge.study, user)
         for name, value in changes.items():
             setattr(edited, name, value)
-        return _save(edited, user)
+        saved = _save(edited, user)
+        said = f"Edited judge {judge.name}: now {saved}."
+        log_action(study=judge.study, by=user or server_account(), message=said)
+        return saved
 
 
 def copy_judge(judge: Judge, study: Study, *, user: Any = None) -> Judge:
@@ -92,15 +106,15 @@ def heuristic_judge(study: Study, kind: str, *, user: Any = None) -> Judge:
         raise FieldsRefused({"backend": [f"There is no heuristic {kind!r}."]})
     existing = Judge.objects.filter(study=study, name=kind).order_by("-version").first()
     if existing is None:
-        return create_judge(study, user=user, name=kind, backend=kind)
+        return new_judge(study, user=user, name=kind, backend=kind)
     if existing.backend != kind:
         raise FieldsRefused({"name": [f"The study's judge {kind} is not a heuristic."]})
     return existing
 
 
-def judge_settings(judge: Judge) -> prompting.Settings:
+def judge_settings(judge: Judge) -> Settings:
     """The pure form of a judge: how it is asked."""
-    settings = prompting.Settings(
+    settings = Settings(
         model=judge.model,
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
@@ -160,10 +174,10 @@ def compose_request(
     if order is None:
         order = ",".join(response["part"] for response in stimulus["responses"])
     call = ItemCall(
-        protocol=judge.study.protocol_object,
-        spec=spec,
-        stimulus=stimulus,
-        settings=judge_settings(judge),
+        judge.study.protocol_object,
+        spec,
+        stimulus,
+        judge_settings(judge),
         order=order,
         step=step,
         capabilities=capabilities_of(judge, targets_of(judge)),

@@ -1,5 +1,6 @@
-"""Juries: judges of several personas, made in one act with the same settings."""
+"""Juries: judges of several personas or models, made in one act with the same settings otherwise."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,11 +8,14 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from evaluation.counting import counted
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
+from evaluation.services.history import log_action, server_account
 from judging.backends import CHAT
 from judging.models import Combination, Judge, Jury
-from judging.services.judges import FIELDS, create_judge
+from judging.services.endpoints.access import offered_endpoints
+from judging.services.judges import FIELDS, new_judge
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,9 @@ class Persona:
     name: str
     temperature: float
     text: str
+    # A model of its own, and the name of the endpoint where it is asked; '' for the jury's.
+    model: str = ""
+    endpoint: str = ""
 
 
 PERSONAS = (
@@ -44,17 +51,32 @@ PERSONAS = (
     ),
 )
 FEWEST = 2
+# What belongs to the model of a judge, and to no other.
+OF_MODEL = {"own_system": "", "own_family": "", "price_prompt": None, "price_completion": None}
+
+
+# A model's name may have a colon in it, but no space; a text stands after a colon.
+MEMBER = re.compile(
+    r"(?P<name>[^=]*)=\s*(?P<temperature>[^\s:]+)"
+    r"(?:\s+by\s+(?P<model>\S+?)(?:\s*@\s*(?P<endpoint>[\w-]+)(?=\s*$|\s*:)|(?=\s*$|:\s|\s+:)))?"
+    r"\s*(?::(?P<text>.*))?"
+)
+FORM = "NAME=TEMPERATURE, and if need be by MODEL @ ENDPOINT, and :TEXT"
 
 
 def read_persona(line: str) -> Persona:
-    """A persona from NAME=TEMPERATURE or NAME=TEMPERATURE:TEXT; without a text it is that of the usual one so named."""
-    name, _, rest = line.partition("=")
-    temperature, _, text = rest.partition(":")
+    """A member from NAME=TEMPERATURE [by MODEL [@ ENDPOINT]][:TEXT]; without a text it is that of the usual one so
+    named."""
+    found = MEMBER.fullmatch(line.strip())
     known = {each.name: each.text for each in PERSONAS}
     try:
-        return Persona(name.strip(), float(temperature), text.strip() or known.get(name.strip(), ""))
+        if found is None:
+            raise ValueError
+        name, temperature = found["name"].strip(), float(found["temperature"])
     except ValueError:
-        raise ValueError(f"{line}: a member is NAME=TEMPERATURE or NAME=TEMPERATURE:TEXT.") from None
+        raise ValueError(f"{line}: a member is {FORM}.") from None
+    text = (found["text"] or "").strip() or known.get(name, "")
+    return Persona(name, temperature, text, found["model"] or "", found["endpoint"] or "")
 
 
 def jury_like(
@@ -67,7 +89,16 @@ def jury_like(
     )
 
 
-def create_jury(
+def create_jury(study: Study, *, user: Any = None, **fields: Any) -> Jury:
+    """A jury as `new_jury` makes it. `user` is the member who asks, None whoever runs the server."""
+    with transaction.atomic():
+        jury = new_jury(study, user=user, **fields)
+        said = f"Created {jury} of {counted(jury.judges.count(), 'judge')}."
+        log_action(study=study, by=user or server_account(), message=said)
+    return jury
+
+
+def new_jury(
     study: Study,
     *,
     name: str,
@@ -76,7 +107,8 @@ def create_jury(
     personas: Sequence[Persona] = PERSONAS,
     **fields: Any,
 ) -> Jury:
-    """A jury with a judge of each persona, NAME-PERSONA; `fields` are those of the judges, the same for all."""
+    """A jury with a judge of each persona, NAME-PERSONA; `fields` are those of the judges, the same for all but what a
+    persona has of its own."""
     problems: dict[str, list[str]] = {}
     names = [persona.name for persona in personas]
     if len(personas) < FEWEST:
@@ -90,6 +122,9 @@ def create_jury(
     }
     if fields.get("backend", CHAT.key) != CHAT.key:
         problems["backend"] = ["Personas are judges by chat completions."]
+    own, unknown = _own_models(study, personas, user)
+    if unknown:
+        problems.setdefault("personas", []).extend(unknown)
     jury = Jury(study=study, name=name, combination=combination)
     try:
         jury.full_clean(validate_constraints=False, validate_unique=False, exclude=["study"])
@@ -103,9 +138,25 @@ def create_jury(
             raise FieldsRefused({"name": [f"The study already has a jury {name}."]})
         jury.save()
         for persona in personas:
-            create_judge(
+            new_judge(
                 study, user=user, jury=jury, name=f"{name}-{persona.name}",
-                **{**fields, "temperature": persona.temperature,
+                **{**fields, **own[persona.name], "temperature": persona.temperature,
                    "options": {**fields.get("options", {}), "persona": persona.text}},
             )  # fmt: skip
     return jury
+
+
+def _own_models(
+    study: Study, personas: Sequence[Persona], user: Any
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """By persona, the settings of a model of its own, and why some can't be, as sentences."""
+    offered = {each.name: each for each in offered_endpoints(study, user)}
+    found: dict[str, dict[str, Any]] = {}
+    problems = []
+    for each in personas:
+        found[each.name] = {**OF_MODEL, "model": each.model} if each.model else {}
+        if each.endpoint in offered:
+            found[each.name]["endpoint"] = offered[each.endpoint]
+        elif each.endpoint:
+            problems.append(f"{each.name}: there is no endpoint {each.endpoint!r} for this study.")
+    return found, problems

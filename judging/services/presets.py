@@ -12,9 +12,10 @@ from evaluation.protocols import Kind
 from evaluation.protocols.base import Spec
 from evaluation.refusals import FieldsRefused, Refused
 from evaluation.registry import Registry
+from evaluation.services.history import log_action, server_account
 from judging.models import Combination, Endpoint, Judge, Orders, Rationale, SelfPreference
-from judging.services.judges import create_judge, current_spec, heuristic_judge
-from judging.services.juries import create_jury
+from judging.services.judges import current_spec, heuristic_judge, new_judge
+from judging.services.juries import Persona, new_jury
 
 LONGEST_NAME = 80
 
@@ -54,9 +55,10 @@ class JudgePreset:
 
 
 def make_judges(
-    study: Study, preset: JudgePreset, models: Sequence[ModelChoice], *, user: Any = None
+    study: Study, preset: JudgePreset, models: Sequence[ModelChoice], *, jury: str = "", user: Any = None
 ) -> list[Judge]:
-    """All judges of a preset, or none; Refused says which can't be."""
+    """All judges of a preset, or none; Refused says which can't be. With the name of a `jury` the models are its
+    members, and count as one rater. `user` is the member who asks, None whoever runs the server."""
     spec = current_spec(study)
     problems = list(preset.problems(study, spec))
     if not models:
@@ -66,14 +68,16 @@ def make_judges(
     if problems:
         raise Refused(*problems)
     wanted = [fields for choice in models for fields in preset.judges(study, spec, choice)]
+    if jury and (preset.as_jury or len(wanted) != len(models)):
+        raise Refused(f"The models of {preset.label} are no jury: it has more than one judge of each.")
     made: list[Judge] = []
     with transaction.atomic():
-        for fields in _named_apart(wanted):
+        for fields in [_as_jury(jury, wanted)] if jury else _named_apart(wanted):
             try:
-                if preset.as_jury:
-                    made += create_jury(study, user=user, **fields).judges.order_by("pk")
+                if jury or preset.as_jury:
+                    made += new_jury(study, user=user, **fields).judges.order_by("pk")
                 else:
-                    made.append(create_judge(study, user=user, **fields))
+                    made.append(new_judge(study, user=user, **fields))
             except FieldsRefused as refused:
                 problems += [
                     f"{fields['name']}: {sentence}" for each in refused.by_field.values() for sentence in each
@@ -81,6 +85,8 @@ def make_judges(
         if problems:
             raise Refused(*problems)
         made += [heuristic_judge(study, backend, user=user) for backend in preset.heuristics]
+        said = f"Created the judges of {preset.label}: {', '.join(map(str, made))}."
+        log_action(study=study, by=user or server_account(), message=said)
     return made
 
 
@@ -92,6 +98,16 @@ def _named_apart(wanted: Sequence[Fields]) -> Iterator[Fields]:
         times[name] = times.get(name, 0) + 1
         suffix = "" if times[name] == 1 else f"-{times[name]}"
         yield {**fields, "name": name[: LONGEST_NAME - len(suffix)] + suffix}
+
+
+def _as_jury(name: str, wanted: Sequence[Fields]) -> Fields:
+    """The fields of one jury, of which each of these judges is a member."""
+    members = [
+        Persona(each["name"], each["temperature"], "", each["model"], each["endpoint"].name)
+        for each in _named_apart(wanted)
+    ]
+    shared = {field: value for field, value in wanted[0].items() if field != "temperature"}
+    return {**shared, "name": name, "personas": members}
 
 
 def _of_model(choice: ModelChoice, name: str, **fields: Any) -> Fields:

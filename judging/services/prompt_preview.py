@@ -6,7 +6,7 @@ from evaluation.protocols.base import Spec, Stimulus
 from judging.asking import asking_of
 from judging.backends.base import Unmeasurable
 from judging.models import Judge
-from judging.prompting import CannotAsk
+from judging.prompting.settings import CannotAsk
 from judging.services.judges import compose_request, judge_settings
 from judging.services.references import referenced
 

@@ -18,6 +18,7 @@ from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments, left_out_counts
 from judging.asking.scores.entry_scores import ENTRY_SCORES, EntryScore
 from judging.models import Call, Judge, Run
+from judging.prompting.item_call import ItemCall
 from judging.selectors import runs_of
 from judging.services.calls.call_attempts import stored_reply
 from judging.services.calls.plan import CallPlan
@@ -63,7 +64,7 @@ class ScoredItem:
 
 @dataclass(frozen=True)
 class ScoredEntries:
-    """`left_out` are judgments that count in no figure, by the reason; `failures` the sentences of failed calls."""
+    """`left_out` are judgments outside the report, by the reason; `failures` the sentences of failed calls."""
 
     judge: str
     items: tuple[ScoredItem, ...]
@@ -137,7 +138,15 @@ def _item(
 ) -> ScoredItem:
     found: dict[str, list[list[EntryScore]]] = defaultdict(list)
     for call in calls:
-        asked = plan.item_call(stimulus, order=call.order, step=call.step, capabilities=able)
+        asked = ItemCall(
+            plan.protocol,
+            plan.spec,
+            stimulus,
+            plan.settings,
+            order=call.order,
+            step=call.step,
+            capabilities=able,
+        )
         found[call.step].append(ENTRY_SCORES.entries(asked, stored_reply(call.raw, call.reply)))
     entries: list[ScoredEntry] = []
     empty = []

@@ -5,19 +5,21 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
 from evaluation.models import Study
 from evaluation.permissions import NoRight, get_study_for
-from judging.models import ACTIVE, RunState, WorkKind
+from judging.acts import possible_acts
+from judging.models import ACTIVE, WorkKind
 from judging.selectors import runs_of
-from judging.services import runs_progress
 from judging.services.groups.run_groups import groups_of
+from judging.services.runs.progress import runs_progress
 
 # The newest ones; the admin lists all.
 SHOWN = 20
-RESUMABLE = (RunState.PAUSED, RunState.STOPPED)
+LABELS = {"pause": "Pause", "resume": "Resume", "cancel": "Cancel"}
 
 
 @login_required
@@ -41,7 +43,10 @@ def run_list_context(request: HttpRequest, study: Study) -> dict[str, Any]:
             {
                 "run": run,
                 "progress": progress[run.pk],
-                "resumable": run.state in RESUMABLE,
+                "acts": [
+                    (LABELS[act], reverse(f"judging:run-{act}", args=[study.slug, run.pk]))
+                    for act in possible_acts(run)
+                ],
                 # Above the first of those that were started together, which follow each other.
                 "group": groups.pop(run.group_id, None) if run.group_id else None,
             }

@@ -2,12 +2,12 @@
 for (const line of document.querySelectorAll("[data-counts]")) {
   const text = document.getElementById(line.dataset.counts);
   const show = () => {
-    // As the server counts: runs of blanks are one.
-    const n = text.value.trim().replace(/\s+/g, " ").length;
+    // As the server counts: whole characters, and runs of blanks are one.
+    const n = [...text.value.trim().replace(/\s+/g, " ")].length;
     line.textContent = line.dataset.text.replace("{n}", n).replace("{least}", text.dataset.least);
     line.classList.toggle("enough", n >= Number(text.dataset.least));
   };
-  text.closest(".field").append(line);
+  text.closest(".field")?.append(line);
   text.addEventListener("input", show);
   show();
 }

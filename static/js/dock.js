@@ -1,53 +1,62 @@
 // The choice and its reason stay in view while responses are read: that is the style sheet's doing. Here: how much room
-// that takes, so that what has the focus is never behind it; letting go where it would take more than a third of the
-// screen; folding it away; and staying clear of a phone's keyboard.
+// that takes, so that what has the focus is never behind it; folding the reason away, as somebody likes it and wherever
+// both would take more than a third of the window (or, without the foot, two fifths of a very low one); letting go where
+// the choice alone would; and staying clear of a phone's keyboard.
 const NAME = "assay:dock";
 // No keyboard is lower.
 const KEYBOARD = 120;
+// Of a list of choices that scrolls in the dock, in lines of text, the least that is of use.
+const LEAST = 5;
 const root = document.documentElement;
 const form = document.getElementById("judge");
 const dock = form.querySelector(".dock");
+const button = dock?.querySelector(".fold");
+const reason = button && document.getElementById(button.getAttribute("aria-controls"));
 const foot = document.querySelector(".foot");
 const view = window.visualViewport;
+let isFolded = isRemembered();
+// In a window that is too low for both, the reason is open only when asked for, or when something is wrong with it, and
+// for as long as the page is.
+let isShort = false;
+let isOpened = Boolean(reason?.closest(".wrong"));
 
 const isWritten = (node) => node?.matches?.("textarea, input:not([type=radio], [type=checkbox], [type=hidden])");
-const isDocked = () => getComputedStyle(dock).position === "sticky";
+const sticks = (node) => getComputedStyle(node).position === "sticky";
 
 function measure() {
-  root.style.setProperty("--foot", `${foot?.offsetHeight ?? 0}px`);
+  const below = foot && sticks(foot) ? foot.offsetHeight : 0;
+  root.style.setProperty("--foot", `${below}px`);
   if (!dock) return;
-  const height = dock.offsetHeight + (foot?.offsetHeight ?? 0);
   // While somebody writes on a phone the window may be as high as what its keyboard leaves.
-  if (!isWritten(document.activeElement)) dock.classList.toggle("released", height > innerHeight / 3);
-  root.style.setProperty("--dock", isDocked() ? `${dock.offsetHeight}px` : "0px");
+  if (!isWritten(document.activeElement)) arrange(innerHeight * (below ? 1 / 3 : 2 / 5) - below);
+  root.style.setProperty("--dock", sticks(dock) ? `${dock.offsetHeight}px` : "0px");
 }
 
-/** What is chosen so far, in one line for the folded dock. */
-function say() {
-  const line = dock.querySelector(".dock-said");
-  const parts = [...dock.querySelectorAll("[data-question]:not([data-kind=flag])")].map((question) => {
-    const chosen = question.querySelector("input:checked + span");
-    const text = question.querySelector("textarea")?.value.trim();
-    const words = chosen?.firstChild?.textContent.trim() || chosen?.textContent.trim() || text || line.dataset.open;
-    const said = document.createElement("span");
-    const asked = document.createElement("span");
-    asked.className = "quiet";
-    asked.textContent = `${question.querySelector("h2").textContent.trim()} `;
-    said.append(asked, words);
-    return said;
-  });
-  line.replaceChildren(...parts);
+function arrange(room) {
+  dock.classList.remove("released", "folded", "tight");
+  const isDocked = sticks(dock);
+  isShort = isDocked && dock.offsetHeight > room;
+  if (button) {
+    const isShut = isShort ? !isOpened : isFolded;
+    dock.classList.toggle("folded", isShut);
+    button.setAttribute("aria-expanded", String(!isShut));
+    dock.style.setProperty("--fold", `${button.offsetWidth}px`);
+    if (!isShut && isShort) return;
+  }
+  if (!isDocked || dock.offsetHeight <= room) return;
+  dock.style.setProperty("--room", `${room}px`);
+  const isOfUse = room >= LEAST * parseFloat(getComputedStyle(root).fontSize);
+  dock.classList.add(isOfUse ? "tight" : "released");
+  if (!isOfUse) dock.classList.remove("folded");
 }
 
-function fold(isFolded) {
-  dock.classList.toggle("folded", isFolded);
-  dock.querySelector(".fold").setAttribute("aria-expanded", String(!isFolded));
-  dock.querySelector(".dock-said").hidden = !isFolded;
-  say();
+function open(isOpen) {
+  if (isShort) isOpened = isOpen;
+  else isFolded = !isOpen;
   measure();
 }
 
-function remember(isFolded) {
+function remember() {
   try {
     localStorage.setItem(NAME, isFolded ? "folded" : "open");
   } catch {
@@ -71,24 +80,41 @@ function dodge() {
   root.style.setProperty("--covered", isOpen ? `${Math.max(0, covered)}px` : "0px");
 }
 
+/** What has the focus by keyboard, in a panel that scrolls by itself, comes out from behind what sticks to the edges. */
+function uncover(target) {
+  if (!target.closest(".rates, .asked-beside, .to-check") || !target.matches(":focus-visible")) return;
+  const shown = target.closest("label") ?? target;
+  shown.scrollIntoView({ block: "nearest" });
+  const heads = [...document.querySelectorAll(".bar, .stays, .tabs, .response > header")];
+  const stuck = heads.filter((head) => head.getClientRects().length && sticks(head));
+  // Where each would be, since one that is pushed out by the end of its part comes back.
+  const top = Math.max(0, ...stuck.map((head) => parseFloat(getComputedStyle(head).top) + head.offsetHeight));
+  const below = ["--foot", "--dock"].map((name) => parseFloat(root.style.getPropertyValue(name)) || 0);
+  const bottom = innerHeight - below[0] - below[1];
+  const box = shown.getBoundingClientRect();
+  if (box.top < top) scrollBy({ top: box.top - top - 8, behavior: "instant" });
+  else if (box.bottom > bottom) scrollBy({ top: box.bottom - bottom + 8, behavior: "instant" });
+}
+
+document.addEventListener("focusin", ({ target }) => uncover(target));
+
 // Of a field to write in, browsers bring the caret into view and no more: not out from behind the foot.
 document.addEventListener("focusin", ({ target }) => {
-  const isInView = dock?.contains(target) && isDocked();
+  const isInView = dock?.contains(target) && sticks(dock);
   if (isWritten(target) && !isInView) target.scrollIntoView({ block: "nearest" });
 });
 
 const watch = new ResizeObserver(measure);
 if (foot) watch.observe(foot);
-if (dock) {
-  watch.observe(dock);
-  dock.querySelector(".fold").addEventListener("click", () => {
-    const isFolded = !dock.classList.contains("folded");
-    fold(isFolded);
-    remember(isFolded);
+if (dock) watch.observe(dock);
+if (button) {
+  button.addEventListener("click", () => {
+    const isOpen = button.getAttribute("aria-expanded") === "false";
+    open(isOpen);
+    if (!isShort) remember();
+    if (isOpen) reason.focus({ preventScroll: true });
   });
-  document.addEventListener("assay:reveal", (event) => dock.contains(event.target) && fold(false));
-  form.addEventListener("input", () => dock.classList.contains("folded") && say());
-  if (isRemembered()) fold(true);
+  document.addEventListener("assay:reveal", ({ target }) => target.closest("[data-question]")?.contains(reason) && open(true));
 }
 addEventListener("resize", measure);
 document.addEventListener("assay:turned", measure);

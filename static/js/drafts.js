@@ -1,13 +1,22 @@
-// Keeps what was filled in: after a short quiet, when the page is left, and when more time is asked for.
+// Keeps what was filled in: after a short quiet, when the page is left, and when more time is asked for. Until the server
+// has it, the browser does, where it may: a page that is loaded again sends what its predecessor could not. Without a
+// connection a submit waits for it.
 const QUIET_MS = 800;
+const AGAIN_MS = 5000;
 const form = document.getElementById("judge");
 const saved = document.querySelector(".saved");
+const unsaved = document.querySelector(".unsaved");
 const held = form.elements["~held"];
 const names = new Set(held.value.split(" ").filter(Boolean));
+const KEY = `assay:unsent:${form.dataset.draft}`;
+// They count and remember, and say nothing of what is filled in.
+const isCounted = (name) => ["visible_ms", "~screen", "~held"].includes(name) || name.startsWith("trace.");
 let timer = null;
 let dirty = false;
 let leaving = false;
 let underWay = null;
+let isAway = false;
+let waiting = null;
 
 function body() {
   document.dispatchEvent(new Event("assay:count"));
@@ -25,6 +34,25 @@ function hold(target) {
   held.value = [...names].join(" ");
 }
 
+function keep() {
+  try {
+    sessionStorage.setItem(KEY, body());
+  } catch {
+    // Blocked or full storage: the page alone has it.
+  }
+}
+
+/** What the browser has kept of this item, and from here on no more. */
+function takeKept() {
+  try {
+    const kept = sessionStorage.getItem(KEY);
+    sessionStorage.removeItem(KEY);
+    return kept;
+  } catch {
+    return null;
+  }
+}
+
 const send = (options) =>
   fetch(form.dataset.draft, {
     method: "POST",
@@ -34,29 +62,88 @@ const send = (options) =>
     ...options,
   });
 
+/** Send what is filled in; true once the server has it. */
 async function save() {
   clearTimeout(timer);
   dirty = false;
   saved.textContent = saved.dataset.saving;
+  const current = (underWay = new AbortController());
   try {
-    underWay = new AbortController();
-    const answer = await send({ signal: underWay.signal });
+    const answer = await send({ signal: current.signal });
+    isAway = false;
     if (!answer.ok) throw new Error(String(answer.status));
     const detail = await answer.json();
+    if (!dirty) takeKept();
     saved.textContent = saved.dataset.saved;
+    unsaved.textContent = "";
     document.dispatchEvent(new CustomEvent("assay:saved", { detail }));
-  } catch {
+    return true;
+  } catch (error) {
     dirty = true;
-    if (!leaving) saved.textContent = saved.dataset.failed;
+    // Fetch fails so where nobody answers; what answers with an error is no matter of the connection.
+    if (error instanceof TypeError) isAway = true;
+    if (!leaving) saved.textContent = unsaved.textContent = saved.dataset.failed;
+    return false;
   }
 }
 
 function saveSoon() {
   dirty = true;
+  keep();
   // From here on "Saved" would be untrue.
   saved.textContent = saved.dataset.saving;
   clearTimeout(timer);
   timer = setTimeout(save, QUIET_MS);
+}
+
+/** Of a page that was left or loaded again before the server had it all: sent now, and shown by the server. */
+async function sendKept() {
+  const kept = takeKept();
+  if (!kept) return;
+  const [then, now] = [kept, body()].map((text) => JSON.parse(text));
+  const fields = [...Object.keys(then), ...Object.keys(now)].filter((name) => !isCounted(name));
+  if (fields.every((name) => (then[name] ?? "") === (now[name] ?? ""))) return;
+  form.inert = true;
+  try {
+    const answer = await send({ body: kept });
+    if (answer.ok) {
+      leaving = true;
+      location.reload();
+      return;
+    }
+  } catch {
+    sessionStorage.setItem(KEY, kept);
+    saved.textContent = unsaved.textContent = saved.dataset.failed;
+  }
+  form.inert = false;
+}
+
+const note = document.createElement("p");
+note.className = "error offline";
+note.setAttribute("role", "alert");
+
+/** Hold a submit until the connection is back. */
+function wait(submitter) {
+  keep();
+  waiting = { submitter };
+  if (!note.isConnected) {
+    document.querySelector(".foot, main .actions")?.prepend(note);
+    note.textContent = saved.dataset.offline;
+  }
+  saved.textContent = saved.dataset.failed;
+  setTimeout(goOn, AGAIN_MS);
+}
+
+async function goOn() {
+  if (!waiting) return;
+  const { submitter } = waiting;
+  waiting = null;
+  if (!navigator.onLine || (!(await save()) && isAway)) {
+    wait(submitter);
+    return;
+  }
+  note.remove();
+  form.requestSubmit(submitter);
 }
 
 form.addEventListener("input", (event) => {
@@ -65,6 +152,15 @@ form.addEventListener("input", (event) => {
 });
 // A response that was opened need not be opened again after a reload.
 document.addEventListener("assay:opened", () => form.dataset.changesOnly === undefined && saveSoon());
+form.addEventListener("submit", (event) => {
+  if (event.defaultPrevented || (navigator.onLine && !isAway && !waiting)) return;
+  event.preventDefault();
+  // Nothing was sent: the page's other scripts do not hear of it.
+  event.stopPropagation();
+  if (waiting) return;
+  wait(event.submitter);
+  if (navigator.onLine) goOn();
+});
 document.addEventListener("submit", (event) => {
   // An item that is submitted or skipped takes no draft any more, nor one that is on its way.
   if (event.defaultPrevented || (event.target !== form && !event.target.closest("dialog"))) return;
@@ -80,4 +176,5 @@ addEventListener("pagehide", () => {
 addEventListener("pageshow", (event) => {
   if (event.persisted) leaving = false;
 });
-addEventListener("online", () => dirty && save());
+addEventListener("online", () => (waiting ? goOn() : dirty && save()));
+sendKept();

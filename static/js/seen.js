@@ -1,5 +1,6 @@
 // How the item is shown, which response came into view first, and for how long each was in view: numbers alone, kept
-// beside the answers. What an earlier visit to the same item counted is gone on with.
+// beside the answers. What an earlier visit to the same item counted is gone on with. And whether the page was translated,
+// and a code that this browser makes up for this participant, which tells whether they go on in another one.
 const form = document.getElementById("judge");
 const field = form.elements["~screen"];
 const panes = [...form.querySelectorAll(".pane[data-part]")];
@@ -10,7 +11,7 @@ const MARGINS = "-15% 0px -30% 0px";
 function before() {
   try {
     const known = JSON.parse(field.value);
-    return { first: known.first ?? "", in_view: { ...known.in_view } };
+    return { first: known.first ?? "", in_view: { ...known.in_view }, translated: known.translated };
   } catch {
     return { first: "", in_view: {} };
   }
@@ -19,6 +20,18 @@ function before() {
 const known = before();
 const seen = new Set();
 let since = performance.now();
+
+function browser() {
+  try {
+    const key = `assay:browser:${location.pathname.match(/\/p\/([\w-]+)\//)[1]}`;
+    const made = crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
+    if (!localStorage.getItem(key)) localStorage.setItem(key, made);
+    return localStorage.getItem(key);
+  } catch {
+    // Blocked storage, or nobody's page: nothing is said.
+    return undefined;
+  }
+}
 
 function layout() {
   if (form.querySelector(".tabbed")) return "tabs";
@@ -36,8 +49,10 @@ function count() {
 
 function write() {
   count();
-  const docked = Boolean(dock) && getComputedStyle(dock).position === "sticky" && !dock.matches(".folded");
-  field.value = JSON.stringify({ layout: layout(), docked, ...known });
+  const docked = Boolean(dock) && getComputedStyle(dock).position === "sticky";
+  // As Chrome and those made of it mark a page that they have translated.
+  known.translated ||= document.documentElement.matches(".translated-ltr, .translated-rtl") || undefined;
+  field.value = JSON.stringify({ layout: layout(), docked, ...known, browser: browser() });
 }
 
 const watch = new IntersectionObserver(
@@ -56,7 +71,19 @@ const watch = new IntersectionObserver(
   },
   { rootMargin: MARGINS },
 );
-for (const pane of panes) watch.observe(pane);
+// A short one at the end of a page may never get there; all of it in the window counts as having come into view.
+const whole = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) known.in_view[target.dataset.part] ??= 0;
+    }
+  },
+  { threshold: 1 },
+);
+for (const pane of panes) {
+  watch.observe(pane);
+  whole.observe(pane);
+}
 // A tab that was opened counts as opened, though nothing of it may have come into view.
 document.addEventListener("assay:opened", ({ detail }) => {
   known.in_view[detail] ??= 0;

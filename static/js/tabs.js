@@ -7,6 +7,9 @@ const narrow = matchMedia("(max-width: 52rem)");
 const warning = document.querySelector(".unopened");
 const shown = form.elements["~screen"];
 
+const cells = [...form.querySelectorAll(".checked .cell")];
+
+const paneOf = (cell) => panes.find((pane) => cell?.querySelector("input").name.endsWith(`.${pane.dataset.part}`));
 const nameOf = (pane) => pane.querySelector("h2").textContent.trim();
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
@@ -30,6 +33,7 @@ class Tabs {
     this.list.setAttribute("role", "tablist");
     this.list.setAttribute("aria-label", group.dataset.label);
     this.bar.append(this.list);
+    if (group.dataset.both) this.addBoth();
     this.tabs = new Map(panes.map((pane, at) => [pane, this.tab(pane, at)]));
     this.list.append(...this.tabs.values());
     if (group.dataset.overall && form.querySelector(".dock")) this.addOverall();
@@ -80,6 +84,21 @@ class Tabs {
     this.face(false);
   }
 
+  /** Beside the tabs of a large screen: the response that is open and the one before it, without their scales. */
+  addBoth() {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "both";
+    button.textContent = group.dataset.both;
+    button.setAttribute("aria-pressed", "false");
+    button.addEventListener("click", () => {
+      const isBoth = group.classList.toggle("paired");
+      button.setAttribute("aria-pressed", String(isBoth));
+      this.open(this.current);
+    });
+    this.bar.append(button);
+  }
+
   face(isDock) {
     form.dataset.face = isDock ? "dock" : "scales";
     this.overall?.setAttribute("aria-pressed", String(isDock));
@@ -102,6 +121,15 @@ class Tabs {
       }
     }
     if (on) this.open(this.current);
+    else {
+      group.classList.remove("paired");
+      this.showCells();
+    }
+  }
+
+  /** Of a checklist beside the responses, the choices of the one that is open. */
+  showCells() {
+    for (const cell of cells) cell.classList.toggle("other", this.isOn && paneOf(cell) !== this.current);
   }
 
   open(pane) {
@@ -109,21 +137,24 @@ class Tabs {
     const start = scrollY + group.getBoundingClientRect().top - line;
     const isStuck = scrollY >= start - 1;
     if (isStuck) this.places.set(this.current, scrollY);
-    const { part } = pane.dataset;
-    const isNew = pane !== this.current && !this.opened.has(part);
+    if (pane !== this.current) this.before = this.current;
+    this.before ??= panes[1];
     this.current = pane;
-    this.opened.add(part);
+    const shown = group.matches(".paired") ? [pane, this.before] : [pane];
+    const fresh = shown.map((each) => each.dataset.part).filter((part) => !this.opened.has(part));
+    for (const part of fresh) this.opened.add(part);
     for (const [each, tab] of this.tabs) {
-      each.hidden = each !== pane;
+      each.hidden = !shown.includes(each);
       tab.setAttribute("aria-selected", String(each === pane));
       tab.tabIndex = each === pane ? 0 : -1;
     }
+    this.showCells();
     this.face(false);
     // Each is read on where it was left; one that is new, from its beginning.
     if (isStuck) scrollTo({ top: Math.max(start, this.places.get(pane) ?? start), behavior: "instant" });
     if (warning && !this.unopened.length) warning.hidden = true;
     this.show();
-    if (isNew) document.dispatchEvent(new CustomEvent("assay:opened", { detail: part }));
+    for (const part of fresh) document.dispatchEvent(new CustomEvent("assay:opened", { detail: part }));
   }
 
   get unopened() {
@@ -182,7 +213,7 @@ if (panes.length > 1) {
   apply();
   narrow.addEventListener("change", apply);
   document.addEventListener("assay:reveal", (event) => {
-    const pane = event.target.closest?.(".pane");
+    const pane = event.target.closest?.(".pane") ?? paneOf(event.target.closest?.(".checked .cell"));
     if (tabs.isOn && pane) tabs.open(pane);
     else tabs.face(Boolean(event.target.closest?.(".dock")));
   });

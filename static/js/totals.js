@@ -14,6 +14,9 @@ const groups = (question) => [...question.querySelectorAll("[role=radiogroup]")]
 const isListed = () => list.popover !== undefined && list.matches(":popover-open");
 const isOpen = (group) => !group.querySelector("input:checked");
 
+/** Whether a text has the characters that it needs, as the server counts them (static/js/counts.js). */
+const isWritten = (text) => [...text.value.trim().replace(/\s+/g, " ")].length >= Number(text.dataset.least || 1);
+
 /** What of a question is still open: for each answer, the element that takes it. */
 function open(question) {
   const { required, kind } = question.dataset;
@@ -24,7 +27,8 @@ function open(question) {
     return Array(Number(question.dataset.open)).fill(undecided ?? question.querySelector("button"));
   }
   const text = kind === "text" ? question.querySelector("textarea") : null;
-  if (text) return text.value.trim() ? [] : [text];
+  if (text) return isWritten(text) ? [] : [text];
+  if (kind === "tags") return isOpen(question) ? [question.querySelector("input")] : [];
   return groups(question).filter(isOpen).map((group) => group.querySelector("input"));
 }
 
@@ -45,7 +49,7 @@ function go(target) {
   const isInView = target.closest(".dock, .rates, .asked-beside");
   // What scripts put in the place of another is reached through its question.
   if (!target.getClientRects().length) target.closest("[data-question]")?.scrollIntoView({ block: "center" });
-  else if (!isInView) target.closest(".calibrated, .cell, .rate, .check, .ask")?.scrollIntoView({ block: "center" });
+  else target.closest(".calibrated, .cell, .rate, .check, .ask")?.scrollIntoView({ block: isInView ? "nearest" : "center" });
   target.focus({ preventScroll: true, focusVisible: true });
 }
 
@@ -99,6 +103,14 @@ function show() {
   if (isListed()) showList();
 }
 
+/** None of these, or some of them: either takes the other's tick away. */
+function part({ target }) {
+  const boxes = target.closest("[data-kind=tags]")?.querySelectorAll("input") ?? [];
+  const isNone = (box) => box.name.endsWith(".~none");
+  if (target.checked) for (const box of boxes) if (isNone(box) !== isNone(target)) box.checked = false;
+}
+
+form.addEventListener("input", part);
 form.addEventListener("input", show);
 list.addEventListener("beforetoggle", (event) => event.newState === "open" && showList());
 document.addEventListener("assay:next", goToNext);

@@ -11,7 +11,7 @@ from annotator.models import Participant
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import Study
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests import factories
 
 WITHOUT, WITH = PAPER_ARMS[:1], PAPER_ARMS[1:2]
@@ -70,7 +70,7 @@ def fields(client: Client, participant: Participant, **values: str) -> dict[str,
     """A complete form for the item that is before the participant."""
     page = client.get(home(participant)).content.decode()
     cells = dict.fromkeys(re.findall(r'name="(satisfied\.[^"]+)"', page), "1")
-    return cells | {"preference": "r1", "justification": "It says more.", "visible_ms": "5"} | values
+    return cells | {"preference": "r1", "justification": "It says more about it.", "visible_ms": "5"} | values
 
 
 def text(response: Any) -> str:

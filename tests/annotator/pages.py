@@ -81,6 +81,8 @@ class Form(HTMLParser):
             if "." not in name or (name.endswith((".e1.condition", ".e1.answers")) and not sent[name]):
                 sent[name] = LONG
         for name, value in self.boxes.items():
-            if name.endswith(".confirmed") or name.startswith("checks."):
+            # The checks of a set hold; of a codebook none does.
+            is_none = name.endswith(".~none")
+            if name.endswith(".confirmed") or is_none is not name.startswith("checks."):
                 sent[name] = value
         return sent

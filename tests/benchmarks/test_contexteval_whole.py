@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.contexteval_whole import JUDGES, OF_ITS_OWN, PEOPLE, QUERIES, show, whole
 from evaluation.models import Judgment, Rater, Study
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.generation.pipelines.responses import ARMS
 from judging.models import Run
 from tests.judging import endpoint

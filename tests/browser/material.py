@@ -1,7 +1,7 @@
 """Studies that look like real ones, for tests that look at pages."""
 
 from evaluation.models import Arm, Context, Query, Study, System
-from evaluation.services import add_arms, create_study
+from evaluation.services.studies.creation import add_arms, create_study
 from tests.factories import launch, make_item
 
 WITHOUT = {"key": "without", "label": "No context"}

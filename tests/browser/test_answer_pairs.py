@@ -15,7 +15,7 @@ from tests.browser.checking import (
 from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.walking import leave_by, segment, tab_to
+from tests.browser.walking import leave_by, segment, tab_to_reason
 from tests.protocol_factories import make_answer_pairs_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -39,7 +39,7 @@ def test_two_items_by_mouse_and_one_by_keyboard(visitor: Visitor) -> None:
     shown = visitor.page.locator("[name=overall]").evaluate_all("all => all.map(each => each.value)")
     for name in GIVEN:
         choose_by_keyboard(visitor, name, shown[2])
-    tab_to(visitor.page, "textarea[name=justification]")
+    tab_to_reason(visitor.page)
     visitor.page.keyboard.type("It says where.")
     hand_in_by_keyboard(visitor)
     assert visitor.page.locator("#code").count()

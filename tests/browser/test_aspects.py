@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 from annotator.models import Participant
 from annotator.services.admission.entry import enter
 from evaluation.models import Judgment
-from tests.browser.conftest import FULL_SCREEN, PHONE, WIDE, Visitor
+from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.looking import SHOTS, look, shoot
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_item import wait_for_saved
@@ -57,6 +57,8 @@ def test_looks_right(visitor: Visitor) -> None:
         segment(page, "best", "r1")
         page.locator(".rated:visible .about summary").nth(1).click()
         page.screenshot(path=SHOTS / f"aspects_at_work-{viewport['width']}.png")
+        # What a page could not send before it was left, the next one sends, and is then loaded once more.
+        wait_for_saved(page)
     visitor.assert_calm()
 
 
@@ -204,7 +206,7 @@ def test_documents_are_one_step_away_on_a_phone(new_visitor: Callable[..., Visit
 def test_the_question_stays_in_view(visitor: Visitor, viewport: dict[str, int]) -> None:
     resize(visitor.page, viewport)
     page = open_item(visitor)
-    question, last = page.locator(".query > p"), page.locator("[name=comments]")
+    question, last = page.locator(".query .prompt"), page.locator("[name=comments]")
     for place in (page.locator(".rated:visible"), last):
         place.scroll_into_view_if_needed()
         box = question.bounding_box()
@@ -215,7 +217,7 @@ def test_the_question_stays_in_view(visitor: Visitor, viewport: dict[str, int]) 
 @pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
 @pytest.mark.parametrize("question", ["", LONG], ids=["short", "long"])
 def test_focus_is_never_behind_what_sticks(visitor: Visitor, key: str, question: str) -> None:
-    resize(visitor.page, FULL_SCREEN)
+    resize(visitor.page, PHONE)
     page = open_item(visitor, **({"sky": question} if question else {}))
     hidden = """() => { const at = document.activeElement, box = at.getBoundingClientRect();
         if (at === document.body || at.closest('.foot, .bar, .help, .skip, .stays') || at.id === 'main') return null;
@@ -252,4 +254,26 @@ def test_from_consent_to_the_code_with_training(visitor: Visitor) -> None:
     submit(page)
     assert page.text_content("#code") == "C1TUA9KX"
     assert Participant.objects.get().outcome == "completed"
+    visitor.assert_calm()
+
+
+def test_two_answers_are_read_side_by_side(visitor: Visitor) -> None:
+    page = open_item(visitor)
+    button = page.get_by_role("button", name="Side by side")
+    open_panes = page.locator(".pane:not([hidden])")
+    button.click()
+    one, other = [pane.bounding_box() for pane in open_panes.all()]
+    assert one["y"] == other["y"]
+    assert one["x"] + one["width"] <= other["x"]
+    assert open_panes.locator(".scale:visible").count() == 0
+    page.get_by_role("tab").nth(3).click()
+    parts = open_panes.evaluate_all("nodes => nodes.map(node => node.id)")
+    ids = page.locator(".pane").evaluate_all("nodes => nodes.map(node => node.id)")
+    assert parts == [ids[0], ids[3]]
+    assert page.locator(".tabs .unread").count() == 1
+    button.click()
+    assert open_panes.count() == 1
+    assert open_panes.locator(".scale:visible").count() == 4
+    resize(page, PHONE)
+    assert not button.is_visible()
     visitor.assert_calm()

@@ -36,9 +36,8 @@ def replication(study: Study, tmp_path: Path) -> Study:
 
 
 def test_two_studies_and_two_views_are_compared(
-    study: Study, replication: Study, member: Callable[..., Visitor], settings: object
+    study: Study, replication: Study, member: Callable[..., Visitor]
 ) -> None:
-    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 100_000  # type: ignore[attr-defined]
     for scheme, size in (("light", WIDE), ("dark", PHONE)):
         looking = member(viewport=size, color_scheme=scheme)
         page = looking.page

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from annotator import tasks
 from annotator.models import DraftRound
-from annotator.services.work.draft_rounds import work_on_round
+from evaluation import tasks
 from evaluation.extension import Reviser
 from evaluation.models import Item, Judgment
 from evaluation.protocols.entries.sets import Decision, decisions
-from tests.browser.checking import be_on_a_phone, come, hand_in, hand_in_by_keyboard
+from tests.browser.checking import be_on_a_phone, come, hand_in_by_keyboard
+from tests.browser.checking import hand_in as hand_in_as_it_stands
 from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
@@ -51,7 +51,7 @@ def statuses(page: Page) -> list[str]:
 
 
 def tick_the_checks(page: Page) -> None:
-    for box in page.locator(".tags label").all():
+    for box in page.locator('.tags label:not(:has([name$="~none"]))').all():
         box.click()
 
 
@@ -63,6 +63,13 @@ def settled() -> tuple[list[dict[str, Any]], Judgment]:
     return [json.loads(answer.text) for answer in found], judgment
 
 
+def hand_in(visitor: Visitor) -> None:
+    """Submits; where no check is ticked, none of them is."""
+    if not visitor.page.locator('[name^="checks."]:checked').count():
+        visitor.page.get_by_role("checkbox", name="None of these").check()
+    hand_in_as_it_stands(visitor)
+
+
 def is_focused(locator: Locator) -> bool:
     return bool(locator.evaluate("node => node === document.activeElement"))
 
@@ -72,7 +79,7 @@ def is_focused(locator: Locator) -> bool:
 
 def calibrate_boiling(page: Page) -> None:
     sea, mountain, salt = (card(page, CONDITIONS[at]) for at in (0, 1, 3))
-    expect(page.locator(".missing")).to_have_text("4 answers left")
+    expect(page.locator(".missing")).to_have_text("5 answers left")
     press(salt, "Reject")
     expect(salt.locator(".status")).to_have_text("Rejected")
     salt.get_by_role("button", name="Restore").click()
@@ -101,7 +108,7 @@ def calibrate_boiling(page: Page) -> None:
     added.get_by_label("Answers").fill("120 °C")
     cite(page, 4)
     press(added, "Move up")
-    expect(page.locator(".missing")).to_have_text("All questions answered")
+    expect(page.locator(".missing")).to_have_text("1 answer left")
     assert statuses(page) == ["Merged", "Merged into entry 1", "Rejected", "Added", "Edited"]
 
 
@@ -297,7 +304,7 @@ def test_sets_are_settled_side_by_side(visitor: Visitor) -> None:
     come(visitor, study)
     page = visitor.page
     expect(page.locator(".no-entries")).to_be_visible()
-    expect(page.locator(".missing")).to_have_text("1 answer left")
+    expect(page.locator(".missing")).to_have_text("2 answers left")
     assert page.locator(".calibrated:visible").count() == 0
     assert "or in a high city" in " ".join(page.locator(".sets mark").all_text_contents())
     rows = {each["condition"]: f"e{n}" for n, each in enumerate((*BOILING_DRAFT, *BOILING_OTHER[1:]), 1)}
@@ -348,12 +355,12 @@ def test_a_whole_set_leaves_out_what_was_merged_from_it(visitor: Visitor) -> Non
 
 @pytest.fixture
 def queue(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A model that adds an entry, and the rounds that wait for a worker."""
+    """A model that adds an entry, and the jobs that wait for a worker."""
     more = BOILING_OTHER[2] | {"origins": []}
     reviser = Reviser(lambda item: "a-model", lambda item, entries, asked: [*entries, more])
     waiting: list[int] = []
     extend(monkeypatch, alone=True, reviser=lambda: reviser)
-    monkeypatch.setattr(tasks.ask_for_draft, "delay", waiting.append)
+    monkeypatch.setattr(tasks.work_on_job, "delay", waiting.append)
     return waiting
 
 
@@ -369,7 +376,7 @@ def test_a_model_revises_and_its_draft_is_taken_over(visitor: Visitor, queue: li
     expect(page.locator(".round q")).to_have_text("Add the pressure cooker.")
     press(card(page, CONDITIONS[1]), "Accept")  # one goes on meanwhile
     [waiting] = queue
-    work_on_round(waiting)
+    tasks.work_on_job(waiting)
     expect(page.locator(".asking")).to_contain_text("The model has answered")
     assert len(DraftRound.objects.get().before) == 3
     assert page.locator(".round .offer").count() == 4
@@ -400,12 +407,12 @@ def test_a_model_is_asked_after_a_form_was_refused(visitor: Visitor, queue: list
     with page.expect_response("**/revise/"):
         instruction.press("Control+Enter")
     expect(asking).to_contain_text("The model is working")
-    work_on_round(queue.pop())
+    tasks.work_on_job(queue.pop())
     expect(asking).to_contain_text("could not be loaded")
     page.unroute(address)
     instruction.press("Control+Enter")
     expect(page.locator(".round q")).to_have_text(["Add the pressure cooker."] * 2)
-    work_on_round(queue.pop())
+    tasks.work_on_job(queue.pop())
     expect(asking).to_contain_text("The model has answered")
     expect(instruction).to_be_editable()
     assert page.url != address
@@ -444,6 +451,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor], queue: list[int]) 
     keep(4, "0")
     page.locator('[name="entries.e2.place"]').select_option("1")
     page.locator('[name="entries.e2.cite.7"]').check()
+    page.locator('[name="checks.~none"]').check()
     page.locator('[name="entries.e5.condition"]').fill("In a pressure cooker")
     page.locator('[name="entries.e5.answers"]').fill("120 °C")
     page.get_by_label("What should it change?").fill("Add the pressure cooker.")
@@ -454,7 +462,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor], queue: list[int]) 
     assert page.locator('[name="entries.e2.place"]').input_value() == "1"
     keep(3, "0")
     page.get_by_role("button", name="Ask for a revised draft").click()
-    work_on_round(queue.pop())
+    tasks.work_on_job(queue.pop())
     page.get_by_role("button", name="Check for the answer").click()
     expect(page.locator(".round")).to_contain_text("Revision 1")
     keep(104, "1")
@@ -508,6 +516,7 @@ def test_merging_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     assert Judgment.objects.count() == 0
     upper.fill(CONDITIONS[0])
     merge(4).check()
+    page.locator('[name="checks.~none"]').check()
     leave_by(page.get_by_role("button", name="Submit and continue"))
     expect(page.locator("#code")).to_be_visible()
     entries, judgment = settled()

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from playwright.sync_api import FrameLocator, Page, Route, expect
 
 from evaluation.models import Study
-from evaluation.services import add_arms, create_study
+from evaluation.services.studies.creation import add_arms, create_study
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.test_admin import look, press, sign_in
 from tests.browser.walking import resize

@@ -22,7 +22,7 @@ from annotator.services.work.progress import finish
 from annotator.visit import Visit
 from config.errors import pages
 from evaluation.models import Study
-from evaluation.services import close_study, pause_study
+from evaluation.services.studies.launch import close_study, pause_study
 from tests.browser import material
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor

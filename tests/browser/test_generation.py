@@ -60,7 +60,7 @@ def test_entries_of_a_draft_are_edited_row_by_row(
     look(visitor, "product-refused")
     first.get_by_label("Citations").fill("1, 2")
     press(page, "Save")
-    page.get_by_text(f"Edited product {product.pk}").wait_for()
+    page.get_by_role("listitem").get_by_text(f"Edited product {product.pk}").wait_for()
     product.refresh_from_db()
     [entry] = product.edited["entries"]
     assert entry["answers"] == ["1849", "In March", "In spring", "A fifth"]
@@ -68,7 +68,7 @@ def test_entries_of_a_draft_are_edited_row_by_row(
     leave_by(page.get_by_role("link", name="Edit"))
     look(visitor, "product-edited")
     press(page, "Take the original back")
-    page.get_by_text("Took back the original").wait_for()
+    page.get_by_role("listitem").get_by_text("Took back the original").wait_for()
     product.refresh_from_db()
     assert product.edited is None
 
@@ -152,7 +152,7 @@ def generate_responses(desk: Visitor, folder: Path) -> None:
     )
     page.get_by_label("File", exact=True).set_input_files(table)
     press(page, "Upload and check")
-    page.get_by_text("4 queries added, 0 were there.").wait_for()
+    page.get_by_text("4 queries added.", exact=True).wait_for()
     look(desk, "generation-queries-added")
     press(page, "To the generation page")
     look(desk, "generation-queries")
@@ -172,7 +172,7 @@ def drop_and_edit(desk: Visitor) -> None:
     page = desk.page
     page.locator('input[name="product"]').first.check()
     press(page, "Drop")
-    page.get_by_text("dropped 1 products").wait_for()
+    page.get_by_text("Dropped 1 product").first.wait_for()
     leave_by(page.get_by_role("link", name="Edit").last)
     look(desk, "generation-product")
     text = page.get_by_label("Text", exact=True)
@@ -181,7 +181,7 @@ def drop_and_edit(desk: Visitor) -> None:
     page.get_by_text("must be a text.").wait_for()
     text.fill("A soup of leek, as somebody wrote it.")
     press(page, "Save")
-    page.get_by_text("Edited product").wait_for()
+    page.get_by_role("listitem").get_by_text("Edited product").wait_for()
     look(desk, "generation-edited")
 
 

@@ -15,7 +15,7 @@ from tests.browser.checking import (
 from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.walking import leave_by, open_tabs_by_keyboard, segment, tab_to
+from tests.browser.walking import leave_by, open_tabs_by_keyboard, segment, tab_to_reason
 from tests.factories import NO_STEPS, launch
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -73,8 +73,8 @@ def test_by_mouse_by_key_and_by_keyboard_on_a_phone(visitor: Visitor) -> None:
     open_tabs_by_keyboard(page)
     choose_by_keyboard(visitor, "preference", shown(visitor)[4])
     fifth = shown(visitor)[4]
-    tab_to(page, "textarea[name=justification]")
-    page.keyboard.type("By keyboard.")
+    tab_to_reason(page)
+    page.keyboard.type("All of it by keyboard.")
     hand_in_by_keyboard(visitor)
     assert page.locator("#code").count()
     judgments = list(Judgment.objects.filter(study=study).order_by("pk"))
@@ -94,7 +94,7 @@ def test_by_mouse_by_key_and_by_keyboard_on_a_phone(visitor: Visitor) -> None:
 
 def test_what_is_open_is_said(visitor: Visitor) -> None:
     come(visitor, make_graded_study(points=5, main=1))
-    visitor.page.get_by_label("Why?").fill("It is.")
+    visitor.page.get_by_label("Why?").fill("It is the better one.")
     assert_still_open(visitor, "pairwise_graded_open", lines=1)
 
 

@@ -54,7 +54,7 @@ def test_the_reason_is_a_quotation_under_what_it_was_about(visitor: Visitor) -> 
     assert query in visitor.page.locator(".query").inner_text()
     assert visitor.page.locator("blockquote").inner_text().strip() == reason
     tags = visitor.page.get_by_role("group", name="What is the reason about?").get_by_role("checkbox")
-    assert tags.count() == 10
+    assert tags.count() == 11, "ten, and none of these"
     tone = visitor.page.get_by_role("checkbox", name="Tone", exact=True)
     described = tone.get_attribute("aria-describedby")
     assert "How it sounds" in visitor.page.locator(f'[id="{described}"]').inner_text()
@@ -66,7 +66,7 @@ def test_the_reason_is_a_quotation_under_what_it_was_about(visitor: Visitor) -> 
 def test_another_codebook(visitor: Visitor) -> None:
     come(visitor, make_justification_coding_study(main=1, items_per_participant=1, codebook="lfqa"))
     assert visitor.page.get_by_role("checkbox", name="Easy to understand").count() == 1
-    assert visitor.page.locator("#judge input[type=checkbox]").count() == 11
+    assert visitor.page.locator("#judge input[type=checkbox]").count() == 12
     look(visitor, "justification_coding_lfqa")
     visitor.assert_calm()
 

@@ -8,7 +8,7 @@ import pytest
 from annotator.services.work.submit import submit
 from config.celery import app
 from evaluation.models import Item, Job, Study
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from evaluation.tasks import work_on_job
 from tests.browser.test_admin import DESK, at_once, press, researcher, sign_in  # noqa: F401 - fixtures
 from tests.browser.test_new_researcher import look

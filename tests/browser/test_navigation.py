@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evaluation.models import Study
-from evaluation.services import create_study
+from evaluation.services.studies.creation import create_study
 from tests import factories
 from tests.analytics.reports.judging import judged_study
 from tests.browser.conftest import PHONE, WIDE, Visitor

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from annotator.services.work.submit import advance_participant, submit
 from evaluation.models import Judgment, Study
-from judging.services import create_endpoint
+from judging.services.endpoints.access import create_endpoint
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import SHOTS

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from annotator.services.admission.entry import enter
 from evaluation.models import Answer, Study
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.rating import submit
 from tests.browser.test_screens import PANEL, look
@@ -41,11 +42,25 @@ def test_summaries_of_a_document(new_visitor: Callable[..., Visitor], tmp_path: 
     page.wait_for_function("() => document.querySelector('.source').scrollTop > 0")
     assert page.evaluate("window.scrollY") == 0  # it scrolls by itself
     look(visitor, "own_form_summaries")
+    # On a small screen it is read whole where it stands; its beginning stays, and opens, while summaries are read.
     resize(page, PHONE)
+    whole = source.bounding_box()["height"]
+    page.locator(".pane:not([hidden])").scroll_into_view_if_needed()
+    page.mouse.wheel(0, 300)
+    show = page.get_by_role("button", name="Show all")
+    expect(show).to_be_visible()
+    assert source.bounding_box()["height"] < 100 < whole
+    show.click()
+    assert 300 < source.bounding_box()["height"] < PHONE["height"]
+    page.get_by_role("button", name="Show less").click()
+    for tab in page.get_by_role("tab").all():
+        tab.click()
     submit(page)
     assert page.get_by_role("alert").locator("li").count() == 4
-    for box in page.locator("input[value='4']").all():
-        take(box)
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        for box in page.locator(".pane:not([hidden]) input[value='4']").all():
+            take(box)
     assert page.text_content(".missing") == "All questions answered"
     submit(page)
     assert Answer.objects.filter(number=4).count() == 8

@@ -1,5 +1,6 @@
 """The panel's page as a researcher works on it: what they see, and every form behind it."""
 
+import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -17,12 +18,13 @@ from annotator.models import (
     KnownMismatch,
     Panel,
     PanelAct,
-    PanelReading,
     PanelRecord,
     Submission,
     UnreadArrivals,
 )
 from annotator.panels import tasks
+from annotator.panels.services.reading_jobs import begin_reading
+from evaluation.models import Job
 from tests.annotator.panels.conftest import prolific  # noqa: F401 - a fixture
 from tests.annotator.panels.panel_rows import (
     act,
@@ -196,16 +198,22 @@ def test_whom_to_take_as_a_researcher_sets_it(ada: Visitor, panel: Panel, prolif
 
 
 def test_a_long_reading_can_be_watched(ada: Visitor, panel: Panel) -> None:
-    begun = PanelReading.objects.create(
-        panel=panel, state="running", phase="reading bonuses", done=120, total=300
-    )
+    begun = begin_reading(panel, None)
+    running = {
+        "state": "running",
+        "lease": uuid.uuid4(),
+        "phase": "reading bonuses",
+        "done": 120,
+        "total": 300,
+    }
+    Job.objects.filter(pk=begun.pk).update(sent_at=timezone.now(), **running)
     page = ada.page
     ada.go(reverse("admin:evaluation_study_panel", args=[panel.study_id]))
     page.get_by_text("reading bonuses, 120 of 300").wait_for()
     look(ada, "reading")
-    PanelReading.objects.filter(pk=begun.pk).update(done=240)
+    Job.objects.filter(pk=begun.pk).update(done=240)
     page.get_by_text("reading bonuses, 240 of 300").wait_for()
-    PanelReading.objects.filter(pk=begun.pk).update(state="done", message="Read back: 300 submissions.")
+    Job.objects.filter(pk=begun.pk).update(state="done", lease=None, message="Read back: 300 submissions.")
     page.get_by_text("Read back: 300 submissions.").wait_for()
     assert page.locator("progress").count() == 0
 

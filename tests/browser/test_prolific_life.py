@@ -22,12 +22,12 @@ from annotator.panels import tasks
 from annotator.panels.services.panel_settings import set_panel
 from evaluation.models import Role
 from evaluation.selectors import counting_judgments
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests import factories
 from tests.annotator.panels.conftest import prolific  # noqa: F401 - a fixture
 from tests.annotator.panels.prolific_server import Prolific
 from tests.browser.conftest import PHONE, Visitor
-from tests.browser.walking import resize, segment
+from tests.browser.walking import resize, segment, write_reason
 from tests.crowd import before
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -194,7 +194,7 @@ class Person:
             assignment = before(self.page.url.split("/p/")[1].split("/")[0])
             is_check = assignment.item.role == Role.ATTENTION
             segment(self.page, "preference", "tie" if is_check and passes else "r1")
-            self.page.get_by_label("Why?").fill("It answers what was asked, and in order.")
+            write_reason(self.page, "It answers what was asked, and in order.")
             self.press("Submit and continue")
 
     def goes_back_with(self, code: str) -> None:

@@ -311,6 +311,19 @@ def scrolled(page: Page) -> float:
     return y
 
 
+def stands(page: Page) -> None:
+    """Waits until the page has not scrolled for ten frames."""
+    page.evaluate("""() => new Promise(done => {
+        let last = scrollY, still = 0;
+        const look = () => {
+            still = scrollY === last ? still + 1 : 0;
+            last = scrollY;
+            if (still < 10) requestAnimationFrame(look); else done();
+        };
+        look();
+    })""")
+
+
 def test_by_finger_and_the_page_scrolls_beside_the_handle(new_visitor: Callable[..., Visitor]) -> None:
     visitor = new_visitor(viewport=FULL_SCREEN, has_touch=True, is_mobile=True)
     participant = come(visitor, n=6, main=1)
@@ -331,7 +344,10 @@ def test_by_finger_and_the_page_scrolls_beside_the_handle(new_visitor: Callable[
     until(page, lambda: scrolled(page) > 50)  # a finger on the text does
     assert now(page) == expected
 
+    # Still on its way, the page would take the handle from under the finger.
+    stands(page)
     page.evaluate("scrollTo(0, 0)")
+    stands(page)
     first = middle(entry(page, parts[1]).locator(".handle").bounding_box())
     foot = page.locator(".foot").bounding_box()
     finger.slide(first, (first[0], foot["y"] - 10))

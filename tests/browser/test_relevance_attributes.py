@@ -8,7 +8,7 @@ from playwright.sync_api import Locator
 
 from annotator.services.admission.entry import enter
 from evaluation.models import StudyMember
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.browser.conftest import Visitor
 from tests.browser.test_admin import DESK, SHOTS, look, press, sign_in
 from tests.browser.test_screens import PANEL

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from annotator.models import Assignment, Participant
 from annotator.services.admission.entry import enter
 from evaluation.models import Judgment, Study
-from evaluation.services import load_answers
+from evaluation.services.answers import load_answers
 from tests import protocol_factories
 from tests.annotator.pages import Form
 from tests.browser import material

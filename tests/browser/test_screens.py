@@ -16,7 +16,7 @@ from annotator.services.work.progress import finish
 from annotator.services.work.skip import skip
 from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
-from evaluation.services import close_study, pause_study
+from evaluation.services.studies.launch import close_study, pause_study
 from tests.browser import material
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import look

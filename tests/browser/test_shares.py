@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth import get_user_model
 from playwright.sync_api import expect
 
-from analytics import tasks
+from analytics.reports.cache import compute_report
 from evaluation.models import Study
-from evaluation.services import add_arms, create_study
+from evaluation.services.studies.creation import add_arms, create_study
 from tests.browser.conftest import WIDE, Visitor
 from tests.browser.looking import look
 from tests.browser.test_admin import sign_in
@@ -70,7 +70,7 @@ def test_shares_and_groups_in_the_report(
     items = [stated(n, of_facts(n)) for n in range(1, 13)]
     owner = get_user_model().objects.get(username="ada")
     study = build.read_in(build.write(tmp_path / "facts.jsonl", head, *items), slug="facts", owner=owner)
-    tasks.compute_report(study.pk)
+    compute_report(study)
     visitor = new_visitor(viewport=WIDE)
     page = visitor.page
     sign_in(visitor)

@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth import get_user_model
 
-from evaluation.services import create_study
+from evaluation.services.studies.creation import create_study
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.test_admin import SHOTS, press, sign_in

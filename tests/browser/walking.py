@@ -56,6 +56,13 @@ def segment(page: Page | Frame, name: str, value: str) -> None:
     page.locator(f'label:has(input[name="{name}"][value="{value}"])').click()
 
 
+def write_reason(page: Page | Frame, text: str) -> None:
+    """Where the window is too low for the reason, the button opens it."""
+    if page.locator(".dock.folded").count():
+        page.locator(".dock .fold").click()
+    page.get_by_label("Why?").fill(text)
+
+
 def fill_by_mouse(page: Page | Frame, *, preference: str = "r1") -> None:
     names = page.locator("#judge .cell input[value='1']").evaluate_all(
         "nodes => nodes.map(node => node.name)"
@@ -63,7 +70,7 @@ def fill_by_mouse(page: Page | Frame, *, preference: str = "r1") -> None:
     for name in names:
         segment(page, name, "1" if name.endswith("r1") else "0")
     segment(page, "preference", preference)
-    page.get_by_label("Why?").fill("The first one answers what was asked.")
+    write_reason(page, "The first one answers what was asked.")
 
 
 def walk_by_mouse(page: Page) -> str:
@@ -91,6 +98,15 @@ def tab_to(page: Page, selector: str, *, limit: int = 80) -> None:
     raise AssertionError(f"Tab does not reach {selector}")
 
 
+def tab_to_reason(page: Page) -> None:
+    """By the button that opens it, where the window is too low for it."""
+    reason = "textarea[name=justification]"
+    if not page.locator(reason).is_visible():
+        tab_to(page, ".fold")
+        page.keyboard.press("Enter")
+    tab_to(page, reason)
+
+
 def press_on(page: Page, selector: str, key: str = "Enter") -> None:
     tab_to(page, selector)
     with page.expect_navigation():
@@ -116,7 +132,7 @@ def fill_by_keyboard(page: Page) -> None:
         if name.endswith("r2"):
             page.keyboard.press("ArrowRight")
     page.keyboard.press("t")
-    tab_to(page, "textarea[name=justification]")
+    tab_to_reason(page)
     page.keyboard.type("Both are much alike.")
 
 

@@ -66,6 +66,7 @@ class Found:
             "act": world.act.pk,
             "known": world.known.pk,
             "link": world.link.pk,
+            "platform": "prolific",
             "invitation": world.invitation.pk,
             "assignment_id": world.assignment.pk,
             "id": world.owner.pk,

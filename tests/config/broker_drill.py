@@ -1,7 +1,7 @@
 """A process on a database of its own, beside a Redis that comes and goes.
 
 `make` prepares studies; `begin` is the web server: an export, an import, a launch, a run, a report by page and by API,
-asked for in requests; `ask` looks at the report again. Prints one line of JSON.
+asked for in requests. Prints one line of JSON.
 """
 
 import io
@@ -23,7 +23,8 @@ from django.urls import reverse  # noqa: E402
 from evaluation.models import Study  # noqa: E402
 from evaluation.services.tokens import make_token  # noqa: E402
 from judging.models import Endpoint, Judge  # noqa: E402
-from judging.services import create_endpoint, heuristic_judge  # noqa: E402
+from judging.services.endpoints.access import create_endpoint  # noqa: E402
+from judging.services.judges import heuristic_judge  # noqa: E402
 from tests import factories  # noqa: E402
 from tests.analytics.reports.judging import judge, judged_study  # noqa: E402
 from tests.evaluation.dumps import build  # noqa: E402
@@ -87,15 +88,7 @@ def by_command():
     return out.getvalue()
 
 
-def ask_report():
-    """As the page that waits does every two seconds."""
-    client = Client(**HOST)
-    client.force_login(get_user_model().objects.get(is_active=True))
-    client.get(reverse("analytics:study-report", args=["judged"]))
-    return {}
-
-
-COMMANDS = {"make": make, "begin": begin, "ask": ask_report}
+COMMANDS = {"make": make, "begin": begin}
 
 if __name__ == "__main__":
     command, *arguments = sys.argv[1:]

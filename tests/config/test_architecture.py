@@ -87,7 +87,7 @@ PLANTS = {
     "layers inside analytics": [
         ("analytics/statistics/core/tidy.py", "import analytics.frames"),
         ("analytics/frames/pairs.py", "import analytics.reports.build"),
-        ("analytics/reports/cache.py", "import analytics.tasks"),
+        ("analytics/reports/cache.py", "import analytics.awaited"),
         ("analytics/reports/build.py", "import analytics.reproduce"),
     ],
     "layers inside annotator": [
@@ -100,6 +100,11 @@ PLANTS = {
         ("annotator/panels/platforms/__init__.py", "import annotator.panels.selectors"),
         ("annotator/panels/money/decisions.py", "import annotator.panels.reconciliation.cases"),
         ("annotator/panels/services/readings.py", "import annotator.panels.tasks"),
+    ],
+    "a platform's package is known to the registry alone": [
+        ("annotator/panels/services/recruiting.py", "from annotator.panels.prolific.presets import PRESETS"),
+        ("annotator/panels/platforms/base.py", "import annotator.panels.prolific.api"),
+        ("annotator/management/commands/panel.py", "from annotator.panels.prolific import statuses"),
     ],
     "layers inside judging": [
         ("judging/backends/base.py", "import judging.parsing"),

@@ -240,6 +240,26 @@ def test_every_command_stops_at_what_no_installation_works_with(tmp_path, enviro
     assert "a-word-of-its-own" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"ASSAY_RUN_SECONDS": "soon"}, "ASSAY_RUN_SECONDS must be a whole number; it is 'soon'."),
+        ({"ASSAY_BATCH_SIZE": "2.5"}, "ASSAY_BATCH_SIZE must be a whole number; it is '2.5'."),
+        ({"ASSAY_RENDER_SECONDS": ""}, "ASSAY_RENDER_SECONDS must be a number; it is ''."),
+    ],
+)
+def test_a_setting_that_is_no_number_is_named(tmp_path, environment, said):
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=ROOT,
+        env={**os.environ, "ASSAY_VAR_DIR": str(tmp_path), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.strip()) == (1, said)
+
+
 def test_every_id_is_explained_and_is_one_of_a_kind():
     """In docs/settings.md, and nothing is explained that no check says."""
     said = {}

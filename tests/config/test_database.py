@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from evaluation.database.compiled_queries import CompiledInsert, CompiledSelect, CompiledUpdate, field_of
 from evaluation.models import Study
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests.crowd import before, come, filled_in, make_crowd_study
 
 
@@ -68,7 +68,7 @@ def test_a_participant_does_not_notice_that_the_database_ended_the_connection(cl
         lambda: client.get(page),
         lambda: client.post(
             reverse("annotator:submit", args=[token, assignment.pk]),
-            {"preference": "r1", "justification": "It says more."} | cells(assignment),
+            {"preference": "r1", "justification": "It says more about it."} | cells(assignment),
         ),
     ):
         ended = backend()

@@ -37,6 +37,7 @@ NOBODY_S = {
     "admin/r/<path:content_type_id>/<path:object_id>/": "no model has an address on the site",
     "admin/(?P<url>.*)$": "everything else below /admin/",
     "api/v1/^[\\s\\S]*$": "everything else below /api/v1/",
+    "hooks/<slug:platform>/": "for whoever signs with a platform's secret",
     "patterns/": "only where DEBUG is on",
 }
 # And nothing by such a request: it lacks what it would be about, the study is in another state, or it is others' own.
@@ -103,6 +104,8 @@ def made(around_module: None) -> SimpleNamespace:
 def world(db: None, made: SimpleNamespace, settings: Any) -> SimpleNamespace:
     # Whoever asks this much would be asked to wait before they are turned away.
     settings.ASSAY_API_READS_PER_MINUTE = settings.ASSAY_API_WRITES_PER_MINUTE = 10_000
+    # With a secret, by which a platform's webhooks are told from everybody else's.
+    settings.ASSAY_PROLIFIC_WEBHOOK_SECRET = "a-secret"
     return made
 
 
@@ -166,7 +169,8 @@ def test_outsiders_get_nothing_and_change_nothing(world: SimpleNamespace, who: s
 
 
 def test_viewers_change_nothing(world: SimpleNamespace) -> None:
-    """They may have an export and a bundle written, and nothing else."""
+    """They may have figures computed, an export and a bundle written, and nothing else."""
+    ask(world, "viewer", "GET", world.find("studies/<slug:slug>/report/"))
     before = everything()
     for route in ROUTES:
         if route in OPEN or route in BY_TOKEN or route in WRITES_FILES:

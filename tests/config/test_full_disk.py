@@ -25,8 +25,8 @@ from evaluation.management.base import AssayCommand
 from evaluation.models import Import, Job, Study
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
-from evaluation.services import verify_study
 from evaluation.services.jobs import NO_ROOM, begin_job, new_file_name, store_upload
+from evaluation.services.studies.verification import verify_study
 from tests.analytics.reports.judging import judge
 from tests.config import site as sites
 

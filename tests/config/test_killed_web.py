@@ -38,10 +38,10 @@ VERIFY = """
 import django
 django.setup()
 from evaluation.models import Study
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 print(*verify_study(Study.objects.get()), sep="\\n", end="")
 """
-ANSWERS = urllib.parse.urlencode({"preference": "r1", "justification": "It says more."})
+ANSWERS = urllib.parse.urlencode({"preference": "r1", "justification": "It says more about it."})
 NOBODY_ANSWERED = (OSError, HTTPException)
 
 

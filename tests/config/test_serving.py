@@ -111,18 +111,6 @@ def test_a_process_that_dies_is_replaced(site):
     assert site.ask(site.page).status == 200
 
 
-def test_a_process_that_has_grown_is_replaced_and_nobody_is_turned_away(folder):
-    with sites.serving(folder, WEB_CONCURRENCY="1", ASSAY_WEB_GROWTH_MB="0") as served:
-        mine, seen = sites.come_in(served), set()
-
-        def asks_two_processes():
-            assert mine.ask(mine.page).status == 200
-            seen.update(processes(served.pid))
-            return len(seen) > 1
-
-        until(asks_two_processes, "no process was replaced")
-
-
 def test_processes_end_with_the_one_that_started_them(folder):
     port = sites.free_port()
     command = [sys.executable, "-m", "config.serve", f"127.0.0.1:{port}"]

@@ -1,11 +1,11 @@
-"""The project's modules: no cycle of imports."""
+"""The project's modules: no cycle of imports, and no platform known by name."""
 
 import ast
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.config.source_tree import ROOT, module_name, trees
+from tests.config.source_tree import module_name, trees
 
 
 def imports(tree):
@@ -59,9 +59,10 @@ def test_a_cycle_would_be_found(one, other, found):
     assert set((cycle_in(made) or "").split(" -> ")) == set((found or "").split(" -> "))
 
 
-def test_figures_and_statistics_have_the_same_subjects():
-    def subjects(folder):
-        return {path.parent.name for path in (ROOT / "analytics" / folder).glob("*/__init__.py")}
-
-    # What all statistics share is of no subject.
-    assert subjects("statistics") - {"core"} == subjects("figures")
+def test_a_platform_with_an_api_is_named_in_its_package_alone():
+    knowing = [
+        module_name(path)
+        for path, tree in trees().items()
+        if any(isinstance(node, ast.Constant) and node.value == "prolific" for node in ast.walk(tree))
+    ]
+    assert knowing == ["annotator.panels.prolific.platform"]

@@ -9,8 +9,8 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from evaluation.models import Answer, Judgment, Study
-from evaluation.services import verify_study
 from evaluation.services.answers import load_answers
+from evaluation.services.studies.verification import verify_study
 from tests.crowd import come, hand_in, make_crowd_study
 from tests.evaluation.dumps.build import export_bytes
 from tests.factories import PAPER_ARMS
@@ -27,7 +27,9 @@ def study():
         participant = come(study, name)
         for number in range(3):
             hand_in(
-                participant.token, preference=("r1", "r2", "tie")[number % 3], justification=f"{name}{number}"
+                participant.token,
+                preference=("r1", "r2", "tie")[number % 3],
+                justification=f"{name}{number} says why it is so",
             )
     yield study
     call_command("migrate", verbosity=0)

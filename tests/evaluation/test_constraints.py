@@ -20,7 +20,6 @@ from annotator.models import (
     Panel,
     PanelAct,
     PanelEvent,
-    PanelReading,
     PanelRecord,
     Participant,
     PersonalLink,
@@ -50,7 +49,7 @@ from evaluation.models import (
     System,
     Text,
 )
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from judging.models import (
     AnchorSchedule,
     BudgetHold,
@@ -177,7 +176,6 @@ def begin_rounds(world, numbers, **values):
 VIOLATIONS = {
     "api_token_has_name": lambda w: ApiToken.objects.create(w.owner, name=""),
     "api_request_once": ask_twice,
-    "job_kind_known": lambda w: begin_jobs(w, kind="dance"),
     "job_state_known": lambda w: begin_jobs(w, state="asleep"),
     "job_leased_while_running": lambda w: begin_jobs(w, state="running"),
     "one_job_at_once_per_kind": lambda w: begin_jobs(w, times=2),
@@ -210,6 +208,10 @@ VIOLATIONS = {
         CachedReport.objects.create(study=w.study, fingerprint="f", payload={}) for _ in range(2)
     ],
     "system_key_unique": lambda w: again(System.objects.first()),
+    "system_setting_has_base": lambda w: change(System.objects.first(), setting="with documents"),
+    "system_setting_unique": lambda w: [
+        change(system, setting="with documents", base="aspen") for system in System.objects.all()[:2]
+    ],
     "query_key_unique": lambda w: again(w.query),
     "query_split_known": lambda w: change(w.query, split="test"),
     "context_key_unique": lambda w: again(Context.objects.first()),
@@ -253,8 +255,6 @@ VIOLATIONS = {
         study=w.study, label="Reading group", revoked_at=w.later
     ),
     "panel_record_bonuses_read": lambda w: change(w.record, bonuses=1),
-    "panel_reading_one_at_once": lambda w: [PanelReading.objects.create(panel=w.panel) for _ in range(2)],
-    "panel_reading_state_known": lambda w: PanelReading.objects.create(panel=w.panel, state="asleep"),
     "panel_record_once": lambda w: again(w.record),
     "panel_record_status_known": lambda w: change(w.record, status="asleep"),
     "panel_event_once": lambda w: [
@@ -317,6 +317,7 @@ VIOLATIONS = {
     ),
     "study_budget_more_than_zero": lambda w: StudyBudget.objects.create(study=w.study, amount=0),
     "judge_run_purpose_known": lambda w: change(w.run.judging, purpose="fun"),
+    "judge_run_half_known": lambda w: change(w.run.judging, half="test"),
     "pipeline_run_named": lambda w: PipelineRun.objects.create(run=w.run, pipeline="", version="1", seed=1),
     "generation_unit_once_per_query_step_and_key": lambda w: again(w.unit),
     "generation_unit_outcome_known": lambda w: change(w.unit, outcome="lost"),

@@ -14,7 +14,7 @@ from annotator.models import Assignment, AssignmentState, Slot, SlotState
 from annotator.services.slots.claim import claim_slot
 from evaluation import design
 from evaluation.models import Item
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests.crowd import come, make_crowd_study
 from tests.factories import launch, make_item, make_query, make_study
 

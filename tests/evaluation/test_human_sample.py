@@ -19,9 +19,12 @@ from evaluation.dumps.lines import FileSource
 from evaluation.models import Query
 from evaluation.refusals import Refused
 from evaluation.selectors import count_items_of_people, queries_of_people
-from evaluation.services import PAPER_ARMS, launch_problems, verify_study, withdraw_item
 from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.launch import launch_problems
 from evaluation.services.studies.revision import FIXED
+from evaluation.services.studies.verification import verify_study
 from tests import factories
 from tests.crowd import come, hand_in, make_crowd_study
 from tests.evaluation.admin.conftest import signed_in

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.models import Item, Response
-from evaluation.rendering import RenderBox, box, markdown, render_markdown, render_plain, sanitiser
+from evaluation.rendering import box, markdown, sanitiser
+from evaluation.rendering.box import RenderBox
+from evaluation.rendering.markdown import render_markdown, render_plain
 from evaluation.rendering.rules import EARLIER, RenderRules
 from evaluation.rendering.sanitiser import LINK_RULES, RICH
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.factories import make_study
 
 VOID = {"br", "hr", "img"}

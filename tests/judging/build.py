@@ -1,9 +1,11 @@
 """Judges and runs for tests, at the tests' endpoint."""
 
 from judging.models import Endpoint, JudgeRun, Run
-from judging.services import create_endpoint, create_judge, start_run
 from judging.services.calls.creation import CallCreator
 from judging.services.calls.workload import workload_of
+from judging.services.endpoints.access import create_endpoint
+from judging.services.judges import create_judge
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 
 # What the tests' endpoint can do; kept beforehand, so that only the tests of probing see its requests.

@@ -2,13 +2,12 @@
 
 import json
 
-from django.core.management import call_command
-
-from evaluation.models import Study
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import FileSource
 from judging.generation.pipeline import CastRole, Pipeline, PipelineStep, PlacedModel, Planned
 from judging.generation.prompts import about_material
 from judging.models import Endpoint, Run
-from judging.services import create_endpoint
+from judging.services.endpoints.access import create_endpoint
 from judging.services.generation.pipeline_runs import pipeline_settings, start_pipeline
 from judging.services.runs.work import work_on
 from tests.judging.build import ABLE
@@ -21,8 +20,7 @@ def study_of_queries(path, queries, *, slug="queries", protocol="pairwise", **he
     line = {"assay": 1, "spec": spec, "queries": queries, "status": "draft", **header}
     file = path / f"{slug}.jsonl"
     file.write_text(json.dumps(line) + "\n")
-    call_command("import_study", str(file), slug=slug, verbosity=0)
-    return Study.objects.get(slug=slug)
+    return import_dump(FileSource(file), slug=slug)
 
 
 def make_endpoint(served, name="here", *, models=("aspen", "birch", "cedar"), in_flight=16, **fields):

@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 import judging.backends.chat  # noqa: F401 - its client takes long to import
 from evaluation.models import Study
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.generation.pipelines import PIPELINES
 from judging.models import Product, Run
 from judging.services.runs.work import work_on
@@ -37,7 +37,7 @@ def make(queries, url):
 
 
 def work():
-    return {"state": work_on(Run.objects.get().pk, beside=True).state}
+    return {"state": work_on(Run.objects.get().pk, over_limit=True).state}
 
 
 def look():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.models import Item, ItemResponse, Query, Response, Role, System
-from evaluation.services import add_arms, create_study
+from evaluation.services.studies.creation import add_arms, create_study
 from tests import factories
 
 SYSTEMS = ("aspen", "birch", "cedar", "elder", "hazel")

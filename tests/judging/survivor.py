@@ -17,9 +17,11 @@ from django.core.management import call_command  # noqa: E402 - needs the apps
 from django.db.models import Count  # noqa: E402
 
 from evaluation.models import Judgment, Study  # noqa: E402
-from evaluation.services import verify_study  # noqa: E402
+from evaluation.services.studies.verification import verify_study  # noqa: E402
 from judging.models import Call, CallBatch, Run  # noqa: E402
-from judging.services import create_endpoint, create_judge, start_run  # noqa: E402
+from judging.services.endpoints.access import create_endpoint  # noqa: E402
+from judging.services.judges import create_judge  # noqa: E402
+from judging.services.runs.judge_runs import start_run  # noqa: E402
 from judging.services.runs.work import work_on  # noqa: E402
 from judging.tasks import enqueue_run  # noqa: E402
 
@@ -43,7 +45,7 @@ def batch(items, url):
 
 
 def work():
-    return {"state": work_on(Run.objects.get().pk, beside=True).state}
+    return {"state": work_on(Run.objects.get().pk, over_limit=True).state}
 
 
 def look():

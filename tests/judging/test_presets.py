@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from evaluation.models import Query
 from judging.models import Judge
-from judging.services import create_endpoint
+from judging.services.endpoints.access import create_endpoint
 from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import ABLE, judged
@@ -145,3 +145,34 @@ def test_the_page_makes_them(pairs, owner, here):
         "Created the judges of ContextEval: m-4 v1, m-5 v1."
         in client.get(answer["Location"]).content.decode()
     )
+
+
+def test_the_models_of_a_paper_are_one_jury(pairs):
+    out = io.StringIO()
+    given = {"models": ["here:coin", "here:first", "here:longer"], "jury": "autoraters", "stdout": out}
+    call_command("add_judges", pairs.slug, preset="contexteval", **given)
+    assert out.getvalue().split() == [
+        "autoraters-coin", "v1", "autoraters-first", "v1", "autoraters-longer", "v1",
+    ]  # fmt: skip
+    members = Judge.objects.order_by("pk")
+    assert {each.jury.name for each in members} == {"autoraters"}
+    assert {(each.temperature, each.rationale, each.self_preference) for each in members} == {
+        (0.0, "after", "system")
+    }
+    for preset in ("href", "agent_cq"):
+        with pytest.raises(CommandError):
+            call_command("add_judges", pairs.slug, preset=preset, **given)
+    assert Judge.objects.count() == 3
+
+
+def test_the_page_makes_the_models_of_a_paper_one_jury(pairs, here, owner):
+    here.studies.add(pairs)
+    client = Client()
+    client.force_login(owner)
+    sent = {"preset": "contexteval", "jury": "autoraters"}
+    for number, model in enumerate(("coin", "first"), 1):
+        sent |= {f"endpoint_{number}": here.pk, f"model_{number}": model}
+    assert client.post(reverse("admin:judging_judge_preset", args=[pairs.pk]), sent).status_code == 302
+    assert [each.name for each in Judge.objects.order_by("pk")] == ["autoraters-coin", "autoraters-first"]
+    refused = client.post(reverse("admin:judging_judge_preset", args=[pairs.pk]), sent | {"preset": "href"})
+    assert "The models of HREF are no jury" in refused.content.decode()

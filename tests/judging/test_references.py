@@ -11,9 +11,10 @@ from analytics.reports.build import build_report
 from analytics.reports.page import report_page
 from evaluation.models import Answer, Item, Query, Response, System
 from evaluation.refusals import FieldsRefused
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from judging.models import Endpoint
-from judging.services import create_judge, estimate
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import create_judge
 from tests import factories
 from tests.analytics.reports.answering import answered_study
 from tests.judging import endpoint

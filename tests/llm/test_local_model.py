@@ -13,9 +13,11 @@ from django.core.management import call_command
 
 from analytics.statistics.agreement.leave_one_out import item_outer
 from evaluation.models import Answer, Study
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import LedgerEntry
-from judging.services import create_endpoint, create_judge, estimate
+from judging.services.endpoints.access import create_endpoint
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import create_judge
 from tests.judging.build import judged
 from tests.llm.server import MODEL, serve
 from tests.published import published_data

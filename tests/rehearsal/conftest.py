@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 
 from evaluation import tasks
-from evaluation.services import PAPER_ARMS
-from judging.services import create_endpoint
+from evaluation.services.studies.creation import PAPER_ARMS
+from judging.services.endpoints.access import create_endpoint
 from tests.crowd import make_crowd_study
 from tests.judging.build import ABLE
 

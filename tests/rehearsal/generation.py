@@ -18,9 +18,9 @@ from django.db.models import Count
 from evaluation.models import Study
 from judging.backends.base import Request
 from judging.models import Call, Endpoint, GenerationUnit, Run
-from judging.parsing import ReplyRejected
-from judging.services import create_endpoint
+from judging.parsing.rejection import ReplyRejected
 from judging.services.calls.workload import KINDS_OF_WORK, KindOfWork, NewCalls, ReplyContent, Target
+from judging.services.endpoints.access import create_endpoint
 from judging.services.runs.work import work_on
 from tests.judging.build import ABLE
 
@@ -72,7 +72,7 @@ class Lines:
             raise ReplyRejected("unparsed", "No line came.")
         return ReplyContent({"line": reply.text}, product=f"{subject.key}: {reply.text}")
 
-    def store(self, final, calls, now):
+    def write_results(self, final, calls, now):
         with connection.cursor() as cursor:
             for each in final:
                 if each.outcome == "ok":
@@ -121,7 +121,7 @@ def make(dump, url, units):
 
 
 def work():
-    return {"state": work_on(Run.objects.get().pk, beside=True).state}
+    return {"state": work_on(Run.objects.get().pk, over_limit=True).state}
 
 
 def look():

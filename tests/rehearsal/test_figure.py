@@ -1,6 +1,8 @@
 """One figure more: registered in one place, it is computed, corrected, shown on every page and in every file."""
 
 import json
+import logging
+from dataclasses import dataclass
 
 import pytest
 from django.urls import reverse
@@ -85,6 +87,34 @@ class Ties(Figure):
         yield "A tie is counted where a judgment prefers neither."
 
 
+@dataclass(frozen=True)
+class HouseStyle:
+    """The title of the study."""
+
+    title: str
+
+    @classmethod
+    def of(cls, source):
+        made.append(cls)
+        return cls(source.study.title)
+
+
+made = []
+
+
+class TitledTies(Ties):
+    """The same with the study's title, which it reads beside the answers."""
+
+    needs = (HouseStyle,)
+
+    def compute(self, given):
+        return super().compute(given) | {"title": self.need(given, HouseStyle).title}
+
+
+class Undeclared(TitledTies):
+    needs = ()
+
+
 @pytest.fixture
 def ties():
     with FIGURES.registered(Ties()) as figure:
@@ -137,6 +167,24 @@ def test_it_is_only_where_it_applies(ties):
     assert "preferences/ties" not in {
         each["figure"] for each in build_report(study, replicates=20)["records"]
     }
+
+
+def test_what_it_needs_of_the_study_is_made_once_for_those_who_say_so(study):
+    made.clear()
+    with FIGURES.registered(TitledTies()):
+        report = build_report(study, replicates=20)
+        (record,) = (each for each in report["records"] if each["figure"] == "preferences/ties")
+        assert record["title"] == study.title
+        assert made == [HouseStyle]
+        build_report(study, replicates=20, only=["texts/openings"])
+        assert made == [HouseStyle]
+
+
+def test_what_it_reads_without_saying_so_fails_by_name(study, caplog):
+    with caplog.at_level(logging.CRITICAL, "assay.figures"), FIGURES.registered(Undeclared()):
+        report = build_report(study, replicates=20)
+    error = "UndeclaredNeedError: preferences/ties reads HouseStyle, which is not among its needs."
+    assert report["failed"] == [{"figure": "preferences/ties", "error": error}]
 
 
 @pytest.mark.parametrize(

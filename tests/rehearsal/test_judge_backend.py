@@ -11,7 +11,8 @@ from evaluation.registry import EntryRefused
 from judging.backends import BACKENDS
 from judging.backends.base import Heuristic, ModelBackend, Reply
 from judging.models import Judge
-from judging.services import create_judge, start_run
+from judging.services.judges import create_judge
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 from tests.analytics.reports.reading import build_report
 from tests.crowd import come, hand_in

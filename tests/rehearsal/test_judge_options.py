@@ -11,7 +11,7 @@ from judging.backends import BACKENDS
 from judging.backends.base import Heuristic, StopRun
 from judging.backends.options import Input, JudgeOption
 from judging.models import Judge
-from judging.services import start_run
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 
 pytestmark = pytest.mark.django_db

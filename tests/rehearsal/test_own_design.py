@@ -13,7 +13,7 @@ from annotator.panels.services.personal_links import make_links
 from evaluation.models import Answer, Rater, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.services.studies.compilation import compile_spec
-from judging.services import heuristic_judge
+from judging.services.judges import heuristic_judge
 from tests.annotator.conftest import address, home
 from tests.evaluation.admin.test_forms import values_of
 from tests.evaluation.dumps import build

@@ -7,9 +7,10 @@ from django.core.management.base import CommandError
 from analytics.reports.files import report_markdown
 from evaluation.models import Answer, Study
 from evaluation.refusals import Refused
-from evaluation.services import launch_study, revise_study
 from evaluation.services.studies.compilation import compile_spec
-from judging.services import create_judge, preview_request
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.revision import revise_study
+from judging.services.judges import create_judge, preview_request
 from tests.analytics.reports.reading import build_report
 from tests.annotator.conftest import address, home
 from tests.crowd import come

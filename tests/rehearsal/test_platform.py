@@ -11,7 +11,7 @@ from annotator.panels.services.panel_settings import set_panel
 from annotator.services.work.leave import withdraw
 from annotator.visit import Visit
 from evaluation.registry import EntryRefused
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests import factories
 from tests.annotator.conftest import text
 

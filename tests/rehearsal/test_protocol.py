@@ -11,8 +11,8 @@ from evaluation.models import Answer, Study
 from evaluation.protocols import PROTOCOLS, Kind, Problem, Protocol, QuestionSpec
 from evaluation.protocols.requirements.items import check_arm, check_query, check_response_count
 from evaluation.registry import EntryRefused
-from evaluation.services import launch_study
-from judging.services import create_judge, heuristic_judge, preview_request
+from evaluation.services.studies.launch import launch_study
+from judging.services.judges import create_judge, heuristic_judge, preview_request
 from tests.analytics.reports.reading import build_report
 from tests.annotator.conftest import address, home, text
 from tests.crowd import come

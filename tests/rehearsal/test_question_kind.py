@@ -5,17 +5,18 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from analytics.reports.files import report_markdown
-from evaluation.forms import build_screen
+from evaluation.forms.screen import build_screen
 from evaluation.models import Answer, Study
 from evaluation.protocols import get_protocol
 from evaluation.protocols.base import Over
 from evaluation.protocols.kinds import KINDS, QuestionKind
 from evaluation.registry import EntryRefused
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from judging.backends.base import Reply
-from judging.parsing import read_reply
-from judging.prompting import Settings
-from judging.services import create_judge, heuristic_judge, preview_request
+from judging.parsing.reply import read_reply
+from judging.prompting.item_call import ItemCall
+from judging.prompting.settings import Settings
+from judging.services.judges import create_judge, heuristic_judge, preview_request
 from tests.analytics.reports.reading import build_report
 from tests.annotator.conftest import address, home, text
 from tests.crowd import come
@@ -121,12 +122,8 @@ def test_judges_are_asked_it(lights, endpoint):
     spec = lights.revisions.get().spec
     said = '{"answers": {"safe": {"response_1": "2", "response_2": "0"}, "flag": "blue"}}'
     reading = read_reply(
-        lights.protocol_object,
-        spec,
-        item.stimulus,
-        Settings(model="m"),
-        order="r2,r1",
-        reply=Reply(text=said),
+        ItemCall(lights.protocol_object, spec, item.stimulus, Settings(model="m"), order="r2,r1"),
+        Reply(text=said),
     )
     assert reading.data == {"safe": {"r1": 0, "r2": 2}, "flag": "blue"}
 

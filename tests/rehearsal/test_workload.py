@@ -10,8 +10,10 @@ from decimal import Decimal
 import pytest
 
 from judging.models import Call, Run
-from judging.services import cancel_run, create_endpoint, pause_run, resume_run, retry_run, run_progress
 from judging.services.calls.workload import KINDS_OF_WORK
+from judging.services.endpoints.access import create_endpoint
+from judging.services.runs.lifecycle import cancel_run, pause_run, resume_run, retry_run
+from judging.services.runs.progress import run_progress
 from judging.services.runs.work import work_on
 from judging.services.runs.workers import unattended_runs
 from tests.judging import endpoint

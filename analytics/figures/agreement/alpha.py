@@ -1,13 +1,14 @@
 """Krippendorff's alpha of each question, at its level of measurement."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.numbers import decimal, in_percent
-from analytics.display.tables import DASH, Builder, Column, caution, columns, head, interval, words
+from analytics.display.tables import DASH, Builder, Column, Table, caution, columns, head, interval, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     MEASURES,
@@ -15,18 +16,19 @@ from analytics.figures.figure_input import (
     AnswerInput,
     FigureInput,
     PairInput,
+    by_cell,
     level_of,
     points_of,
     several,
 )
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import CELLS, ReportView, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
 from analytics.statistics.agreement.alpha import Level, agreement_by_chance, krippendorff_alpha
 from analytics.statistics.agreement.alpha_sums import alpha_sums, alpha_sums_of_values
 from analytics.statistics.agreement.value_alpha import alpha_of_values, chance_of_values
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import QuerySums
-from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.tidy import FIRST, SECOND, TIE, Ints
 from analytics.statistics.entries.entry_sets import decisions
 from analytics.statistics.preferences.best_picks import picks_as_values
 from evaluation.facts import Fact
@@ -36,11 +38,35 @@ ALPHA = "Krippendorff's \N{GREEK SMALL LETTER ALPHA}"
 KEY = "agreement/alpha"
 # Two judgments agree by chance more often than not, and alpha is this far below the share that agrees.
 UNEVEN, APART = 0.5, 0.4
-# The levels of a preference, and the order in which each takes its labels: a tie lies between the two responses.
-PAIR_LEVELS: tuple[tuple[Level, list[int]], ...] = (("nominal", [0, 1, 2]), ("ordinal", [0, 2, 1]))
+PAIR_LEVELS: tuple[Level, ...] = ("nominal", "ordinal")
+
+
+@dataclass(frozen=True)
+class AlphaBesideChance:
+    """Alpha at a level of measurement, and the share of pairs of labels that would agree by chance: None for scales."""
+
+    level: Level
+    alpha: Estimate
+    by_chance: float | None
+
+
+@dataclass(frozen=True)
+class AlphaOfArm:
+    arm: str
+    alpha: Estimate
+
+
+@dataclass(frozen=True)
+class Alphas:
+    """Alpha at every level that it is taken at; of a preference also by setting, and of the list of follow-ups."""
+
+    levels: tuple[AlphaBesideChance, ...]
+    checklist: AlphaBesideChance | None
+    by_arm: tuple[AlphaOfArm, ...]
 
 
 class AlphaFigure(Figure):
+    record_type = Alphas
     heading = "agreement"
     place = 20
     beside = (CELLS,)
@@ -52,22 +78,18 @@ class AlphaFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form not in ("ranking", MEASURES)
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> Alphas:
         if isinstance(given, PairInput):
-            return {
-                "levels": _levels_of_pairs(given),
-                "checklist": _checklist(given),
-                "by_arm": _by_arm(given),
-            }
+            return Alphas(_levels_of_pairs(given), _checklist(given), _by_arm(given))
         assert isinstance(given, AnswerInput)
-        return {"levels": [_of_answers(given)], "checklist": None, "by_arm": []}
+        return Alphas((_of_answers(given),), None, ())
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """Nominal and ordinal of a preference, and nominal by setting; of other questions at their level."""
         if isinstance(given, PairInput):
-            items, counts = given.items, given.counts
-            for level, columns_of in PAIR_LEVELS:
-                sums = alpha_sums(counts[:, columns_of], items.query, level=level)
+            items, counts = given.items, given.votes
+            for level in PAIR_LEVELS:
+                sums = alpha_sums(_counts_at(given, level), items.query, level=level)
                 yield Quantity(f"{ALPHA}, {level}", sums)
             for code, arm in several(items.arm, items.arms):
                 rows = items.arm == code
@@ -98,6 +120,8 @@ class AlphaFigure(Figure):
         else:
             detail = "; ".join(filter(None, [about, limits or estimate["undefined"], caution(estimate)]))
         chance = chance_in(group, question)
+        if estimate["low"] is not None and estimate["low"] <= 0:
+            detail += "; agreement is not shown to be better than chance"
         by_chance = f"; {in_percent(chance)} agreement by chance" if chance is not None else ""
         yield Fact(ALPHA, decimal(estimate["value"]), f"{detail}{by_chance}", tag=tag_of(group))
 
@@ -110,13 +134,14 @@ class AlphaFigure(Figure):
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        """A row per question, for every group of several raters. One preference alone stands beside its percentages."""
+        """A preference at both its levels and by setting; where there are other questions, a row for each of all."""
+        yield from view.per_pair(self._of_pair)
         questions = view.asked(self.key)
         if [question["form"] for question in questions] == [PAIRS]:
             return
         names = columns(["Raters", "Question", "Level"], names=3)
         build = Builder(f"{ALPHA} by question.", [*names, Column(ALPHA), Column("n")])
-        for group in view.panels:
+        for group in view.groups_of_several:
             for question, found in view.answered(questions, group):
                 first = found[self.key]["levels"][0]
                 build.add(
@@ -132,7 +157,7 @@ class AlphaFigure(Figure):
                     question["prompt"],
                     [
                         (group, records[self.key]["levels"][0]["alpha"])
-                        for group in view.panels
+                        for group in view.groups_of_several
                         if (records := view.group_in(question, group)) is not None
                     ],
                 )
@@ -143,12 +168,28 @@ class AlphaFigure(Figure):
         )
         uneven = tuple(
             sentence
-            for group in view.panels
-            # Preferences say so beside their percentage agreement.
+            for group in view.groups_of_several
+            # Preferences say so above their own table.
             for question, found in view.answered([q for q in questions if q["form"] != PAIRS], group)
             if (sentence := _uneven_answers(question, found))
         )
         yield Block(text=uneven, tables=(build.build(),), plot=plot)
+
+    def _of_pair(self, view: PairView) -> Iterator[Block]:
+        build = Builder(
+            f"{ALPHA} of the preference; ordinal: a tie lies between the two systems.",
+            columns(["Raters", "Nominal", "Ordinal", "n"]),
+        )
+        for group in view.groups_of_several:
+            nominal, ordinal = (level_in(group, level)["alpha"] for level in PAIR_LEVELS)
+            build.add(
+                head(group["label"], tag=tag_of(group)),
+                build.coefficient(nominal),
+                build.coefficient(ordinal),
+                build.n(nominal),
+            )
+        uneven = tuple(sentence for group in view.groups_of_several if (sentence := _uneven_labels(group)))
+        yield Block(ALPHA, uneven, (build.build(), *_settings(view)))
 
     def methods(self, view: ReportView) -> Iterable[str]:
         forms = {question["form"] for question in view.asked(self.key)}
@@ -193,6 +234,32 @@ def _same(found: Record) -> float | None:
     return None if chance is None or alpha is None else float(1 - (1 - alpha) * (1 - chance))
 
 
+def _uneven_labels(group: Record) -> str:
+    """Why raters mostly agree and alpha is low all the same; nothing where it is not so."""
+    share = group[CELLS]["overall"]["with_ties"]["value"]
+    found = level_in(group, "nominal")
+    chance = chance_of(found["by_chance"], found["alpha"]["value"], share)
+    if chance is None:
+        return ""
+    return (
+        f"{group['label']}: agreement is {in_percent(share)}, yet alpha is {decimal(found['alpha']['value'])}. "
+        "One label is far more common than the others, so two judgments paired at random would be the same in "
+        f"{in_percent(chance)} of cases; alpha counts only agreement beyond that."
+    )
+
+
+def _settings(view: PairView) -> Iterator[Table]:
+    """Settings as rows, of the leading group."""
+    if not view.several_arms:
+        return
+    build = Builder(f"{ALPHA} by setting, nominal.", columns(["Setting", ALPHA, "n"]))
+    found = by_cell(view.leading[KEY]["by_arm"], "arm")
+    for arm in view.arms:
+        alpha = found[(arm,)]["alpha"]
+        build.add(head(view.arm(arm)), build.coefficient(alpha), build.n(alpha))
+    yield build.build()
+
+
 def _uneven_answers(question: Record, group: Record) -> str:
     """Why raters mostly answer alike and alpha is low all the same; nothing where it is not so."""
     found = group[KEY]["levels"][0]
@@ -207,24 +274,25 @@ def _uneven_answers(question: Record, group: Record) -> str:
     )
 
 
-def _levels_of_pairs(given: PairInput) -> list[Record]:
-    """The preference as three labels, and as ordered r1, tie, r2."""
-    return [
-        _of_counts(given, "preference", level, given.counts[:, columns_of], given.items.query)
-        for level, columns_of in PAIR_LEVELS
-    ]
+def _levels_of_pairs(given: PairInput) -> tuple[AlphaBesideChance, ...]:
+    return tuple(
+        _of_counts(given, "preference", level, _counts_at(given, level), given.items.query)
+        for level in PAIR_LEVELS
+    )
 
 
-def _of_counts(given: PairInput, what: str, level: Level, counts: Ints, query: Ints) -> Record:
+def _counts_at(given: PairInput, level: Level) -> Ints:
+    """The counts of the votes without an order, or of r1, tie and r2 in theirs: between the two responses there is one
+    place, whether both are good or both are bad."""
+    return given.votes if level == "nominal" else given.counts[:, [FIRST, TIE, SECOND]]
+
+
+def _of_counts(given: PairInput, what: str, level: Level, counts: Ints, query: Ints) -> AlphaBesideChance:
     found = krippendorff_alpha(counts, query, level=level, resample=given.resample(f"alpha {what} {level}"))
-    return {
-        "level": level,
-        "alpha": plain(found),
-        "by_chance": agreement_by_chance(counts) if level == "nominal" else None,
-    }
+    return AlphaBesideChance(level, found, agreement_by_chance(counts) if level == "nominal" else None)
 
 
-def _checklist(given: PairInput) -> Record | None:
+def _checklist(given: PairInput) -> AlphaBesideChance | None:
     """Of yes and no to each follow-up and response; None without a checklist."""
     if given.check_counts is None:
         return None
@@ -234,17 +302,15 @@ def _checklist(given: PairInput) -> Record | None:
     return _of_counts(given, "satisfied", "nominal", counts[used], given.items.query[used // rated])
 
 
-def _by_arm(given: PairInput) -> list[Record]:
+def _by_arm(given: PairInput) -> tuple[AlphaOfArm, ...]:
     resample, items = given.resample("alpha by arm"), given.items
-    return [
-        {
-            "arm": cell.arm,
-            "alpha": plain(
-                krippendorff_alpha(given.counts[rows], items.query[rows], level="nominal", resample=resample)
-            ),
-        }
+    return tuple(
+        AlphaOfArm(
+            arm, krippendorff_alpha(given.votes[rows], items.query[rows], level="nominal", resample=resample)
+        )
         for cell, rows in items.cells(("arm",))
-    ]
+        if (arm := cell.arm) is not None
+    )
 
 
 def _sums_of_answers(given: AnswerInput, level: Level) -> QuerySums:
@@ -254,22 +320,22 @@ def _sums_of_answers(given: AnswerInput, level: Level) -> QuerySums:
     return alpha_sums_of_values(given.values, level=level, points=points, unit=given.unit)
 
 
-def _of_answers(given: AnswerInput) -> Record:
+def _of_answers(given: AnswerInput) -> AlphaBesideChance:
     question = given.question
     if given.form == "picks":
         picks = picks_as_values(given.answers.as_picks())
         agreed = alpha_of_values(picks, level="nominal", resample=given.resample("alpha"))
-        return {"level": "nominal", "alpha": plain(agreed), "by_chance": chance_of_values(picks)}
+        return AlphaBesideChance("nominal", agreed, chance_of_values(picks))
     if given.form == "entries":
         made = decisions(given.values, resample=given.resample("decisions"))
-        return {"level": "nominal", "alpha": plain(made.alpha), "by_chance": chance_of_values(given.values)}
+        return AlphaBesideChance("nominal", made.alpha, chance_of_values(given.values))
     level, offered = level_of(question), points_of(question)
     agreed = alpha_of_values(
         given.values, level=level, resample=given.resample("alpha"), points=offered, unit=given.unit
     )
     # Of scales there is no such share.
     by_chance = chance_of_values(given.values, points=offered) if level == "nominal" else None
-    return {"level": level, "alpha": plain(agreed), "by_chance": by_chance}
+    return AlphaBesideChance(level, agreed, by_chance)
 
 
 FIGURE = AlphaFigure()

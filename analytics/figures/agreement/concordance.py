@@ -11,10 +11,9 @@ from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
-from analytics.statistics.rankings.concordance import concordance, item_concordance
+from analytics.statistics.rankings.concordance import Concordance, concordance, item_concordance
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
@@ -23,6 +22,7 @@ TAU = "\N{GREEK SMALL LETTER TAU}-b"
 
 
 class ConcordanceFigure(Figure):
+    record_type = Concordance
     heading = "agreement"
     place = 30
     definition = (
@@ -33,9 +33,9 @@ class ConcordanceFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> Concordance:
         assert isinstance(given, AnswerInput)
-        return dict(plain(concordance(given.answers.as_ranks(), resample=given.resample("concordance"))))
+        return concordance(given.answers.as_ranks(), resample=given.resample("concordance"))
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """Both agreements, averaged over items."""
@@ -71,7 +71,7 @@ class ConcordanceFigure(Figure):
         sizes = Builder(
             f"{W} by number of responses ranked.", columns(["Raters", "Responses", W, "n"], names=2)
         )
-        for group in view.panels:
+        for group in view.groups_of_several:
             for question, records in view.answered(view.asked(self.key), group):
                 found = records[self.key]
                 name = head(group["label"], tag=tag_of(group))

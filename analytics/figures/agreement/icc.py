@@ -5,17 +5,17 @@ from collections.abc import Iterable, Iterator
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.tables import Builder, Table, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput, level_of
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.agreement.icc import intraclass_correlations
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.agreement.icc import IntraclassCorrelations, intraclass_correlations
 from evaluation.protocols import QuestionSpec
 
 MODELS = {"one_way": "ICC(1)", "agreement": "ICC(2)", "consistency": "ICC(3)"}
 
 
 class ICCFigure(Figure):
+    record_type = IntraclassCorrelations
     heading = "agreement"
     place = 60
     deferred_as = "intraclass correlations"
@@ -30,11 +30,10 @@ class ICCFigure(Figure):
     def is_of(self, given: FigureInput) -> bool:
         return given.has_several_raters
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> IntraclassCorrelations:
         """AGENT-CQ Table 1."""
         assert isinstance(given, AnswerInput)
-        found = intraclass_correlations(given.values, resample=given.resample("icc"), unit=given.unit)
-        return dict(plain(found))
+        return intraclass_correlations(given.values, resample=given.resample("icc"), unit=given.unit)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         one = self._table(
@@ -53,7 +52,7 @@ class ICCFigure(Figure):
         build = Builder(
             caption, columns(labels if of == "mean" else [*labels, "n", "n, rated by all"], names=2)
         )
-        for group in view.panels:
+        for group in view.groups_of_several:
             for question, records in view.answered(view.asked(self.key), group):
                 found = records[self.key]
                 cells = []

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator
 from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA, are_many, distribution
 from analytics.display.tables import Builder, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import PairView, ReportView, tag_of
-from analytics.statistics.agreement.kappa import pairwise_kappa
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.agreement.kappa import PairwiseKappa, pairwise_kappa
 from evaluation.protocols import QuestionSpec
 
 
 class KappaFigure(Figure):
+    record_type = PairwiseKappa
     heading = "raters"
     place = 10
     definition = "Cohen's kappa for every pair of raters, on the items both judged."
@@ -21,16 +21,20 @@ class KappaFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> PairwiseKappa:
         assert isinstance(given, PairInput)
-        found = pairwise_kappa(given.group.judgments, given.items.query, resample=given.resample("kappa"))
-        return dict(plain(found))
+        return pairwise_kappa(
+            given.group.judgments,
+            given.items.query,
+            resample=given.resample("kappa"),
+            n_labels=given.n_votes,
+        )
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
         return view.per_pair(self._of_pair)
 
     def _of_pair(self, view: PairView) -> Iterator[Block]:
-        for group in view.panels:
+        for group in view.groups_of_several:
             found = group[self.key]
             if not found["pairs"]:
                 continue

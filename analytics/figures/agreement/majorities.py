@@ -7,18 +7,18 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA
 from analytics.display.tables import Builder, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.agreement.majorities import MajorityAgreement, majority_agreement
 from analytics.statistics.core.counts import count_matrix
-from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Ints
 from evaluation.models import Rater
 from evaluation.protocols import Kind, QuestionSpec
 
 
 class MajoritiesFigure(Figure):
+    record_type = MajorityAgreement
     heading = "judges"
     place = 15
     definition = (
@@ -29,12 +29,11 @@ class MajoritiesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS or (form in ("rated", "choice", "picks") and level_of(question) == "nominal")
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> MajorityAgreement | None:
         """AGENT-CQ Table 2, external agreement. None for people, and for a single rater."""
         if given.counts_record["raters"] < 2:
             return None
-        found = _of_pairs(given) if isinstance(given, PairInput) else _of_answers(given)
-        return None if found is None else dict(plain(found))
+        return _of_pairs(given) if isinstance(given, PairInput) else _of_answers(given)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(
@@ -65,7 +64,7 @@ def _of_pairs(given: PairInput) -> MajorityAgreement | None:
     if people is None or given.group.kind == Rater.Kind.PERSON:
         return None
     return majority_agreement(
-        people.counts, given.counts, given.items.query, resample=given.resample("majorities")
+        people.votes, given.votes, given.items.query, resample=given.resample("majorities")
     )
 
 

@@ -1,6 +1,7 @@
 """The kappa of a group, such as a jury: its mean over pairs of raters, of ratings weighted."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,8 +13,7 @@ from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, Pair
 from analytics.figures.report_view import ReportView, group_head, tag_of
 from analytics.statistics.agreement.kappa import Weights
 from analytics.statistics.agreement.mean_kappa import MeanKappas, mean_kappas
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import N_LABELS
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.values import point_codes
 from evaluation.protocols import QuestionSpec
 
@@ -22,7 +22,30 @@ ORDERED: tuple[Weights, ...] = ("nominal", "linear", "quadratic")
 NAMES: dict[str, str] = {"nominal": "Unweighted", "linear": "Linear", "quadratic": "Quadratic"}
 
 
+@dataclass(frozen=True)
+class KappasOfPair:
+    """Two raters, by pseudonym, their share of equal answers and Cohen's kappa by its weights."""
+
+    rater_1: str
+    rater_2: str
+    agreement: Estimate
+    kappas: Mapping[Weights, Estimate]
+
+
+@dataclass(frozen=True)
+class GroupKappas:
+    """The share of equal answers and Cohen's kappa by its weights, averaged over pairs of raters, and of every pair.
+
+    The pairs of preferences are in agreement/kappa.
+    """
+
+    agreement: Estimate
+    kappas: Mapping[Weights, Estimate]
+    pairs: tuple[KappasOfPair, ...]
+
+
 class MeanKappaFigure(Figure):
+    record_type = GroupKappas
     heading = "agreement"
     place = 70
     deferred_as = "kappa over pairs of raters"
@@ -37,25 +60,19 @@ class MeanKappaFigure(Figure):
     def is_of(self, given: FigureInput) -> bool:
         return given.has_several_raters
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> GroupKappas:
         """AGENT-CQ Tables 1 and 2."""
         weights = LABELS if given.form == PAIRS or level_of(given.question) == "nominal" else ORDERED
         found, raters = _of_pairs(given) if isinstance(given, PairInput) else _of_answers(given, weights)
         # Of preferences the pairs stand in a figure of their own.
         told = () if given.form == PAIRS else found.pairs
-        return {
-            "agreement": plain(found.agreement),
-            "kappas": _named(weights, found.kappas),
-            "pairs": [
-                {
-                    "rater_1": raters[each.rater_1],
-                    "rater_2": raters[each.rater_2],
-                    "agreement": plain(each.agreement),
-                    "kappas": _named(weights, each.kappas),
-                }
-                for each in told
-            ],
-        }
+        pairs = (
+            KappasOfPair(
+                raters[each.rater_1], raters[each.rater_2], each.agreement, _named(weights, each.kappas)
+            )
+            for each in told
+        )
+        return GroupKappas(found.agreement, _named(weights, found.kappas), tuple(pairs))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         questions = [
@@ -65,7 +82,7 @@ class MeanKappaFigure(Figure):
         means = self._means(view, questions)
         if means.rows:
             yield Block("Kappa between raters", tables=(means,), folded=True)
-        for group in view.panels:
+        for group in view.groups_of_several:
             pairs = self._pairs(view, group, questions)
             if not pairs.rows:
                 continue
@@ -89,7 +106,7 @@ class MeanKappaFigure(Figure):
             "number of pairs.",
             columns(["Raters", "Question", "Equal", *labels, "n"], names=2),
         )
-        for group in view.panels:
+        for group in view.groups_of_several:
             for question, records in view.answered(questions, group):
                 found = records[self.key]
                 build.add(
@@ -146,9 +163,9 @@ def _of_pairs(given: PairInput) -> tuple[MeanKappas, Sequence[str]]:
     found = mean_kappas(
         judgments.item,
         judgments.rater,
-        judgments.label,
+        judgments.vote,
         given.items.query[judgments.item],
-        range(N_LABELS),
+        range(given.n_votes),
         LABELS,
         resample=given.resample("mean kappa"),
     )
@@ -172,8 +189,8 @@ def _of_answers(given: FigureInput, weights: Sequence[Weights]) -> tuple[MeanKap
     return found, given.group.raters
 
 
-def _named(weights: Sequence[Weights], kappas: Sequence[object]) -> Record:
-    return {name: plain(each) for name, each in zip(weights, kappas, strict=True)}
+def _named(weights: Sequence[Weights], kappas: Sequence[Estimate]) -> Mapping[Weights, Estimate]:
+    return dict(zip(weights, kappas, strict=True))
 
 
 def _kappa(build: Builder, found: Record, weights: Weights) -> TableCell:

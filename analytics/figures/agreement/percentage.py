@@ -1,12 +1,14 @@
 """Percentage agreement and leave-one-out agreement on a preference."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
-from analytics.display.numbers import NBSP, corrected, decimal, in_percent, percent, points
+from analytics.display.numbers import NBSP, corrected, in_percent, percent, points
 from analytics.display.plots import DotPlot
 from analytics.display.tables import (
     DASH,
@@ -20,7 +22,6 @@ from analytics.display.tables import (
     interval,
     words,
 )
-from analytics.figures.agreement.alpha import ALPHA, chance_of, level_in
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
@@ -28,24 +29,23 @@ from analytics.figures.figure_input import (
     PAIRS,
     FigureInput,
     PairInput,
-    by_category,
     by_cell,
-    named,
     several,
 )
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head, tag_of
 from analytics.statistics.agreement.leave_one_out import inner_agreement, inner_by_group
 from analytics.statistics.agreement.percentage import (
+    AgreementDifference,
     ByChance,
     agreement,
     agreement_by_group,
     agreement_difference,
     chance_agreement,
+    is_tied,
     item_agreement,
-    mode_is,
 )
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import TIE, Bools, Ints, ItemCell
@@ -56,13 +56,109 @@ LABELS = ("With ties", "Without ties", "Leave-one-out")
 CHANCE = "By chance"
 IN_PERCENT = "Percentage agreement and leave-one-out agreement, in percent"
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class OverallAgreement:
+    """Agreement with and without ties, and by chance: had every judgment been drawn from the labels of these items;
+    None where that is undefined."""
+
+    with_ties: Estimate
+    without_ties: Estimate
+    by_chance: float | None
+    by_chance_without_ties: float | None
+
+
+@dataclass(frozen=True)
+class ArmAgreement:
+    """Agreement in one setting, and by chance with ties."""
+
+    arm: str
+    with_ties: Estimate
+    without_ties: Estimate
+    by_chance: float | None
+
+
+@dataclass(frozen=True)
+class CategoryAgreement:
+    """Agreement on one category of queries, and by chance with ties."""
+
+    category: str
+    with_ties: Estimate
+    without_ties: Estimate
+    by_chance: float | None
+
+
+@dataclass(frozen=True)
+class CellAgreement:
+    """Agreement on one pair in one arm, and by chance with ties."""
+
+    arm: str | None
+    system_1: str | None
+    system_2: str | None
+    category: str | None
+    with_ties: Estimate
+    without_ties: Estimate
+    by_chance: float | None
+
+
+@dataclass(frozen=True)
+class ArmDifference:
+    """Agreement on one pair in another arm less that in the first one."""
+
+    first_arm: str
+    second_arm: str
+    arm: str | None
+    system_1: str | None
+    system_2: str | None
+    category: str | None
+    with_ties: AgreementDifference
+    without_ties: AgreementDifference
+
+
+@dataclass(frozen=True)
+class ArmInner:
+    arm: str
+    inner: Estimate
+
+
+@dataclass(frozen=True)
+class CategoryInner:
+    category: str
+    inner: Estimate
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Leave-one-out agreement within the group (HREF Algorithm 1, exact expectation)."""
+
+    inner: Estimate
+    inner_by_arm: tuple[ArmInner, ...]
+    inner_by_category: tuple[CategoryInner, ...]
+    by_chance: float | None
+
+
+@dataclass(frozen=True)
+class PercentageAgreement:
+    """Agreement overall and by arm, by arm and pair of systems but for `unlisted` pairs, and by category where there
+    are several; every arm less the first one, per pair of systems."""
+
+    overall: OverallAgreement
+    by_arm: tuple[ArmAgreement, ...]
+    by_cell: tuple[CellAgreement, ...]
+    unlisted: int
+    by_category: tuple[CategoryAgreement, ...]
+    differences: tuple[ArmDifference, ...]
+    leave_one_out: LeaveOneOut
+
 
 class PercentageAgreementFigure(Figure):
+    record_type = PercentageAgreement
     heading = "agreement"
     place = 10
     finding_place = 30
     stops_with = ("agreement",)
-    beside = ("agreement/alpha",)
     definition = (
         "Percentage agreement and leave-one-out agreement on a preference: overall, by setting, pair and "
         "category, and the difference between settings."
@@ -71,69 +167,55 @@ class PercentageAgreementFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> PercentageAgreement:
         """ContextEval Tables 4 and 5, and HREF Algorithm 1 among people; differences are to the first arm."""
         assert isinstance(given, PairInput)
-        items, counts = given.items, given.counts
+        items, counts = given.items, given.votes
         resample, chance = given.resample("agreement"), chance_agreement(counts)
-        return {
-            "overall": {
-                **plain(agreement(counts, items.query, resample=resample)),
-                "by_chance": _with_ties(chance),
-                "by_chance_without_ties": chance.without_ties if chance else None,
-            },
-            "by_arm": _with_chance(
-                named(
-                    items.arms,
-                    "arm",
-                    agreement_by_group(counts, items.query, items.arm, len(items.arms), resample=resample),
-                ),
-                counts,
-                items.arm,
+
+        def by(made: Callable[..., T], group: Ints, names: Sequence[str]) -> tuple[T, ...]:
+            found = agreement_by_group(counts, items.query, group, len(names), resample=resample)
+            return tuple(
+                made(name, **vars(each), by_chance=_with_ties(chance_agreement(counts[group == code])))
+                for code, (name, each) in enumerate(zip(names, found, strict=True))
+            )
+
+        return PercentageAgreement(
+            overall=OverallAgreement(
+                **vars(agreement(counts, items.query, resample=resample)),
+                by_chance=_with_ties(chance),
+                by_chance_without_ties=chance.without_ties if chance else None,
             ),
-            "by_cell": [
-                {
-                    **plain(cell),
-                    **plain(agreement(counts[rows], items.query[rows], resample=resample)),
-                    "by_chance": _with_ties(chance_agreement(counts[rows])),
-                }
+            by_arm=by(ArmAgreement, items.arm, items.arms),
+            by_cell=tuple(
+                CellAgreement(
+                    **vars(cell),
+                    **vars(agreement(counts[rows], items.query[rows], resample=resample)),
+                    by_chance=_with_ties(chance_agreement(counts[rows])),
+                )
                 for cell, rows in given.cells(("arm", "pair"))
-            ],
-            "unlisted": len(items.pairs) - len(np.unique(items.pair[given.listed])),
-            "by_category": _with_chance(
-                by_category(
-                    items,
-                    lambda: agreement_by_group(
-                        counts, items.query, items.category, len(items.categories), resample=resample
-                    ),
-                ),
-                counts,
-                items.category,
             ),
-            "differences": [
-                {
-                    "first_arm": items.arms[0],
-                    "second_arm": items.arms[other],
-                    **plain(cell),
-                    **_difference(given, cell, rows, other),
-                }
+            unlisted=len(items.pairs) - len(np.unique(items.pair[given.listed])),
+            # One category would repeat what is said of all.
+            by_category=by(CategoryAgreement, items.category, items.categories)
+            if len(items.categories) > 1
+            else (),
+            differences=tuple(
+                _difference(given, cell, rows, other)
                 for other in range(1, len(items.arms))
                 for cell, rows in given.cells(("pair",))
-            ],
-            "leave_one_out": {
-                **_leave_one_out(given),
-                "by_chance": chance.leave_one_out if chance else None,
-            },
-        }
+            ),
+            leave_one_out=_leave_one_out(given, chance),
+        )
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """With and without ties, over all and by setting."""
         assert isinstance(given, PairInput)
-        items, shares = given.items, item_agreement(given.counts)
+        items, shares = given.items, item_agreement(given.votes)
         usable = np.isfinite(shares)
         cells: list[tuple[str | None, Bools]] = [(None, usable)]
         cells += [(name, usable & (items.arm == code)) for code, name in several(items.arm, items.arms)]
-        untied = ~mode_is(given.counts, TIE)
+        untied = ~is_tied(given.votes, TIE)
         untested = MAY_STOP if given.may_stop_on("agreement") else ""
         for arm, mask in cells:
             for name, used in (
@@ -179,11 +261,6 @@ class PercentageAgreementFigure(Figure):
         limits = interval(found, percent)
         said = [f"{about}95{NBSP}% interval {limits}" if limits else f"{about}{found['undefined']}"]
         said.append(f"{in_percent(group[self.key]['overall']['by_chance'])} by chance")
-        alpha = level_in(group, "nominal")["alpha"]
-        if alpha["low"] is not None and alpha["low"] <= 0:
-            said.append(
-                f"not shown to be better than chance: {ALPHA} {decimal(alpha['value'])}, {interval(alpha, decimal)}"
-            )
         yield Fact("Agreement", in_percent(found["value"]), "; ".join(said), tag=tag_of(group))
 
     def intro(self, view: ReportView) -> str:
@@ -197,11 +274,10 @@ class PercentageAgreementFigure(Figure):
         return [*_summary(view), *view.per_pair(self._of_pair)]
 
     def _of_pair(self, view: PairView) -> Iterator[Block]:
-        uneven = tuple(sentence for group in view.panels if (sentence := _uneven_labels(group)))
-        yield Block("", uneven, (_overall(view),))
+        yield Block("", tables=(_overall(view),))
         yield from _by_arm(view)
         yield from _finer(view, view.leading)
-        for group in (each for each in view.panels if each is not view.leading):
+        for group in (each for each in view.groups_of_several if each is not view.leading):
             tables = tuple(table for block in _finer(view, group) for table in block.tables)
             if tables:
                 heading = view.title_for(group, "Agreement in detail")
@@ -219,21 +295,13 @@ def _with_ties(chance: ByChance | None) -> float | None:
     return chance.with_ties if chance else None
 
 
-def _with_chance(records: list[Record], counts: Ints, group: Ints) -> list[Record]:
-    """The records of each code of `group` (n,), with the agreement that chance gives with these labels (n, k)."""
-    return [
-        {**record, "by_chance": _with_ties(chance_agreement(counts[group == code]))}
-        for code, record in enumerate(records)
-    ]
-
-
-def _difference(given: PairInput, cell: ItemCell, rows: Ints, other: int) -> Record:
+def _difference(given: PairInput, cell: ItemCell, rows: Ints, other: int) -> ArmDifference:
     items = given.items
     family = (len(items.arms) - 1) * len(items.pairs)
     tests = given.tests("agreement", family).of(cell.system_1, cell.system_2)
     found = {
         name: agreement_difference(
-            given.counts[rows],
+            given.votes[rows],
             items.query[rows],
             items.pair[rows],
             items.arm[rows],
@@ -244,27 +312,28 @@ def _difference(given: PairInput, cell: ItemCell, rows: Ints, other: int) -> Rec
         )
         for name, ties in (("with_ties", True), ("without_ties", False))
     }
-    return dict(plain(found))
+    return ArmDifference(
+        items.arms[0],
+        items.arms[other],
+        **vars(cell),
+        with_ties=found["with_ties"],
+        without_ties=found["without_ties"],
+    )
 
 
-def _leave_one_out(given: PairInput) -> Record:
-    items, counts, resample = given.items, given.counts, given.resample("leave one out")
-    return {
-        "inner": plain(inner_agreement(counts, items.query, resample=resample)),
-        "inner_by_arm": named(
-            items.arms,
-            "arm",
-            inner_by_group(counts, items.query, items.arm, len(items.arms), resample=resample),
-            "inner",
-        ),
-        "inner_by_category": by_category(
-            items,
-            lambda: inner_by_group(
-                counts, items.query, items.category, len(items.categories), resample=resample
-            ),
-            "inner",
-        ),
-    }
+def _leave_one_out(given: PairInput, chance: ByChance | None) -> LeaveOneOut:
+    items, counts, resample = given.items, given.votes, given.resample("leave one out")
+
+    def by(made: Callable[..., T], group: Ints, names: Sequence[str]) -> tuple[T, ...]:
+        found = inner_by_group(counts, items.query, group, len(names), resample=resample)
+        return tuple(map(made, names, found))
+
+    return LeaveOneOut(
+        inner_agreement(counts, items.query, resample=resample),
+        by(ArmInner, items.arm, items.arms),
+        by(CategoryInner, items.category, items.categories) if len(items.categories) > 1 else (),
+        chance.leave_one_out if chance else None,
+    )
 
 
 FIGURE = PercentageAgreementFigure()
@@ -276,7 +345,7 @@ def _summary(view: ReportView) -> Iterator[Block]:
     if len(view.pairs) < 2:
         return
     build = Builder(f"{IN_PERCENT}.", columns(["Raters", "Question", *LABELS, "n"], names=2))
-    for group in view.panels:
+    for group in view.groups_of_several:
         for question, records in view.answered(view.asked(KEY), group):
             found = records[KEY]["overall"]
             build.add(
@@ -293,11 +362,10 @@ def _summary(view: ReportView) -> Iterator[Block]:
 def _overall(view: PairView) -> Table:
     shares = [label for each in LABELS for label in (each, CHANCE)]
     build = Builder(
-        f"{IN_PERCENT}; by chance: had every judgment been drawn from the labels of all items; {ALPHA} of the "
-        "preference (ordinal: a tie lies between the two systems).",
-        columns(["Raters", *shares, f"{ALPHA} nominal", f"{ALPHA} ordinal", "n"]),
+        f"{IN_PERCENT}; by chance: had every judgment been drawn from the labels of all items.",
+        columns(["Raters", *shares, "n"]),
     )
-    for group in view.panels:
+    for group in view.groups_of_several:
         found = group[KEY]
         build.add(
             group_head(group),
@@ -306,25 +374,9 @@ def _overall(view: PairView) -> Table:
                 found["overall"]["without_ties"], found["overall"]["by_chance_without_ties"]
             ),
             *build.beside_chance(found["leave_one_out"]["inner"], found["leave_one_out"]["by_chance"]),
-            build.coefficient(level_in(group, "nominal")["alpha"]),
-            build.coefficient(level_in(group, "ordinal")["alpha"]),
             build.n(found["overall"]["with_ties"]),
         )
     return build.build()
-
-
-def _uneven_labels(group: Record) -> str:
-    """Why raters mostly agree and alpha is low all the same; nothing where it is not so."""
-    share = group[KEY]["overall"]["with_ties"]["value"]
-    found = level_in(group, "nominal")
-    chance = chance_of(found["by_chance"], found["alpha"]["value"], share)
-    if chance is None:
-        return ""
-    return (
-        f"{group['label']}: agreement is {in_percent(share)}, yet alpha is {decimal(found['alpha']['value'])}. "
-        "One label is far more common than the others, so two judgments paired at random would be the same in "
-        f"{in_percent(chance)} of cases; alpha counts only agreement beyond that."
-    )
 
 
 def _by_arm(view: PairView) -> Iterator[Block]:
@@ -332,12 +384,11 @@ def _by_arm(view: PairView) -> Iterator[Block]:
     if not view.several_arms:
         return
     build = Builder(
-        f"{IN_PERCENT}; by chance: with ties, from the labels of the setting; {ALPHA} nominal.",
-        columns(["Setting", LABELS[0], CHANCE, *LABELS[1:], ALPHA, "n"]),
+        f"{IN_PERCENT}; by chance: with ties, from the labels of the setting.",
+        columns(["Setting", LABELS[0], CHANCE, *LABELS[1:], "n"]),
     )
     own = view.leading[KEY]
     loo = by_cell(own["leave_one_out"]["inner_by_arm"], "arm")
-    alphas = by_cell(view.leading["agreement/alpha"]["by_arm"], "arm")
     found = by_cell(own["by_arm"], "arm")
     for arm in view.arms:
         build.add(
@@ -345,14 +396,13 @@ def _by_arm(view: PairView) -> Iterator[Block]:
             *build.beside_chance(found[(arm,)]["with_ties"], found[(arm,)]["by_chance"]),
             build.share(found[(arm,)]["without_ties"]),
             build.share(loo[(arm,)]["inner"]),
-            build.coefficient(alphas[(arm,)]["alpha"]),
             build.n(found[(arm,)]["with_ties"]),
         )
     yield Block("By setting", tables=(build.build(),), plot=_arm_plot(view), tag=tag_of(view.leading))
 
 
 def _arm_plot(view: PairView) -> DotPlot | None:
-    of_group = [(group, by_cell(group[KEY]["by_arm"], "arm")) for group in view.panels]
+    of_group = [(group, by_cell(group[KEY]["by_arm"], "arm")) for group in view.groups_of_several]
     rows = [
         (view.arm(arm), [(group, found[(arm,)]["with_ties"]) for group, found in of_group])
         for arm in view.arms

@@ -1,16 +1,18 @@
 """Krippendorff's alpha of an overall rating and its aspects all at once, beside the one of each question."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head, words
 from analytics.figures.aspect_figure import overall_aspects
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput, points_of
+from analytics.figures.needs import DerivedJudges
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.agreement.alpha import Level
 from analytics.statistics.agreement.value_alpha import alpha_of_pooled
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from evaluation.protocols import Kind, QuestionSpec
 
 LEVELS: tuple[Level, ...] = ("interval", "ordinal")
@@ -20,7 +22,25 @@ CAUTION = (
 )
 
 
+@dataclass(frozen=True)
+class AlphaAtLevel:
+    """Krippendorff's alpha at a level of measurement."""
+
+    level: Level
+    alpha: Estimate
+
+
+@dataclass(frozen=True)
+class PooledAlpha:
+    """Alpha of the scales named, the overall one first, pooled."""
+
+    questions: tuple[str, ...]
+    levels: tuple[AlphaAtLevel, ...]
+
+
 class PooledAlphaFigure(Figure):
+    record_type = PooledAlpha
+    needs = (DerivedJudges,)
     heading = "agreement"
     place = 21
     deferred_as = "agreement over all scales at once"
@@ -35,38 +55,34 @@ class PooledAlphaFigure(Figure):
     def is_of(self, given: FigureInput) -> bool:
         """Of an overall rating by several raters."""
         assert isinstance(given, AnswerInput)
-        return given.has_several_raters and bool(overall_aspects(given))
+        return given.has_several_raters and bool(overall_aspects(given, self.need(given, DerivedJudges)))
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> PooledAlpha | None:
         """LFQA section 3.3 and appendix B."""
         assert isinstance(given, AnswerInput)
         answered = [
             each
-            for each in (given.question, *overall_aspects(given))
+            for each in (given.question, *overall_aspects(given, self.need(given, DerivedJudges)))
             if each.key in given.group.answers and len(given.group.answers[each.key].value)
         ]
         if given.question not in answered or len(answered) < 2:
             return None
         parts = [given.group.answers[each.key].as_values() for each in answered]
         points = sorted({point for each in answered for point in points_of(each)})
-        return {
-            "questions": [each.key for each in answered],
-            "levels": [
-                {
-                    "level": level,
-                    "alpha": plain(
-                        alpha_of_pooled(
-                            parts,
-                            level=level,
-                            points=points,
-                            resample=given.resample(f"pooled {level}"),
-                            unit=f"ratings of {UNITS[given.question.over]}",
-                        )
-                    ),
-                }
-                for level in LEVELS
-            ],
-        }
+        levels = (
+            AlphaAtLevel(
+                level,
+                alpha_of_pooled(
+                    parts,
+                    level=level,
+                    points=points,
+                    resample=given.resample(f"pooled {level}"),
+                    unit=f"ratings of {UNITS[given.question.over]}",
+                ),
+            )
+            for level in LEVELS
+        )
+        return PooledAlpha(tuple(each.key for each in answered), tuple(levels))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(
@@ -76,7 +92,7 @@ class PooledAlphaFigure(Figure):
             foot=CAUTION,
         )
         prompts = {question["key"]: question["prompt"] for question in view.questions}
-        for group in view.panels:
+        for group in view.groups_of_several:
             for _, records in view.answered(view.asked(self.key), group):
                 found = records[self.key]
                 estimates = [each["alpha"] for each in found["levels"]]

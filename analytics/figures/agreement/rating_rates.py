@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput, points_of
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.agreement.rating_rates import rating_rates
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.agreement.rating_rates import RatingRates, rating_rates
 from evaluation.protocols import Kind, QuestionSpec
 
 RATES = {"all_same": "All", "majority": "More than half", "two_raters": "Two raters"}
 
 
 class RatingRatesFigure(Figure):
+    record_type = RatingRates
     heading = "agreement"
     place = 65
     deferred_as = "agreement rates of scales"
@@ -29,16 +29,15 @@ class RatingRatesFigure(Figure):
     def is_of(self, given: FigureInput) -> bool:
         return given.has_several_raters
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> RatingRates:
         """LFQA Table 3."""
         assert isinstance(given, AnswerInput)
-        found = rating_rates(
+        return rating_rates(
             given.values,
             points=points_of(given.question),
             resample=given.resample("rating rates"),
             unit=given.unit,
         )
-        return dict(plain(found))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         shown = [label for each in RATES.values() for label in (each, "By chance")]
@@ -47,7 +46,7 @@ class RatingRatesFigure(Figure):
             "chance that two of its raters do, in percent; by chance: had every rating been drawn from all ratings.",
             columns(["Raters", "Question", *shown, "n"], names=2),
         )
-        for group in view.panels:
+        for group in view.groups_of_several:
             for question, records in view.answered(view.asked(self.key), group):
                 found = records[self.key]
                 chance = found["by_chance"] or dict.fromkeys(RATES)

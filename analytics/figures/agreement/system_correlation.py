@@ -1,6 +1,7 @@
 """Correlations over systems of mean ratings: between raters of a group, and between groups of raters."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,8 +10,12 @@ from analytics.display.tables import Builder, Table, TableCell, columns, head, w
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, groups_after
 from analytics.figures.report_view import ReportView, group_head
-from analytics.statistics.agreement.system_correlation import paired_raters, system_correlation
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.agreement.system_correlation import (
+    SystemCorrelation,
+    paired_raters,
+    system_correlation,
+)
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.core.values import Values
 from analytics.statistics.leaderboards.correlation import LEAST_SYSTEMS
@@ -22,7 +27,43 @@ COEFFICIENTS = ("kendall", "spearman", "pearson")
 NAMES = ("Kendall", "Spearman", "Pearson")
 
 
+@dataclass(frozen=True)
+class RaterCorrelation:
+    """Correlations of the systems' means between two raters, by pseudonym."""
+
+    one: str
+    other: str
+    kendall: Estimate
+    spearman: Estimate
+    pearson: Estimate
+
+
+@dataclass(frozen=True)
+class GroupCorrelation:
+    """Correlations of the systems' means between the group and another, by its key."""
+
+    group: str
+    kendall: Estimate
+    spearman: Estimate
+    pearson: Estimate
+
+
+@dataclass(frozen=True)
+class SystemCorrelations:
+    """Correlations of the systems' mean ratings or ranks, without intervals.
+
+    `within` are means over pairs of raters, None for a single one; `raters` counts all of them, and `pairs` are every
+    two of up to ten, those with the most ratings.
+    """
+
+    within: SystemCorrelation | None
+    raters: int
+    pairs: tuple[RaterCorrelation, ...]
+    between: tuple[GroupCorrelation, ...]
+
+
 class SystemCorrelationFigure(Figure):
+    record_type = SystemCorrelations
     heading = "agreement"
     place = 75
     deferred_as = "correlations over systems"
@@ -35,7 +76,7 @@ class SystemCorrelationFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in ("rated", "ranking") and question.over not in (Over.CHOICE, Over.VALUE)
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> SystemCorrelations | None:
         """SummEval, Table 4. None below three systems; each two groups stand in the record of the one that comes
         first."""
         assert isinstance(given, AnswerInput)
@@ -44,24 +85,22 @@ class SystemCorrelationFigure(Figure):
             return None
         raters = _raters_with_most(values)
         within = paired_raters(values, raters.tolist()) if len(raters) > 1 else None
-        between = [
-            {"group": other.group_key, **plain(system_correlation(values, other.values))}
+        between = tuple(
+            GroupCorrelation(other.group_key, **vars(system_correlation(values, other.values)))
             for other in groups_after(given)
-        ]
+        )
         if within is None and not between:
             return None
         names = given.group.raters
-        return {
-            "within": None
-            if within is None
-            else {name: plain(getattr(within, name)) for name in COEFFICIENTS},
-            "raters": given.counts_record["raters"],
-            "pairs": [
-                {"one": names[pair.one], "other": names[pair.other], **plain(pair.correlation)}
+        return SystemCorrelations(
+            SystemCorrelation(within.kendall, within.spearman, within.pearson) if within else None,
+            given.counts_record["raters"],
+            tuple(
+                RaterCorrelation(names[pair.one], names[pair.other], **vars(pair.correlation))
                 for pair in (within.pairs if within else ())
-            ],
-            "between": between,
-        }
+            ),
+            between,
+        )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         asked = view.asked(self.key)

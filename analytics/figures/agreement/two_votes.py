@@ -1,19 +1,43 @@
 """The agreement of two random votes on an item: within groups of raters, and between people and judges."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, groups_after
 from analytics.figures.report_view import PairView, ReportView, group_head
 from analytics.statistics.agreement.two_votes import TwoVotes, two_votes_between, two_votes_within
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import TIE
 from evaluation.protocols import QuestionSpec
 
 
+@dataclass(frozen=True)
+class VotesBetween:
+    """The chance that a vote of the group and one of another, by its key, agree."""
+
+    group: str
+    with_ties: Estimate
+    without_ties: Estimate
+    by_chance: float | None
+    by_chance_without_ties: float | None
+
+
+@dataclass(frozen=True)
+class GroupVotes:
+    """The chance that two votes of the group agree, None for a single rater; and that of one of it and one of another.
+
+    By chance: had each vote been drawn from its group's votes on all items; None where that is undefined.
+    """
+
+    within: TwoVotes | None
+    between: tuple[VotesBetween, ...]
+
+
 class TwoVotesFigure(Figure):
+    record_type = GroupVotes
     heading = "agreement"
     place = 50
     stops_with = ("agreement",)
@@ -25,19 +49,17 @@ class TwoVotesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> GroupVotes:
         """MT-Bench Tables 5 and 6; each two groups stand in the record of the one that comes first."""
         assert isinstance(given, PairInput)
         resample, tie = given.resample("two votes"), TIE if given.question.ties else None
         several = len(given.group.judgments.raters) > 1
-        within = two_votes_within(given.counts, given.items.query, resample=resample, tie=tie)
-        return {
-            "within": plain(within) if several else None,
-            "between": [
-                {"group": other.group_key, **plain(_between(given, other, tie))}
-                for other in groups_after(given)
-            ],
-        }
+        within = two_votes_within(given.votes, given.items.query, resample=resample, tie=tie)
+        between = (
+            VotesBetween(other.group_key, **vars(_between(given, other, tie)))
+            for other in groups_after(given)
+        )
+        return GroupVotes(within if several else None, tuple(between))
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
         return view.per_pair(self._of_pair)
@@ -84,8 +106,8 @@ FIGURE = TwoVotesFigure()
 
 def _between(one: PairInput, other: PairInput, tie: int | None) -> TwoVotes:
     return two_votes_between(
-        one.counts,
-        other.counts,
+        one.votes,
+        other.votes,
         one.items.query,
         resample=one.resample(f"two votes {other.group_key}"),
         tie=tie,

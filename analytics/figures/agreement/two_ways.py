@@ -1,6 +1,7 @@
 """Agreement resampled in two ways: over queries, and over queries and raters."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,9 +19,8 @@ from analytics.figures.figure_input import (
     points_of,
 )
 from analytics.figures.report_view import PairView, ReportView, group_head
-from analytics.statistics.agreement.two_ways import two_way_agreement, two_way_alpha, two_way_tau
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import N_LABELS
+from analytics.statistics.agreement.alpha import Level
+from analytics.statistics.agreement.two_ways import TwoWays, two_way_agreement, two_way_alpha, two_way_tau
 from analytics.statistics.core.values import Values, point_columns
 from analytics.statistics.entries.entry_sets import N_DECISIONS
 from analytics.statistics.preferences.best_picks import picks_as_values
@@ -36,10 +36,25 @@ LIMITS = ["Over queries", "Over queries and raters", "n", "Raters"]
 TITLE = "Over queries, and over queries and raters"
 CAPTION = "Agreement with its interval over queries, and over queries and raters."
 # What stands in a record for a figure that is not taken of such a question.
-NOT_TAKEN = {"pairwise": None, "alpha": None, "tau": None}
+
+
+@dataclass(frozen=True)
+class AgreementTwoWays:
+    """Agreement of so many raters with intervals over queries, and over queries and raters.
+
+    `pairwise` is the chance that two raters give one label, None for scales and rankings; `alpha`, at its level, is
+    None for rankings, which alone have `tau`, the mean tau-b over pairs of raters.
+    """
+
+    pairwise: TwoWays | None
+    alpha: TwoWays | None
+    tau: TwoWays | None
+    level: Level | None
+    raters: int
 
 
 class TwoWaysFigure(Figure):
+    record_type = AgreementTwoWays
     heading = "agreement"
     place = 55
     deferred_as = "agreement over queries and raters"
@@ -56,17 +71,16 @@ class TwoWaysFigure(Figure):
     def is_of(self, given: FigureInput) -> bool:
         return given.has_several_raters
 
-    def compute(self, given: FigureInput) -> Record | None:
-        raters = given.counts_record["raters"]
+    def compute(self, given: FigureInput) -> AgreementTwoWays:
         if isinstance(given, PairInput):
-            return {**NOT_TAKEN, **_of_labels_of_pairs(given), "level": "nominal", "raters": raters}
+            return _of_labels_of_pairs(given)
         assert isinstance(given, AnswerInput)
-        return {**NOT_TAKEN, **_of_answers(given), "raters": raters}
+        return _of_answers(given)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         yield from view.per_pair(_of_pair)
         build = Builder(CAPTION, columns(["Raters", "Question", "Figure", *LIMITS], names=3))
-        for group in view.panels:
+        for group in view.groups_of_several:
             questions = (question for question in view.asked(KEY) if question["form"] != PAIRS)
             for question, records in view.answered(questions, group):
                 _add(build, group, records[KEY], question["prompt"])
@@ -110,23 +124,24 @@ def _add(build: Builder, group: Record, record: Record, *names: str) -> None:
         )
 
 
-def _of_labels_of_pairs(given: PairInput) -> Record:
+def _of_labels_of_pairs(given: PairInput) -> AgreementTwoWays:
     judgments = given.group.judgments
     found = two_way_agreement(
-        judgments.label,
+        judgments.vote,
         judgments.item,
         judgments.rater,
         given.items.query[judgments.item],
-        N_LABELS,
+        given.n_votes,
         resample=given.resample("two ways"),
     )
-    return {"pairwise": plain(found.pairwise), "alpha": plain(found.alpha)}
+    return AgreementTwoWays(found.pairwise, found.alpha, None, "nominal", given.counts_record["raters"])
 
 
-def _of_answers(given: AnswerInput) -> Record:
-    resample = given.resample("two ways")
+def _of_answers(given: AnswerInput) -> AgreementTwoWays:
+    resample, raters = given.resample("two ways"), given.counts_record["raters"]
     if given.form == "ranking":
-        return {"tau": plain(two_way_tau(given.answers.as_ranks(), resample=resample)), "level": None}
+        tau = two_way_tau(given.answers.as_ranks(), resample=resample)
+        return AgreementTwoWays(None, None, tau, None, raters)
     if given.form == "picks":
         picked = picks_as_values(given.answers.as_picks())
         return _of_labels(given, picked, tuple(np.unique(picked.value).tolist()), unit="items")
@@ -136,10 +151,12 @@ def _of_answers(given: AnswerInput) -> Record:
     if level == "nominal":
         return _of_labels(given, given.values, offered, unit=given.unit)
     found = two_way_alpha(given.values, level=level, points=offered, resample=resample, unit=given.unit)
-    return {"alpha": plain(found), "level": level}
+    return AgreementTwoWays(None, found, None, level, raters)
 
 
-def _of_labels(given: AnswerInput, values: Values, points: tuple[float, ...], *, unit: str) -> Record:
+def _of_labels(
+    given: AnswerInput, values: Values, points: tuple[float, ...], *, unit: str
+) -> AgreementTwoWays:
     found = two_way_agreement(
         point_columns(values.value, level="nominal", points=points)[0],
         values.unit,
@@ -149,4 +166,4 @@ def _of_labels(given: AnswerInput, values: Values, points: tuple[float, ...], *,
         resample=given.resample("two ways"),
         unit=unit,
     )
-    return {"pairwise": plain(found.pairwise), "alpha": plain(found.alpha), "level": "nominal"}
+    return AgreementTwoWays(found.pairwise, found.alpha, None, "nominal", given.counts_record["raters"])

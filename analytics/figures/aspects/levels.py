@@ -1,6 +1,7 @@
 """The mean of each aspect at every level of the overall rating."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,47 +9,59 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head
-from analytics.figures.aspect_figure import AspectFigure, named_aspects
+from analytics.figures.aspect_figure import AspectFigure
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
 from analytics.figures.report_view import ReportView, number, tag_of
 from analytics.frames.aspects import AspectRatings
-from analytics.statistics.aspects.levels import means_by_level
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.aspects.levels import LevelMean, means_by_level
 from analytics.statistics.core.values import point_codes
 from evaluation.protocols import QuestionSpec
 
 KEY = "aspects/levels"
 
 
+@dataclass(frozen=True)
+class AspectByLevel:
+    """The means of an aspect's ratings by the level of the overall rating."""
+
+    key: str
+    prompt: str
+    levels: tuple[LevelMean, ...]
+
+
+@dataclass(frozen=True)
+class AspectLevels:
+    """Of single ratings by one group; `between_points` are overall ratings between the levels, which are at none."""
+
+    between_points: int
+    aspects: tuple[AspectByLevel, ...]
+
+
 class LevelsFigure(AspectFigure):
+    record_type = AspectLevels
     place = 30
     deferred_as = "aspects by level"
     definition = "The mean of each aspect among the ratings that gave each level of the overall rating."
 
-    def record(self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings) -> Record:
+    def record(
+        self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings
+    ) -> AspectLevels:
         """LFQA Figure 7."""
         rated = rated.where(np.isfinite(rated.overall))
         between = point_codes(rated.overall, given.question.points) < 0
-        return {
-            "between_points": int(np.count_nonzero(between)),
-            "aspects": [
-                {
-                    **named,
-                    "levels": plain(
-                        means_by_level(
-                            rated.given[:, at],
-                            rated.overall,
-                            rated.query,
-                            points=given.question.points,
-                            within=(aspect.points[0], aspect.points[-1]),
-                            resample=given.resample(f"{aspect.key} by level"),
-                        )
-                    ),
-                }
-                for at, (named, aspect) in enumerate(zip(named_aspects(aspects), aspects, strict=True))
-            ],
-        }
+        found = []
+        for at, aspect in enumerate(aspects):
+            levels = means_by_level(
+                rated.given[:, at],
+                rated.overall,
+                rated.query,
+                points=given.question.points,
+                within=(aspect.points[0], aspect.points[-1]),
+                resample=given.resample(f"{aspect.key} by level"),
+            )
+            found.append(AspectByLevel(aspect.key, aspect.prompt, tuple(levels)))
+        return AspectLevels(int(np.count_nonzero(between)), tuple(found))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -94,16 +107,16 @@ def _level(point: Record) -> str:
 
 def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
     """A row per level, on the whole scale of the aspect; None where nobody rated the aspect."""
-    voices = [(group, group[KEY]["aspects"][at]) for group in view.voiced(question) if KEY in group]
-    if not voices:
+    plotted = [(group, group[KEY]["aspects"][at]) for group in view.plotted(question) if KEY in group]
+    if not plotted:
         return None
-    aspect = voices[0][1]
+    aspect = plotted[0][1]
     points = next((each["points"] for each in view.judged if each["key"] == aspect["key"]), None)
     if points is None:
         return None
     return mean_plot(
         [
-            (_level(point), [(group, found["levels"][row]["mean"]) for group, found in voices])
+            (_level(point), [(group, found["levels"][row]["mean"]) for group, found in plotted])
             for row, point in enumerate(question["points"])
         ],
         what=f"{aspect['prompt']} by {question['prompt']}",

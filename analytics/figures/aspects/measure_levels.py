@@ -1,6 +1,7 @@
 """Measures, and judges' own overall ratings, at every level of people's overall rating: mean and spread."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,11 +13,11 @@ from analytics.display.tables import DASH, Builder, Table, TableCell, columns, h
 from analytics.figures.aspect_figure import overall_aspects
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput
+from analytics.figures.needs import DerivedJudges, StudyMeasures
 from analytics.figures.report_view import ReportView, number
 from analytics.frames.aspects import OVERALL_KEYS
 from analytics.frames.measures import MeasureValues
-from analytics.statistics.aspects.levels import measure_by_level
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.aspects.levels import LevelSpread, measure_by_level
 from analytics.statistics.core.values import UnitMeans, unit_means
 from evaluation.models import Rater
 from evaluation.protocols import Kind, QuestionSpec
@@ -28,7 +29,35 @@ MOST_JUDGES, MOST_OPEN = 10, 15
 QUARTILES = ("Lower", "Median", "Upper")
 
 
+@dataclass(frozen=True)
+class MeasureByLevel:
+    """A measure by people's overall rating, and the ends of it, None where it has none."""
+
+    measure: str
+    label: str
+    judge: str
+    rater: str
+    within: tuple[float, float] | None
+    levels: tuple[LevelSpread, ...]
+
+
+@dataclass(frozen=True)
+class MeasuresByLevel:
+    """In the record of people, the measures by people's overall rating."""
+
+    measures: tuple[MeasureByLevel, ...]
+
+
+@dataclass(frozen=True)
+class RatingsByLevel:
+    """In the record of a judge, its own ratings of what people rated, by people's overall rating."""
+
+    levels: tuple[LevelSpread, ...]
+
+
 class MeasureLevelsFigure(Figure):
+    record_type = MeasuresByLevel | RatingsByLevel
+    needs = (DerivedJudges, StudyMeasures)
     heading = "aspects"
     place = 50
     deferred_as = "measures by level"
@@ -43,13 +72,15 @@ class MeasureLevelsFigure(Figure):
     def is_of(self, given: FigureInput) -> bool:
         """Of an overall rating."""
         assert isinstance(given, AnswerInput)
-        return given.question.key in OVERALL_KEYS or bool(overall_aspects(given))
+        return given.question.key in OVERALL_KEYS or bool(
+            overall_aspects(given, self.need(given, DerivedJudges))
+        )
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> MeasuresByLevel | RatingsByLevel | None:
         """LFQA Figure 5: measures in the record of people, a judge's own ratings in that of the judge."""
         assert isinstance(given, AnswerInput)
         if given.group_key == Rater.Kind.PERSON:
-            return _of_measures(given)
+            return _of_measures(given, self.need(given, StudyMeasures).values)
         if given.group.kind == Rater.Kind.JUDGE and not given.group.heuristic:
             return _of_judge(given)
         return None
@@ -80,15 +111,15 @@ class MeasureLevelsFigure(Figure):
 FIGURE = MeasureLevelsFigure()
 
 
-def _of_measures(given: AnswerInput) -> Record | None:
-    if not given.measures:
+def _of_measures(given: AnswerInput, measures: Sequence[MeasureValues]) -> MeasuresByLevel | None:
+    if not measures:
         return None
     means = unit_means(given.values)
-    found = [record for each in given.measures if (record := _record(given, each, means)) is not None]
-    return {"measures": found} if found else None
+    found = tuple(record for each in measures if (record := _record(given, each, means)) is not None)
+    return MeasuresByLevel(found) if found else None
 
 
-def _of_judge(given: AnswerInput) -> Record | None:
+def _of_judge(given: AnswerInput) -> RatingsByLevel | None:
     """The judge's own ratings, of what people rated; None where it rated nothing of that."""
     if given.people is None:
         return None
@@ -109,10 +140,10 @@ def _of_judge(given: AnswerInput) -> Record | None:
         unit=given.unit,
         score=RATING,
     )
-    return {"levels": plain(levels)}
+    return RatingsByLevel(tuple(levels))
 
 
-def _record(given: AnswerInput, measured: MeasureValues, means: UnitMeans) -> Record | None:
+def _record(given: AnswerInput, measured: MeasureValues, means: UnitMeans) -> MeasureByLevel | None:
     """None for a measure of something else than what was rated."""
     numbers = measured.at(given.answers)[means.unit]
     if not np.isfinite(numbers).any():
@@ -128,14 +159,14 @@ def _record(given: AnswerInput, measured: MeasureValues, means: UnitMeans) -> Re
         resample=given.resample(f"measure {measured.measure.name} of {measured.rater} by level"),
         unit=UNITS[given.question.over],
     )
-    return {
-        "measure": measured.measure.name,
-        "label": measured.measure.title,
-        "judge": measured.label,
-        "rater": measured.rater,
-        "within": list(within) if within else None,
-        "levels": plain(levels),
-    }
+    return MeasureByLevel(
+        measured.measure.name,
+        measured.measure.title,
+        measured.label,
+        measured.rater,
+        within,
+        tuple(levels),
+    )
 
 
 def _level(question: Record, value: float) -> str:

@@ -1,25 +1,78 @@
 """The accuracy of a judge's ratings of single responses: does the one that people prefer have the better one?"""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.aspects import best_point, towards_best
 from analytics.frames.measures import picked_beside_others, picks_of_people, preferred_beside_other
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import Floats
+from analytics.frames.needs import NeedSource
+from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.tidy import N_LABELS, Floats, Ints, Items
 from analytics.statistics.core.values import unit_means
 from analytics.statistics.judges.measures import preference_accuracy
 from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 
+@dataclass(frozen=True)
+class AccuracyOnPreference:
+    """The share of people's choices that a group's ratings agree with, by the key of what people were asked."""
+
+    preference: str
+    prompt: str
+    accuracy: Estimate
+
+
+@dataclass(frozen=True)
+class PreferenceAccuracies:
+    """Of a group's ratings of responses, beside people's preferences."""
+
+    by_preference: tuple[AccuracyOnPreference, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PeoplesPreference:
+    """People's votes (n_items, 3) for the first response, the second and neither."""
+
+    question: QuestionSpec
+    items: Items
+    counts: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class PeoplesPreferences:
+    """Every preference between two responses that people gave."""
+
+    found: tuple[PeoplesPreference, ...]
+
+    @classmethod
+    def of(cls, source: NeedSource) -> Self:
+        return cls(
+            tuple(
+                PeoplesPreference(
+                    frame.preference,
+                    frame.items,
+                    count_matrix(group.judgments.item, group.judgments.label, len(frame.items), N_LABELS),
+                )
+                for frame in source.frame.pairs
+                for group in frame.groups
+                if group.key == Rater.Kind.PERSON and frame.preference is not None
+            )
+        )
+
+
 class PreferenceAccuracyFigure(Figure):
+    record_type = PreferenceAccuracies
+    needs = (PeoplesPreferences,)
     heading = "judges"
     place = 27
     deferred_as = "accuracy of judges on preferences"
@@ -37,7 +90,7 @@ class PreferenceAccuracyFigure(Figure):
         assert isinstance(given, AnswerInput)
         return given.group.kind != Rater.Kind.PERSON and len(given.answers) > 0
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> PreferenceAccuracies:
         """LFQA section 5.4, of best picks and of preferences between two."""
         assert isinstance(given, AnswerInput)
         scores = _scores(given)
@@ -45,27 +98,25 @@ class PreferenceAccuracyFigure(Figure):
         picks = picks_of_people(given.frame)
         if picks is not None:
             found.append((picks.question, picked_beside_others(picks, scores)))
-        for pairs in given.preferences:
+        for pairs in self.need(given, PeoplesPreferences).found:
             # A preference that is asked of each turn has a row for each: its items are others.
             if len(pairs.items) == len(scores):
                 first, second = scores.T
                 choices = preferred_beside_other(pairs.counts, first, second, pairs.items.query)
                 found.append((pairs.question, choices))
-        return {
-            "by_preference": [
-                {
-                    "preference": question.key,
-                    "prompt": question.prompt,
-                    "accuracy": plain(
-                        preference_accuracy(
-                            chosen, other, query, resample=given.resample(f"accuracy on {question.key}")
-                        )
+        return PreferenceAccuracies(
+            tuple(
+                AccuracyOnPreference(
+                    question.key,
+                    question.prompt,
+                    preference_accuracy(
+                        chosen, other, query, resample=given.resample(f"accuracy on {question.key}")
                     ),
-                }
+                )
                 for question, (chosen, other, query) in found
                 if (np.isfinite(chosen) & np.isfinite(other)).any()
-            ]
-        }
+            )
+        )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(

@@ -1,18 +1,19 @@
 """A decision tree of depth 3 from the aspects to the overall rating, with the importance of each aspect."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, ended, percent
 from analytics.display.tables import Builder, Table, columns, count, head, words
 from analytics.display.trees import Node, TreePlot
-from analytics.figures.aspect_figure import AspectFigure, fully_rated, named_aspects
+from analytics.figures.aspect_figure import AspectFigure, NamedAspect, fully_rated, named_aspects
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
 from analytics.figures.report_view import ReportView, number, tag_of
 from analytics.frames.aspects import AspectRatings
-from analytics.statistics.aspects.tree import aspect_tree
-from analytics.statistics.core.estimates import TidyDataError, plain
+from analytics.statistics.aspects.tree import AspectTree, aspect_tree
+from analytics.statistics.core.estimates import TidyDataError
 from evaluation.protocols import QuestionSpec
 
 # A mark that every format keeps, where blanks would be lost.
@@ -21,7 +22,17 @@ INDENT = "\N{MIDDLE DOT} "
 KEY = "aspects/tree"
 
 
+@dataclass(frozen=True)
+class OverallTree:
+    """The tree of single ratings by one group; `undefined` says why there is none."""
+
+    aspects: tuple[NamedAspect, ...]
+    tree: AspectTree | None
+    undefined: str
+
+
 class TreeFigure(AspectFigure):
+    record_type = OverallTree
     place = 20
     deferred_as = "decision tree of the aspects"
     definition = (
@@ -29,17 +40,18 @@ class TreeFigure(AspectFigure):
         "importance, and Pearson's correlation held out by query over repeated splits."
     )
 
-    def record(self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings) -> Record:
+    def record(
+        self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings
+    ) -> OverallTree:
         """LFQA Figure 8."""
         rated = fully_rated(rated)
-        found: Record = {"aspects": named_aspects(aspects), "tree": None, "undefined": ""}
         try:
             tree = aspect_tree(
                 rated.given, rated.overall, rated.query, points=given.question.points, seed=given.terms.seed
             )
         except TidyDataError as reason:
-            return {**found, "undefined": str(reason)}
-        return {**found, "tree": plain(tree)}
+            return OverallTree(named_aspects(aspects), None, str(reason))
+        return OverallTree(named_aspects(aspects), tree, "")
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):

@@ -1,18 +1,19 @@
 """The weight of each aspect in the overall rating, how well the weights predict it, and what each aspect adds."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.numbers import decimal
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
-from analytics.figures.aspect_figure import AspectFigure, fully_rated, named_aspects
+from analytics.figures.aspect_figure import AspectFigure, NamedAspect, fully_rated, named_aspects
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.aspects import AspectRatings, best_point, towards_best
-from analytics.statistics.aspects.weights import aspect_weights
-from analytics.statistics.core.estimates import TidyDataError, plain
+from analytics.statistics.aspects.weights import AspectWeights, aspect_weights
+from analytics.statistics.core.estimates import TidyDataError
 from evaluation.protocols import QuestionSpec
 
 ROWS = (
@@ -21,7 +22,17 @@ ROWS = (
 )
 
 
+@dataclass(frozen=True)
+class OverallWeights:
+    """The weights of the aspects, fitted to single ratings by one group; `undefined` says why there is no fit."""
+
+    aspects: tuple[NamedAspect, ...]
+    fit: AspectWeights | None
+    undefined: str
+
+
 class WeightsFigure(AspectFigure):
+    record_type = OverallWeights
     place = 10
     deferred_as = "weights of the aspects"
     definition = (
@@ -29,10 +40,11 @@ class WeightsFigure(AspectFigure):
         "weighted and equal-weight scores with it, held out by query over repeated splits, and what each aspect adds."
     )
 
-    def record(self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings) -> Record:
+    def record(
+        self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings
+    ) -> OverallWeights:
         """LFQA section 4.1."""
         rated, sign = fully_rated(rated), towards_best(given.question)
-        found: Record = {"aspects": named_aspects(aspects), "fit": None, "undefined": ""}
         try:
             fit = aspect_weights(
                 rated.distances,
@@ -43,8 +55,8 @@ class WeightsFigure(AspectFigure):
                 resample=given.resample("aspect weights"),
             )
         except TidyDataError as reason:
-            return {**found, "undefined": str(reason)}
-        return {**found, "fit": plain(fit)}
+            return OverallWeights(named_aspects(aspects), None, str(reason))
+        return OverallWeights(named_aspects(aspects), fit, "")
 
     def intro(self, view: ReportView) -> str:
         return "How ratings of single aspects go together with the overall rating of the same things."

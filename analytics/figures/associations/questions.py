@@ -1,6 +1,7 @@
 """Associations of the answers that a rater gives to two questions about the same thing."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,11 +11,12 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of
+from analytics.figures.needs import EarlierPreferences
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.arrays import Answers
 from analytics.frames.pairs import PairGroup
 from analytics.statistics.associations.ordered import OrderedAssociation, ordered_association
-from analytics.statistics.core.estimates import plain, present
+from analytics.statistics.core.estimates import Estimate, present
 from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE, Ints, Judgments
 from evaluation.protocols import Kind, QuestionSpec
 
@@ -23,7 +25,25 @@ ONE_ONLY = "{unit} with an answer to one of the two"
 OVERALL = "overall"
 
 
+@dataclass(frozen=True)
+class QuestionAssociation:
+    """Kendall's tau-b and Spearman's rho with the answers to an earlier question, by its key."""
+
+    question: str
+    tau: Estimate
+    rho: Estimate
+
+
+@dataclass(frozen=True)
+class QuestionAssociations:
+    """Of every earlier question about the same thing."""
+
+    beside: tuple[QuestionAssociation, ...]
+
+
 class QuestionsFigure(Figure):
+    record_type = QuestionAssociations
+    needs = (EarlierPreferences,)
     heading = "associations"
     place = 10
     deferred_as = "associations of questions"
@@ -37,18 +57,23 @@ class QuestionsFigure(Figure):
 
     def is_of(self, given: FigureInput) -> bool:
         if isinstance(given, PairInput):
-            return bool(given.earlier)
+            return bool(self._earlier(given))
         assert isinstance(given, AnswerInput)
         return any(_earlier(given))
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def _earlier(self, given: PairInput) -> list[tuple[QuestionSpec, PairGroup]]:
+        return self.need(given, EarlierPreferences).before(given.question, given.group_key)
+
+    def compute(self, given: FigureInput) -> QuestionAssociations:
         """AGENT-CQ Table 3 and Figure 3; each two questions stand in the record of the later one."""
         if isinstance(given, PairInput):
-            found = [(asked.key, _associated_pairs(given, group)) for asked, group in given.earlier]
+            found = [(asked.key, _associated_pairs(given, group)) for asked, group in self._earlier(given)]
         else:
             assert isinstance(given, AnswerInput)
             found = [(key, _associated(given, other)) for key, other in _earlier(given)]
-        return {"beside": [{"question": key, **plain(association)} for key, association in found]}
+        return QuestionAssociations(
+            tuple(QuestionAssociation(key, each.tau, each.rho) for key, each in found)
+        )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         asked = [
@@ -94,7 +119,7 @@ class QuestionsFigure(Figure):
             return None
         prompts = {question["key"]: question["prompt"] for question in view.judged}
         marks: dict[str, list[tuple[Record, Record]]] = {}
-        for group in view.voices:
+        for group in view.plotted_groups:
             found = view.group_in(overall, group)
             for each in found[self.key]["beside"] if found else ():
                 marks.setdefault(prompts[each["question"]], []).append((group, each["rho"]))

@@ -1,6 +1,7 @@
 """Difficulty of each attribute: the largest differences over its values, attribute by attribute."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,11 +15,12 @@ from analytics.figures.report_view import ReportView, number, tag_of
 from analytics.frames.arrays import values_of
 from analytics.statistics.conditions.value_spread import (
     Spreads,
+    SpreadShares,
     adapted_spreads_of_means,
     spread_shares,
     spreads_of_means,
 )
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import Ints
 from evaluation.protocols import Over, QuestionSpec
 
@@ -50,7 +52,29 @@ PLOTTED = {
 }
 
 
+@dataclass(frozen=True)
+class AttributeSpread:
+    """The largest difference of mean ratings over the values of one attribute."""
+
+    attribute: str
+    mean: Estimate
+    differences: tuple[float, ...]
+    counts: tuple[int, ...]
+    shares: tuple[Estimate, ...]
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class AttributeSpreads:
+    """Of responses that were rated for every value of an attribute, at most 40 attributes; and over responses that were
+    each written for one value."""
+
+    default: tuple[AttributeSpread, ...]
+    adapted: tuple[AttributeSpread, ...]
+
+
 class AttributeSpreadFigure(Figure):
+    record_type = AttributeSpreads
     heading = "values"
     place = 20
     definition = (
@@ -61,10 +85,11 @@ class AttributeSpreadFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.over == Over.VALUE
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> AttributeSpreads | None:
         """ContextEval Figure 6; None of an attribute that no two values of were rated."""
         assert isinstance(given, AnswerInput)
-        found: dict[str, list[Record]] = {"default": [], "adapted": []}
+        default: list[AttributeSpread] = []
+        adapted: list[AttributeSpread] = []
         attributes = given.frame.attributes
         if attributes is None or not len(given.answers):
             return None
@@ -76,15 +101,14 @@ class AttributeSpreadFigure(Figure):
             rows = np.flatnonzero(attribute == code)
             part, same = values.take(rows), np.zeros(len(rows), dtype=np.int64)
             name = attributes.attributes[code]
-            for shape, spread in (
-                ("default", spreads_of_means(part, same)),
-                ("adapted", adapted_spreads_of_means(part, same, value[rows], setting[rows])),
+            for shape, found, spread in (
+                ("default", default, spreads_of_means(part, same)),
+                ("adapted", adapted, adapted_spreads_of_means(part, same, value[rows], setting[rows])),
             ):
                 if len(spread.spread):
-                    found[shape].append(
-                        {"attribute": name, **_shares(given, spread, f"{shape} spread of {name}")}
-                    )
-        return dict(found) if any(found.values()) else None
+                    shares = _shares(given, spread, f"{shape} spread of {name}")
+                    found.append(AttributeSpread(name, **vars(shares)))
+        return AttributeSpreads(tuple(default), tuple(adapted)) if default or adapted else None
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -113,9 +137,9 @@ def most_rated(attribute: Ints) -> list[int]:
     return sorted(int(code) for code in kept if times[code])
 
 
-def _shares(given: AnswerInput, found: Spreads, purpose: str) -> Record:
+def _shares(given: AnswerInput, found: Spreads, purpose: str) -> SpreadShares:
     points = given.question.points
-    return dict(plain(spread_shares(found, points, resample=given.resample(purpose), nearest=True)))
+    return spread_shares(found, points, resample=given.resample(purpose), nearest=True)
 
 
 def _table(question: Record, shape: str, caption: str) -> Table:
@@ -139,8 +163,8 @@ def _table(question: Record, shape: str, caption: str) -> Table:
 
 
 def _plot(view: ReportView, question: Record, shape: str) -> DotPlot | None:
-    voices = [group for group in view.voiced(question) if KEY in group]
-    names = dict.fromkeys(each["attribute"] for group in voices for each in group[KEY][shape])
+    plotted = [group for group in view.plotted(question) if KEY in group]
+    names = dict.fromkeys(each["attribute"] for group in plotted for each in group[KEY][shape])
     ends = [point["value"] for point in question["points"]]
     return mean_plot(
         [
@@ -148,7 +172,7 @@ def _plot(view: ReportView, question: Record, shape: str) -> DotPlot | None:
                 name,
                 [
                     (group, each["mean"])
-                    for group in voices
+                    for group in plotted
                     for each in group[KEY][shape]
                     if each["attribute"] == name
                 ],
@@ -166,16 +190,16 @@ def _plot(view: ReportView, question: Record, shape: str) -> DotPlot | None:
 def _share_plots(view: ReportView, question: Record, shape: str) -> Iterator[Block]:
     """The share of each difference, a folded plot per attribute, all on one scale."""
     found: dict[str, list[tuple[Record, Record]]] = {}
-    for group in view.voiced(question):
+    for group in view.plotted(question):
         for each in group.get(KEY, {}).get(shape, ()):
             found.setdefault(each["attribute"], []).append((group, each))
     if len(found) > MAX_PLOTTED:
         return
-    for name, voices in found.items():
+    for name, plotted in found.items():
         plot = share_plot(
             [
-                (number(difference), [(group, each["shares"][at]) for group, each in voices])
-                for at, difference in enumerate(voices[0][1]["differences"])
+                (number(difference), [(group, each["shares"][at]) for group, each in plotted])
+                for at, difference in enumerate(plotted[0][1]["differences"])
             ],
             what=f"Share of {COUNTED[shape]} by largest difference: {name}",
             axis=f"Share of {COUNTED[shape]}",

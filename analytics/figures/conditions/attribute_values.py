@@ -1,6 +1,7 @@
 """Ratings by the values of an attribute, and how much they differ over its values."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
@@ -11,19 +12,21 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.needs import SystemKinds
 from analytics.figures.rating_figure import RatingFigure, distribution_table, finer
-from analytics.figures.rating_records import mean_record, means_of
+from analytics.figures.rating_records import Ratings, means_of, ratings
 from analytics.figures.report_view import ReportView, anchor_of, legend_of, number, tag_of
 from analytics.frames.arrays import values_of
 from analytics.statistics.conditions.value_spread import (
     Spreads,
+    SpreadShares,
     adapted_spreads,
     adapted_spreads_of_means,
     spread_shares,
     spreads,
     spreads_of_means,
 )
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from evaluation.protocols import Over, QuestionSpec
 
 KEY = "conditions/attribute_values"
@@ -39,7 +42,40 @@ ADAPTED = (
 PLOTTED = {"of_raters": "in each rater's ratings", "of_means": "in mean ratings"}
 
 
+@dataclass(frozen=True)
+class ValueMean:
+    """The mean of one value of an attribute."""
+
+    attribute: str
+    value: str
+    mean: Estimate
+    standard_deviation: float | None
+    n_units: int
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class SpreadOfValues:
+    """The largest difference over an attribute's values, of each rater's ratings, and of means over raters, each under
+    the nearest difference."""
+
+    of_raters: SpreadShares
+    of_means: SpreadShares
+
+
+@dataclass(frozen=True)
+class AttributeRatings(Ratings):
+    """Ratings, with means by value of an attribute, but for the values rated least, and how far apart these are; also
+    over responses that were each written for one value."""
+
+    by_value: tuple[ValueMean, ...]
+    values_left_out: int
+    spread: SpreadOfValues | None
+    spread_adapted: SpreadOfValues | None
+
+
 class AttributeValuesFigure(RatingFigure):
+    record_type = AttributeRatings
     heading = "values"
     definition = (
         "Ratings by attribute value, and the distribution of the largest difference across an attribute's "
@@ -49,16 +85,16 @@ class AttributeValuesFigure(RatingFigure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.over == Over.VALUE
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> AttributeRatings:
         assert isinstance(given, AnswerInput)
         by_value, left_out = _by_value(given)
-        return {
-            **super().compute(given),
-            "by_value": by_value,
-            "values_left_out": left_out,
-            "spread": _spread(given),
-            "spread_adapted": _adapted_spread(given),
-        }
+        return AttributeRatings(
+            **vars(ratings(given, self.need(given, SystemKinds))),
+            by_value=by_value,
+            values_left_out=left_out,
+            spread=_spread(given),
+            spread_adapted=_adapted_spread(given),
+        )
 
     def intro(self, view: ReportView) -> str:
         return "Mean rating per attribute value, and the largest difference across an attribute's values."
@@ -103,11 +139,11 @@ class AttributeValuesFigure(RatingFigure):
 FIGURE = AttributeValuesFigure()
 
 
-def _by_value(given: AnswerInput) -> tuple[list[Record], int]:
+def _by_value(given: AnswerInput) -> tuple[tuple[ValueMean, ...], int]:
     """Mean per value of an attribute, those rated most, and how many values there are no room for."""
     attributes = given.frame.attributes
     if given.question.over != Over.VALUE or attributes is None or not len(given.answers):
-        return [], 0
+        return (), 0
     _, code = values_of(attributes, given.answers)
     times = np.bincount(code, minlength=len(attributes.values))
     shown = np.sort(np.argsort(-times, kind="stable")[:MAX_VALUES])
@@ -117,15 +153,15 @@ def _by_value(given: AnswerInput) -> tuple[list[Record], int]:
     means = means_of(given, place[code], len(shown), "by value")
     named = [attributes.values[at] for at in shown]
     records = [
-        {"attribute": attributes.attributes[of], "value": text, **mean_record(found)}
+        ValueMean(attributes.attributes[of], text, **vars(found))
         for (of, text), found in zip(named, means, strict=True)
     ]
     # Values of one attribute stand together, in the order of its answer set.
     ordered = sorted(range(len(records)), key=lambda at: (named[at][0], shown[at]))
-    return [records[at] for at in ordered], int((times > 0).sum()) - len(shown)
+    return tuple(records[at] for at in ordered), int((times > 0).sum()) - len(shown)
 
 
-def _spread(given: AnswerInput) -> Record | None:
+def _spread(given: AnswerInput) -> SpreadOfValues | None:
     """The largest difference over an attribute's values, of each rater's ratings and of their means.
 
     None where one value alone was rated, as of responses that were written for it.
@@ -137,10 +173,10 @@ def _spread(given: AnswerInput) -> Record | None:
     by_rater = spreads(given.values, attribute)
     if not len(by_rater.spread):
         return None
-    return _spread_record(given, by_rater, spreads_of_means(given.values, attribute), "spread")
+    return _spread_of(given, by_rater, spreads_of_means(given.values, attribute), "spread")
 
 
-def _adapted_spread(given: AnswerInput) -> Record | None:
+def _adapted_spread(given: AnswerInput) -> SpreadOfValues | None:
     """The same over responses that were each written for one value, of one system and setting on one query.
 
     None where no two values of an attribute have such a response.
@@ -155,17 +191,15 @@ def _adapted_spread(given: AnswerInput) -> Record | None:
     of_means = adapted_spreads_of_means(values, *coded)
     if not len(of_means.spread):
         return None
-    return _spread_record(given, adapted_spreads(values, *coded), of_means, "adapted spread")
+    return _spread_of(given, adapted_spreads(values, *coded), of_means, "adapted spread")
 
 
-def _spread_record(given: AnswerInput, by_rater: Spreads, of_means: Spreads, purpose: str) -> Record:
+def _spread_of(given: AnswerInput, by_rater: Spreads, of_means: Spreads, purpose: str) -> SpreadOfValues:
     points = given.question.points
-    return {
-        "of_raters": plain(spread_shares(by_rater, points, resample=given.resample(purpose))),
-        "of_means": plain(
-            spread_shares(of_means, points, resample=given.resample(f"{purpose} of means"), nearest=True)
-        ),
-    }
+    return SpreadOfValues(
+        spread_shares(by_rater, points, resample=given.resample(purpose)),
+        spread_shares(of_means, points, resample=given.resample(f"{purpose} of means"), nearest=True),
+    )
 
 
 def _table(question: Record, figures: Record) -> Table:
@@ -211,7 +245,7 @@ def _plot(view: ReportView, question: Record, values: Sequence[Record]) -> DotPl
     """The values of one attribute, by every voice."""
     found = {
         (group["key"], other["attribute"], other["value"]): (group, other["mean"])
-        for group in view.voiced(question)
+        for group in view.plotted(question)
         for other in group[KEY]["by_value"]
     }
     keys = list(dict.fromkeys(group for group, *_ in found))
@@ -257,11 +291,11 @@ def _spread_blocks(
     yield Block(heading, tables=(build.build(),), anchor=key.replace("_", "-"))
     # One person seldom sees two responses to a query, so that adapted ones are plotted by their means.
     plotted = "of_raters" if key == "spread" else "of_means"
-    voices = [(group, group[KEY][key]) for group in view.voiced(question) if group[KEY][key]]
+    spreads = [(group, group[KEY][key]) for group in view.plotted(question) if group[KEY][key]]
     # Below the table, which needs all the width there is.
     plot = share_plot(
         [
-            (number(difference), [(group, spread[plotted]["shares"][at]) for group, spread in voices])
+            (number(difference), [(group, spread[plotted]["shares"][at]) for group, spread in spreads])
             for at, difference in enumerate(differences)
         ],
         what=f"Share of largest differences, {PLOTTED[plotted]}",

@@ -1,6 +1,7 @@
 """Judges' ratings of an attribute's values beside people's: correlations, attribute by attribute."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
@@ -11,12 +12,27 @@ from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.arrays import values_of
 from analytics.statistics.conditions.value_correlation import correlation_within_items
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.judges.ratings_vs_people import compare_means
 from evaluation.protocols import Over, QuestionSpec
 
 
+@dataclass(frozen=True)
+class AttributeBesidePeople:
+    """Spearman's rho over the values of all responses, and that over the values of one response, averaged."""
+
+    attribute: str
+    pooled: Estimate
+    within: Estimate
+
+
+@dataclass(frozen=True)
+class AttributesBesidePeople:
+    by_attribute: tuple[AttributeBesidePeople, ...]
+
+
 class AttributesVsPeopleFigure(Figure):
+    record_type = AttributesBesidePeople
     heading = "values"
     place = 30
     definition = (
@@ -27,7 +43,7 @@ class AttributesVsPeopleFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.over == Over.VALUE
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> AttributesBesidePeople | None:
         """ContextEval section 6.1; of attributes that both have rated."""
         assert isinstance(given, AnswerInput)
         people, attributes = given.people, given.frame.attributes
@@ -43,8 +59,8 @@ class AttributesVsPeopleFigure(Figure):
                 one, other, resample=given.resample(f"compared {name}"), within=given.ends, unit=given.unit
             )
             within = correlation_within_items(one, other, resample=given.resample(f"within {name}"))
-            found.append({"attribute": name, "pooled": plain(pooled.spearman), "within": plain(within)})
-        return {"by_attribute": found} if found else None
+            found.append(AttributeBesidePeople(name, pooled.spearman, within))
+        return AttributesBesidePeople(tuple(found)) if found else None
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):

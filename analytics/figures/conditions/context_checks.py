@@ -1,6 +1,7 @@
 """Validation of contexts: the share of follow-up questions of which a majority says yes."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,13 +12,31 @@ from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
 from analytics.figures.report_view import ReportView, group_head
 from analytics.statistics.conditions.check_majorities import yes_majorities
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 KEY = "conditions/context_checks"
 
 
+@dataclass(frozen=True)
+class SourceCheck:
+    """Of the contexts that one source wrote, empty where it is not known."""
+
+    source: str
+    share: Estimate
+
+
+@dataclass(frozen=True)
+class ContextChecks:
+    """Share of follow-up questions of which a majority says yes; also by what wrote the context, where that is more
+    than one."""
+
+    share: Estimate
+    by_source: tuple[SourceCheck, ...]
+
+
 class ContextChecksFigure(Figure):
+    record_type = ContextChecks
     heading = "checks"
     place = 20
     definition = (
@@ -28,27 +47,21 @@ class ContextChecksFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.CHECKLIST and question.over == Over.FOLLOW_UP
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> ContextChecks:
         """ContextEval Figure 2."""
         assert isinstance(given, AnswerInput)
         values, items = given.values, given.items
         source = items.context_source[values.item]
-        by_source = [
-            {
-                "source": name,
-                "share": plain(
-                    yes_majorities(
-                        values.where(np.equal(source, code)),
-                        resample=given.resample(f"majority {name}"),
-                    )
+        by_source = (
+            SourceCheck(
+                name,
+                yes_majorities(
+                    values.where(np.equal(source, code)), resample=given.resample(f"majority {name}")
                 ),
-            }
+            )
             for code, name in several(source, items.context_sources)
-        ]
-        return {
-            "share": plain(yes_majorities(values, resample=given.resample("majority"))),
-            "by_source": by_source,
-        }
+        )
+        return ContextChecks(yes_majorities(values, resample=given.resample("majority")), tuple(by_source))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         questions = view.asked(self.key)
@@ -57,7 +70,7 @@ class ContextChecksFigure(Figure):
         tables = _tables(view, questions)
         plot = share_plot(
             [
-                (question["prompt"], [(group, group[self.key]["share"]) for group in view.voiced(question)])
+                (question["prompt"], [(group, group[self.key]["share"]) for group in view.plotted(question)])
                 for question in questions
             ],
             what="Share of follow-up questions with a majority of yes",

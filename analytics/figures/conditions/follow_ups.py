@@ -1,6 +1,7 @@
 """Satisfied follow-ups by system, and agreement where two responses differ in them."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,12 +12,14 @@ from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
+from analytics.statistics.agreement.percentage import Agreement
 from analytics.statistics.conditions.follow_ups import (
+    FollowUpAgreement,
+    SystemFollowUps,
     agreement_by_follow_ups,
     follow_ups_by_system,
     shares_by_system,
 )
-from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import Ints
@@ -41,7 +44,31 @@ RULES = (
 )
 
 
+@dataclass(frozen=True)
+class FollowUpCell:
+    """Agreement by satisfied follow-ups of one pair in one arm."""
+
+    arm: str | None
+    system_1: str | None
+    system_2: str | None
+    category: str | None
+    differing: Agreement
+    equal: Agreement
+    differing_by_majority: Agreement
+    equal_by_majority: Agreement
+
+
+@dataclass(frozen=True)
+class FollowUps:
+    """Agreement where the responses differ in satisfied follow-ups, and where they do not; and those of each system."""
+
+    overall: FollowUpAgreement
+    by_cell: tuple[FollowUpCell, ...]
+    by_system: tuple[SystemFollowUps, ...]
+
+
 class FollowUpsFigure(Figure):
+    record_type = FollowUps
     heading = "follow-ups"
     place = 10
     stops_with = ("agreement",)
@@ -52,7 +79,7 @@ class FollowUpsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> FollowUps | None:
         """ContextEval Table 5 and the follow-ups that each system satisfies; None without checklists."""
         assert isinstance(given, PairInput)
         satisfied, items = given.satisfied, given.items
@@ -60,24 +87,21 @@ class FollowUpsFigure(Figure):
             return None
         resample = given.resample("follow-ups")
 
-        def of(rows: Ints) -> Record:
+        def of(rows: Ints) -> FollowUpAgreement:
             part = satisfied.take(rows)
-            found = agreement_by_follow_ups(given.counts[rows], items.query[rows], part, resample=resample)
-            return dict(plain(found))
+            return agreement_by_follow_ups(given.votes[rows], items.query[rows], part, resample=resample)
 
-        return {
-            "overall": of(np.arange(len(items))),
-            "by_cell": [
-                {**plain(cell), **of(rows)}
+        return FollowUps(
+            of(np.arange(len(items))),
+            tuple(
+                FollowUpCell(**vars(cell), **vars(of(rows)))
                 for cell, rows in given.cells(("arm", "pair"))
                 if satisfied.checked[rows].any()
-            ],
-            "by_system": [
-                found
-                for found in plain(follow_ups_by_system(items, satisfied, resample=resample))
-                if found["share"]["n"]
-            ],
-        }
+            ),
+            tuple(
+                found for found in follow_ups_by_system(items, satisfied, resample=resample) if found.share.n
+            ),
+        )
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """The share of follow-ups that each system's responses satisfy, by setting."""

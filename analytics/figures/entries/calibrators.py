@@ -1,6 +1,7 @@
 """Calibrators beside each other: how far their sets agree, and how far they are from the draft."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,20 +12,42 @@ from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import deviation
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import Bools
 from analytics.statistics.entries.calibrators import ITEMS, SetAgreement, item_means, set_agreement
 from analytics.statistics.entries.entry_sets import SETS
-from analytics.statistics.ratings.scales import mean_value
+from analytics.statistics.ratings.scales import MeanValue, mean_value
 from evaluation.protocols import QuestionSpec
 
 # More rows than this are in the JSON only.
 MAX_RATERS = 50
 
 
+@dataclass(frozen=True)
+class CalibratorAgreement:
+    """The sets of one calibrator beside those of all others of the group, and their distance from the draft."""
+
+    rater: str
+    with_others: SetAgreement
+    distance: MeanValue
+
+
+@dataclass(frozen=True)
+class SetAgreements:
+    """Agreement of sets: of two of the group, None for a single rater; of one of it and a person's, None for people.
+
+    `distance` is that of settled sets from the draft, in edits per word.
+    """
+
+    among: SetAgreement | None
+    with_people: SetAgreement | None
+    distance: MeanValue
+    by_rater: tuple[CalibratorAgreement, ...]
+
+
 class CalibratorsFigure(Figure):
+    record_type = SetAgreements
     heading = "entries"
     place = 20
     deferred_as = "agreement of sets and edit distances"
@@ -36,21 +59,19 @@ class CalibratorsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "entries"
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> SetAgreements:
         """CondAmbigQA section 3.3, which has no figure for either."""
         assert isinstance(given, AnswerInput)
         pairs = given.frame.set_pairs(given.question.key)
         own = np.isin(pairs.one, given.group.raters), np.isin(pairs.other, given.group.raters)
         distance = given.group.distances(given.question.key).as_values()
         moved = mean_value(distance, resample=given.resample("distance"), unit=SETS, within=SHARE)
-        return {
-            "among": plain(_agreement(given, own[0] & own[1], "among"))
-            if len(given.group.raters) > 1
-            else None,
-            "with_people": _with_people(given, *own),
-            "distance": plain(moved),
-            "by_rater": _by_rater(given, own[0] & own[1]),
-        }
+        return SetAgreements(
+            _agreement(given, own[0] & own[1], "among") if len(given.group.raters) > 1 else None,
+            _with_people(given, *own),
+            moved,
+            _by_rater(given, own[0] & own[1]),
+        )
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """F1 of matched conditions within the group, and the mean distance from the draft."""
@@ -136,21 +157,21 @@ def _agreement(given: AnswerInput, used: Bools, purpose: str) -> SetAgreement:
     )
 
 
-def _with_people(given: AnswerInput, one: Bools, other: Bools) -> Record | None:
+def _with_people(given: AnswerInput, one: Bools, other: Bools) -> SetAgreement | None:
     """Each set of the group beside each person's."""
     if given.people is None:
         return None
     pairs = given.frame.set_pairs(given.question.key)
     people = given.people.group.raters
     used = (one & np.isin(pairs.other, people)) | (other & np.isin(pairs.one, people))
-    return dict(plain(_agreement(given, used, "with people")))
+    return _agreement(given, used, "with people")
 
 
-def _by_rater(given: AnswerInput, among: Bools) -> list[Record]:
+def _by_rater(given: AnswerInput, among: Bools) -> tuple[CalibratorAgreement, ...]:
     """Each of several calibrators, beside all others of the group."""
     raters, pairs = given.group.raters, given.frame.set_pairs(given.question.key)
     if len(raters) < 2:
-        return []
+        return ()
     distance = given.group.distances(given.question.key).as_values()
     found = []
     for code, name in enumerate(raters):
@@ -162,8 +183,8 @@ def _by_rater(given: AnswerInput, among: Bools) -> list[Record]:
             within=SHARE,
         )
         agreed = _agreement(given, theirs, f"with others {name}")
-        found.append({"rater": name, "with_others": plain(agreed), "distance": plain(moved)})
-    return found
+        found.append(CalibratorAgreement(name, agreed, moved))
+    return tuple(found)
 
 
 def _has_value(found: Record) -> bool:

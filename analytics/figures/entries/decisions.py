@@ -1,6 +1,7 @@
 """Sets of entries: what became of drafted ones, and what the settled sets are made of."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,18 +10,18 @@ from analytics.display.group_plots import share_plot
 from analytics.display.numbers import percent
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import AnswerInput, FigureInput, distribution_records
+from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import deviation
-from analytics.figures.rating_records import by_system
+from analytics.figures.rating_records import SystemRatings, ValueShare, by_system, value_shares
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
 from analytics.frames.entries import LABELS, OF_ADDED, OF_REVISED, SIZE
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.values import Values
 from analytics.statistics.entries.entry_sets import SETS, decisions, set_figures
-from analytics.statistics.ratings.scales import distribution, means_by_group
+from analytics.statistics.ratings.scales import MeanValue, distribution, means_by_group
 from evaluation.protocols import QuestionSpec
 
 KEY = "entries/decisions"
@@ -43,7 +44,45 @@ OF_SETS = {
 SET_FIGURES = ("Raters", "Entries", "SD", "Added", "From a revision", "n")
 
 
+@dataclass(frozen=True)
+class SetSize:
+    """The number and share of sets with so many entries."""
+
+    size: int
+    n: int
+    share: Estimate
+
+
+@dataclass(frozen=True)
+class CalibratorSets:
+    """The sets of one calibrator, by pseudonym."""
+
+    rater: str
+    size: MeanValue
+    added: MeanValue
+    revised: MeanValue
+
+
+@dataclass(frozen=True)
+class SetDecisions:
+    """Decisions about drafted entries, one per entry and rater, and the sets that were settled: their entries, and the
+    shares of them that came from no draft, and only from a model's revision.
+
+    `sizes` are those that occur; `by_rater` is of several calibrators.
+    """
+
+    distribution: tuple[ValueShare, ...]
+    by_system: tuple[SystemRatings, ...]
+    decisions: int
+    size: MeanValue
+    added: MeanValue
+    revised: MeanValue
+    sizes: tuple[SetSize, ...]
+    by_rater: tuple[CalibratorSets, ...]
+
+
 class DecisionsFigure(Figure):
+    record_type = SetDecisions
     heading = "entries"
     place = 10
     definition = (
@@ -54,19 +93,19 @@ class DecisionsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "entries"
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> SetDecisions:
         assert isinstance(given, AnswerInput)
         made = decisions(given.values, resample=given.resample("decisions"))
         values = {measure: given.of_sets(measure).values for measure in (SIZE, OF_ADDED, OF_REVISED)}
         sets = set_figures(*values.values(), resample=given.resample("sets"))
-        return {
-            "distribution": distribution_records(given.question, made.distribution),
-            "by_system": by_system(given) if len(given.items.systems) > 1 else [],
-            "decisions": len(given.answers),
-            **plain(sets),
-            "sizes": _sizes(given, values[SIZE]),
-            "by_rater": _by_rater(given, values),
-        }
+        return SetDecisions(
+            value_shares(given, made.distribution),
+            by_system(given) if len(given.items.systems) > 1 else (),
+            len(given.answers),
+            **vars(sets),
+            sizes=_sizes(given, values[SIZE]),
+            by_rater=_by_rater(given, values),
+        )
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """The share of each decision on drafted entries, and the means of settled sets."""
@@ -98,24 +137,24 @@ class DecisionsFigure(Figure):
 FIGURE = DecisionsFigure()
 
 
-def _sizes(given: AnswerInput, sizes: Values) -> list[Record]:
+def _sizes(given: AnswerInput, sizes: Values) -> tuple[SetSize, ...]:
     """Number of sets by their number of entries, of the sizes that occur."""
     points = sorted(set(sizes.value.tolist()))
     if not points:
-        return []
+        return ()
     found = distribution(sizes, points, resample=given.resample("sizes"), unit=SETS)
-    return [
-        {"size": int(size), "n": n, "share": plain(share)}
+    return tuple(
+        SetSize(int(size), n, share)
         for size, n, share in zip(points, found.counts, found.shares, strict=True)
-    ]
+    )
 
 
-def _by_rater(given: AnswerInput, values: Mapping[str, Values]) -> list[Record]:
+def _by_rater(given: AnswerInput, values: Mapping[str, Values]) -> tuple[CalibratorSets, ...]:
     """The composition of the sets of each of several calibrators."""
     raters = given.group.raters
     used = sorted(set(values[SIZE].rater.tolist()))
     if len(used) < 2:
-        return []
+        return ()
     found = {
         name: means_by_group(
             values[what],
@@ -127,10 +166,9 @@ def _by_rater(given: AnswerInput, values: Mapping[str, Values]) -> list[Record]:
         )
         for name, what in (("size", SIZE), ("added", OF_ADDED), ("revised", OF_REVISED))
     }
-    return [
-        {"rater": raters[code], **{name: plain(means[code]) for name, means in found.items()}}
-        for code in used
-    ]
+    return tuple(
+        CalibratorSets(raters[code], **{name: means[code] for name, means in found.items()}) for code in used
+    )
 
 
 def _blocks(view: ReportView, question: Record) -> Iterator[Block]:
@@ -140,7 +178,7 @@ def _blocks(view: ReportView, question: Record) -> Iterator[Block]:
             [
                 (
                     point["label"],
-                    [(group, group[KEY]["distribution"][at]["share"]) for group in view.voiced(question)],
+                    [(group, group[KEY]["distribution"][at]["share"]) for group in view.plotted(question)],
                 )
                 for at, point in enumerate(question["points"])
             ],

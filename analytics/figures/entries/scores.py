@@ -1,6 +1,7 @@
 """Scores of single entries of responses, beside the conditions of the reference: cases to look at, query by query."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,10 +10,12 @@ from analytics.display.numbers import decimal
 from analytics.display.tables import DASH, Builder, Column, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import FigureInput
-from analytics.figures.judges.measure_means import is_first, systems_of
 from analytics.figures.judges.measure_spread import band_of
+from analytics.figures.measured import is_first, systems_of
+from analytics.figures.needs import StudyMeasures
 from analytics.figures.report_view import ReportView
 from analytics.frames.arrays import response_places
+from analytics.frames.measured_sets import MeasuredSets
 from analytics.frames.measures import MeasureValues
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.answers.measures import Subject
@@ -23,7 +26,57 @@ MOST_QUERIES = 5
 LONGEST_HEADING = 80
 
 
+@dataclass(frozen=True)
+class EntryMeasure:
+    """A measure of entries, banded where it is from 0 to 1."""
+
+    measure: str
+    label: str
+    banded: bool
+
+
+@dataclass(frozen=True)
+class EntryWithScores:
+    """An entry by its place in the response, and a score per measure, the mean over the judge's samples."""
+
+    system: str
+    entry: int
+    condition: str
+    scores: Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class EntryCase:
+    """One query in one setting, with the conditions of the reference set."""
+
+    query: str
+    text: str
+    arm: str
+    reference: tuple[str, ...]
+    entries: list[EntryWithScores]
+
+
+@dataclass(frozen=True)
+class JudgedEntries:
+    """Of one judge, the first of the `queries` with scored entries."""
+
+    rater: str
+    judge: str
+    measures: tuple[EntryMeasure, ...]
+    queries: int
+    cases: tuple[EntryCase, ...]
+
+
+@dataclass(frozen=True)
+class EntryScores:
+    """Single entries of responses with their scores, by the judges that give them."""
+
+    judges: tuple[JudgedEntries, ...]
+
+
 class EntryScoresFigure(Figure):
+    record_type = EntryScores
+    needs = (MeasuredSets, StudyMeasures)
     heading = "measures"
     place = 40
     definition = (
@@ -34,16 +87,17 @@ class EntryScoresFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return True
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> EntryScores | None:
         """CondAmbigQA Table 3."""
         if given.people is not None or not is_first(given):
             return None
         by_rater: dict[str, list[MeasureValues]] = {}
-        for each in given.measures:
+        for each in self.need(given, StudyMeasures).values:
             if each.measure.subject == Subject.ENTRY:
                 by_rater.setdefault(each.rater, []).append(each)
-        judges = [_record(given, rater, measures) for rater, measures in by_rater.items()]
-        return {"judges": judges} if judges else None
+        sets = self.need(given, MeasuredSets)
+        judges = tuple(_record(given, rater, measures, sets) for rater, measures in by_rater.items())
+        return EntryScores(judges) if judges else None
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         seen = set()
@@ -57,8 +111,9 @@ class EntryScoresFigure(Figure):
 FIGURE = EntryScoresFigure()
 
 
-def _record(given: FigureInput, rater: str, measures: Sequence[MeasureValues]) -> Record:
-    assert given.measured_sets is not None
+def _record(
+    given: FigureInput, rater: str, measures: Sequence[MeasureValues], measured: MeasuredSets
+) -> JudgedEntries:
     systems, keys, query, arm, arms = systems_of(given)
     judged = np.unique(np.concatenate([each.item for each in measures]))
     # In the order of the study's items.
@@ -70,44 +125,34 @@ def _record(given: FigureInput, rater: str, measures: Sequence[MeasureValues]) -
         for item, part, value in zip(each.item[here], each.part[here], each.value[here], strict=True):
             row = scores[int(item)].setdefault(each.parts[part], [None] * len(measures))
             row[place] = float(value)
-    cases: dict[tuple[int, int], Record] = {}
-    for item, sets in zip(shown, given.measured_sets.of(shown, rater), strict=True):
+    cases: dict[tuple[int, int], EntryCase] = {}
+    for item, sets in zip(shown, measured.of_items(shown, rater), strict=True):
         case = cases.setdefault(
             (query[item], arm[item]),
-            {
-                "query": sets.query,
-                "text": sets.text,
-                "arm": arms[arm[item]],
-                "reference": list(sets.reference),
-                "entries": [],
-            },
+            EntryCase(sets.query, sets.text, arms[arm[item]], tuple(sets.reference), []),
         )
         # As the sets have them, response by response.
         responses = response_places(list(sets.conditions))
         for (part, condition), response in zip(sets.conditions.items(), responses, strict=True):
             if part in scores[item]:
-                case["entries"].append(
-                    {
-                        "system": keys[systems[item, response]],
-                        "entry": int(part.partition(".")[0].removeprefix("e")),
-                        "condition": condition,
-                        "scores": scores[item][part],
-                    }
+                entry = int(part.partition(".")[0].removeprefix("e"))
+                case.entries.append(
+                    EntryWithScores(keys[systems[item, response]], entry, condition, scores[item][part])
                 )
-    return {
-        "rater": rater,
-        "judge": measures[0].label,
-        "measures": [
-            {
-                "measure": each.measure.name,
-                "label": each.measure.title,
-                "banded": (each.measure.low, each.measure.high) == (0, 1),
-            }
+    return JudgedEntries(
+        rater,
+        measures[0].label,
+        tuple(
+            EntryMeasure(
+                each.measure.name,
+                each.measure.title,
+                banded=(each.measure.low, each.measure.high) == (0, 1),
+            )
             for each in measures
-        ],
-        "queries": len(queries),
-        "cases": list(cases.values()),
-    }
+        ),
+        len(queries),
+        tuple(cases.values()),
+    )
 
 
 def _judge_blocks(view: ReportView, judge: Record) -> Iterator[Block]:

@@ -1,6 +1,7 @@
 """Composite judges: which member judges each category, and their agreement with people beside their members'."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,10 +9,11 @@ from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.needs import DerivedJudges
 from analytics.figures.report_view import SMALL, PairView, ReportView, by_size
 from analytics.statistics.agreement.leave_one_out import outer_agreement, outer_by_chance, outer_by_group
 from analytics.statistics.core.counts import unique_mode
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import MISSING, Ints
 from evaluation.protocols import QuestionSpec
 
@@ -21,7 +23,54 @@ KIND = "composite"
 MOST_OPEN = 15
 
 
+@dataclass(frozen=True)
+class CompositeMember:
+    """A member's own leave-one-out agreement with people, and by chance."""
+
+    member: str
+    agreement: Estimate
+    by_chance: float | None
+
+
+@dataclass(frozen=True)
+class CompositeCategory:
+    """A category's member by the map that is chosen on everything, or was given, and in each fold; by default the one
+    that is best over all."""
+
+    category: str
+    member: str
+    by_default: bool
+    folds: tuple[str, ...]
+    agreement: Estimate
+    in_sample: Estimate | None
+
+
+@dataclass(frozen=True)
+class CompositeJudge:
+    """A composite judge's leave-one-out agreement with people, cross-fitted where its members were chosen on them.
+
+    `of_map` is the part of it that is the map's own, which other studies use: over the categories for which every fold
+    chose the map's member. `least_judged` is the number of judged queries below which a category took the member that
+    is best over all. Both are None where nothing was chosen.
+    `in_sample` is the same of members chosen on the people with whom they are compared, which is too high: None where
+    nothing was chosen. By chance: had its labels been drawn from all that it gave; None without an item of two
+    judgments.
+    """
+
+    fitted: bool
+    agreement: Estimate
+    by_chance: float | None
+    of_map: Estimate | None
+    least_judged: int | None
+    in_sample: Estimate | None
+    in_sample_by_chance: float | None
+    members: tuple[CompositeMember, ...]
+    categories: tuple[CompositeCategory, ...]
+
+
 class CompositesFigure(Figure):
+    record_type = CompositeJudge
+    needs = (DerivedJudges,)
     heading = "judges"
     place = 15
     definition = (
@@ -32,26 +81,26 @@ class CompositesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> CompositeJudge | None:
         """Agreement by the composite's own judgments, and in sample by what its members said.
 
         Of one that goes by a given map nothing was chosen on these people: its agreement is out of sample as it is.
         """
-        about = given.terms.derived.get(given.group_key, {})
+        about = self.need(given, DerivedJudges).about(given.group_key)
         if about.get("kind") != KIND or given.people is None:
             return None
         assert isinstance(given, PairInput)
         assert isinstance(given.people, PairInput)
-        people, own = given.people.counts, unique_mode(given.counts)
+        people, own = given.people.votes, unique_mode(given.votes)
         members = {name: _labels(given, key) for name, key in sorted(about["members"].items())}
         inside = _by_map(given, about, members) if about["fitted"] else None
         items = given.items
 
-        def outer(label: Ints, purpose: str) -> object:
-            return plain(outer_agreement(people, label, items.query, resample=given.resample(purpose)))
+        def outer(label: Ints, purpose: str) -> Estimate:
+            return outer_agreement(people, label, items.query, resample=given.resample(purpose))
 
-        def apart(label: Ints, purpose: str) -> list[Record]:
-            found = outer_by_group(
+        def apart(label: Ints, purpose: str) -> Sequence[Estimate]:
+            return outer_by_group(
                 people,
                 label,
                 items.query,
@@ -59,36 +108,42 @@ class CompositesFigure(Figure):
                 len(items.categories),
                 resample=given.resample(purpose),
             )
-            return [dict(plain(each)) for each in found]
 
+        settled = _settled(about, items.categories)[items.category] if about["fitted"] else None
         crossed_apart = apart(own, "composite")
         inside_apart = None if inside is None else apart(inside, "composite in sample")
-        return {
-            "fitted": bool(about["fitted"]),
-            "agreement": outer(own, "composite"),
-            "by_chance": outer_by_chance(people, own),
-            "in_sample": None if inside is None else outer(inside, "composite in sample"),
-            "in_sample_by_chance": None if inside is None else outer_by_chance(people, inside),
-            "members": [
-                {
-                    "member": name,
-                    "agreement": outer(label, f"member {name}"),
-                    "by_chance": outer_by_chance(people, label),
-                }
+        return CompositeJudge(
+            fitted=bool(about["fitted"]),
+            agreement=outer(own, "composite"),
+            by_chance=outer_by_chance(people, own),
+            of_map=None if settled is None else self._of_map(given, own, settled),
+            least_judged=about.get("least_judged"),
+            in_sample=None if inside is None else outer(inside, "composite in sample"),
+            in_sample_by_chance=None if inside is None else outer_by_chance(people, inside),
+            members=tuple(
+                CompositeMember(name, outer(label, f"member {name}"), outer_by_chance(people, label))
                 for name, label in members.items()
-            ],
-            "categories": [
-                {
-                    "category": category,
-                    "member": _member(about, category),
-                    "by_default": category in about.get("by_default", ()),
-                    "folds": [fold.get(category, about["otherwise"]) for fold in about.get("folds", ())],
-                    "agreement": crossed_apart[code],
-                    "in_sample": inside_apart[code] if inside_apart else None,
-                }
+            ),
+            categories=tuple(
+                CompositeCategory(
+                    category,
+                    member=_member(about, category),
+                    by_default=category in about.get("by_default", ()),
+                    folds=tuple(fold.get(category, about["otherwise"]) for fold in about.get("folds", ())),
+                    agreement=crossed_apart[code],
+                    in_sample=inside_apart[code] if inside_apart else None,
+                )
                 for code, category in enumerate(items.categories)
-            ],
-        }
+            ),
+        )
+
+    def _of_map(self, given: PairInput, own: Ints, settled: np.ndarray) -> Estimate | None:
+        assert isinstance(given.people, PairInput)
+        if not settled.any():
+            return None
+        resample = given.resample("composite of the map")
+        people, query = given.people.votes[settled], given.items.query[settled]
+        return outer_agreement(people, own[settled], query, resample=resample)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         yield from view.per_pair(_of_pair)
@@ -108,11 +163,22 @@ FIGURE = CompositesFigure()
 def _labels(given: PairInput, key: str) -> Ints:
     """One label per item of a group; none where it is in the figures no more."""
     group = given.by_group.get(key)
-    return np.full(len(given.items), MISSING, dtype=np.int64) if group is None else unique_mode(group.counts)
+    return np.full(len(given.items), MISSING, dtype=np.int64) if group is None else unique_mode(group.votes)
 
 
 def _member(about: Mapping[str, Record], category: str) -> str:
     return str(about["categories"].get(category, about["otherwise"]))
+
+
+def _settled(about: Record, categories: Sequence[str]) -> np.ndarray:
+    """True of each category for which every fold chose the member that the map has."""
+    return np.array(
+        [
+            all(fold.get(each, about["otherwise"]) == _member(about, each) for fold in about.get("folds", ()))
+            for each in categories
+        ],
+        dtype=bool,
+    )
 
 
 def _by_map(given: PairInput, about: Mapping[str, Record], members: Mapping[str, Ints]) -> Ints:
@@ -143,8 +209,9 @@ def _agreement(label: str, found: Record) -> Table:
     build = Builder(
         "Leave-one-out agreement of a composite judge and of its members with people, in percent.",
         columns(["Judge", "Chosen", "With people", "By chance", "n"], names=2),
-        foot="In sample: the members were chosen on the same people that they are compared with, so this agreement "
-        "is too high."
+        foot="Cross-fitted: each query by the member that was chosen on the other folds, as the judge judges here. Of "
+        "the map: the categories for which every fold chose the member of the map that other studies use. In sample: "
+        "the members were chosen on the same people that they are compared with, so this agreement is too high."
         if found["fitted"]
         else "",
     )
@@ -152,6 +219,8 @@ def _agreement(label: str, found: Record) -> Table:
     rows: list[tuple[str, str, Record, float | None]] = [
         (label, chosen, found["agreement"], found["by_chance"])
     ]
+    if found["of_map"]:
+        rows.append((label, "cross-fitted, of the map", found["of_map"], None))
     if found["in_sample"]:
         rows.append((label, "in sample", found["in_sample"], found["in_sample_by_chance"]))
     rows += [(each["member"], "", each["agreement"], each["by_chance"]) for each in found["members"]]
@@ -174,7 +243,7 @@ def _categories(label: str, found: Record, categories: Sequence[Record]) -> Tabl
             ],
             names=3 if fitted else 2,
         ),
-        foot="Best overall: chosen where a category has too few judged queries, or a tie." if fitted else "",
+        foot=_default_rule(found["least_judged"]) if fitted else "",
     )
     for each in categories:
         build.add(
@@ -186,6 +255,11 @@ def _categories(label: str, found: Record, categories: Sequence[Record]) -> Tabl
             build.n(each["agreement"]),
         )
     return build.build()
+
+
+def _default_rule(least_judged: int | None) -> str:
+    few = "too few" if least_judged is None else f"fewer than {least_judged:,}"
+    return f"Best overall: chosen where a category has {few} judged queries, or a tie."
 
 
 def _times(folds: Sequence[str]) -> str:

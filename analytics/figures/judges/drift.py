@@ -1,13 +1,14 @@
 """Drift of judges: anchor runs beside their first pass, and beside people."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import NBSP, percent, points
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, head, interval, words
+from analytics.figures.beside_people import label_tables
 from analytics.figures.families import FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
@@ -16,16 +17,17 @@ from analytics.figures.figure_input import (
     AnswerInput,
     FigureInput,
     PairInput,
-    PassInput,
     level_of,
 )
-from analytics.figures.judges.labels_vs_people import label_tables
 from analytics.figures.report_view import ReportView, tag_of
+from analytics.frames.passes import Pass, StudyPasses, with_parts
+from analytics.frames.rows import JURY
 from analytics.statistics.agreement.leave_one_out import outer_agreement
-from analytics.statistics.core.counts import unique_mode
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import MISSING, Ints
-from analytics.statistics.judges.drift import drift, self_agreement
+from analytics.statistics.core.counts import count_matrix, unique_mode
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.tidy import MISSING, N_LABELS, Ints
+from analytics.statistics.judges.drift import Drift, drift, self_agreement
+from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 TITLE = "Judge drift"
@@ -36,40 +38,95 @@ CAPTION = (
 )
 
 
+@dataclass(frozen=True)
+class LabelPass:
+    """A complete run of this version of the judge.
+
+    `self` is the share of items with the label that the first pass gave, None for the first; `people` the leave-one-out
+    agreement with people; `drift` is None for the first two passes.
+    """
+
+    rater: str
+    purpose: str
+    finished: str
+    self: Estimate | None
+    people: Estimate | None
+    drift: Drift | None
+
+
+@dataclass(frozen=True, eq=False)
+class PassInput:
+    """One pass of the judge that a group is, and what it answered."""
+
+    of: Pass
+    given: FigureInput
+
+
+@dataclass(frozen=True)
+class JudgePasses:
+    """Passes of a judge in their order; the first is what later ones are compared with."""
+
+    passes: tuple[LabelPass, ...]
+
+
+@dataclass(frozen=True)
+class JurorPasses:
+    """The same of a member of a jury, by the pseudonym of the run that is in figures."""
+
+    member: str
+    passes: tuple[LabelPass, ...]
+
+
+@dataclass(frozen=True)
+class JuryPasses:
+    """Passes of those members of a jury that have anchor runs."""
+
+    members: tuple[JurorPasses, ...]
+
+
 class DriftFigure(Figure):
+    record_type = JudgePasses | JuryPasses
+    needs = (StudyPasses,)
     heading = "judges"
     place = 60
     beside = ("judges/number_drift",)
     definition = (
-        "Each anchor run of a judge compared with its first pass and with people, and a test of drift: its "
-        "agreement with the first pass against that of the second pass, which is the judge's own noise."
+        "Each anchor run of a judge, or of each member of a jury, compared with its first pass and with people, and a "
+        "test of drift: its agreement with the first pass against that of the second pass, which is the judge's own "
+        "noise."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS or (form != "ranking" and level_of(question) == "nominal")
 
-    def compute(self, given: FigureInput) -> Record | None:
-        if len(given.passes) < 2:
-            return None
-        labels, query = _aligned([each.given for each in given.passes])
+    def compute(self, given: FigureInput) -> JudgePasses | JuryPasses | None:
+        passes = self.need(given, StudyPasses)
+        if not is_of_members(given):
+            found = self._of_judge(given, passes, given.group_key)
+            return JudgePasses(found) if found else None
+        beside = beside_people(given)
+        members = ((name, self._of_judge(beside, passes, name)) for name in members_of(given))
+        jurors = tuple(JurorPasses(name, found) for name, found in members if found)
+        return JuryPasses(jurors) if jurors else None
+
+    def _of_judge(self, given: FigureInput, study: StudyPasses, rater: str) -> tuple[LabelPass, ...]:
+        """None of a judge without two passes."""
+        passes = list(passes_of(given, study, rater))
+        if len(passes) < 2:
+            return ()
+        own = "" if rater == given.group_key else f" of {rater}"
+        labels, query = _aligned([each.given for each in passes])
         first, second = labels[0], labels[1]
         unit = given.unit if isinstance(given, AnswerInput) else UNITS[Over.ITEM]
         records = []
-        for place, (each, label) in enumerate(zip(given.passes, labels, strict=True)):
-            record: Record = {
-                "rater": each.of.rater,
-                "purpose": each.of.purpose,
-                "finished": each.of.finished,
-                "self": None,
-                "people": _with_people(each),
-                "drift": None,
-            }
+        for place, (each, label) in enumerate(zip(passes, labels, strict=True)):
+            same = found = None
             if place:
-                record["self"] = plain(
-                    self_agreement(first, label, query, resample=given.resample(f"self {place}"), unit=unit)
+                same = self_agreement(
+                    first, label, query, resample=given.resample(f"self {place}{own}"), unit=unit
                 )
             if place > 1:
-                purpose = f"drift {place}"
+                purpose = f"drift {place}{own}"
                 found = drift(
                     first,
                     second,
@@ -79,9 +136,9 @@ class DriftFigure(Figure):
                     tests=given.tests(purpose, len(labels) - 2),
                     unit=unit,
                 )
-                record["drift"] = plain(found)
-            records.append(record)
-        return {"passes": records}
+            of = each.of
+            records.append(LabelPass(of.rater, of.purpose, of.finished, same, _with_people(each), found))
+        return tuple(records)
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         return drift_tests(record)
@@ -110,6 +167,42 @@ class DriftFigure(Figure):
 FIGURE = DriftFigure()
 
 
+def is_of_members(given: FigureInput) -> bool:
+    """True of the members of a jury, each of whom may have passes."""
+    return isinstance(given, PairInput | AnswerInput) and given.group.kind == JURY
+
+
+def members_of(given: FigureInput) -> Sequence[str]:
+    """The members of a jury, by pseudonym."""
+    if isinstance(given, PairInput):
+        return given.group.judgments.raters
+    assert isinstance(given, AnswerInput)
+    return given.group.raters
+
+
+def beside_people(given: FigureInput) -> FigureInput:
+    """The members of a jury stand beside nobody, as the jury does; of each one, people are what it is held against."""
+    if isinstance(given, PairInput):
+        return replace(given, people=given.by_group.get(Rater.Kind.PERSON))
+    assert isinstance(given, AnswerInput)
+    return replace(given, people=given.by_group.get(Rater.Kind.PERSON))
+
+
+def passes_of(given: FigureInput, passes: StudyPasses, rater: str) -> Iterator[PassInput]:
+    """Of a judge with anchor runs its passes, in their order."""
+    for each in passes.of_rater(rater):
+        if isinstance(given, PairInput):
+            group = passes.pair_group(given.question.key, each)
+            if group is not None:
+                counts = count_matrix(group.judgments.item, group.judgments.label, len(given.items), N_LABELS)
+                yield PassInput(each, replace(given, group=group, counts=counts))
+        elif isinstance(given, AnswerInput):
+            answered = passes.answer_group(each)
+            if answered is not None and len(answered.answers[given.question.key]):
+                answers = with_parts(answered.answers[given.question.key], given.answers.parts)
+                yield PassInput(each, replace(given, group=answered, answers=answers))
+
+
 def add_passes(
     build: Builder,
     view: ReportView,
@@ -121,14 +214,16 @@ def add_passes(
     drifted = []
     for question in view.judged:
         for group in (each for each in question["groups"] if key in each):
-            for place, found in enumerate(group[key]["passes"]):
-                build.add(
-                    head(group["label"], tag=tag_of(group)),
-                    words(question["prompt"]),
-                    words(f"{place + 1}: {day_of(found)}, {found['purpose']}"),
-                    *cells(build, found),
-                )
-                drifted.append(sentence(group["label"], question, found))
+            for member, passes in passes_in(group[key]):
+                judge = view.raters.get(member, member) if member else group["label"]
+                for place, found in enumerate(passes):
+                    build.add(
+                        head(judge, tag=tag_of(group)),
+                        words(question["prompt"]),
+                        words(f"{place + 1}: {day_of(found)}, {found['purpose']}"),
+                        *cells(build, found),
+                    )
+                    drifted.append(sentence(judge, question, found))
     return [each for each in drifted if each]
 
 
@@ -161,37 +256,44 @@ def _drifted(judge: str, question: Record, found: Record) -> str:
     )
 
 
+def passes_in(record: Record) -> Iterator[tuple[str, Sequence[Record]]]:
+    """The passes of a judge, under no name, or of each member of a jury."""
+    if "passes" in record:
+        yield "", record["passes"]
+    for each in record.get("members", ()):
+        yield each["member"], each["passes"]
+
+
 def drift_tests(record: Record) -> Iterator[FamilyTest]:
     """The tests of a judge's passes, of labels and of numbers, which are one family."""
-    for each in record["passes"]:
-        if each["drift"] is not None and each["drift"]["test"] is not None:
-            yield FamilyTest("drift", each["drift"]["test"])
+    for _, passes in passes_in(record):
+        for each in passes:
+            if each["drift"] is not None and each["drift"]["test"] is not None:
+                yield FamilyTest("drift", each["drift"]["test"])
 
 
 def day_of(found: Record) -> str:
     return str(found["finished"])[:10]
 
 
-def _with_people(each: PassInput) -> Any:
+def _with_people(each: PassInput) -> Estimate | None:
     given = each.given
     if given.people is None:
         return None
     if isinstance(given, PairInput):
         assert isinstance(given.people, PairInput)
-        theirs, label, query = given.people.counts, unique_mode(given.counts), given.items.query
+        theirs, label, query = given.people.votes, unique_mode(given.votes), given.items.query
     else:
         assert isinstance(given, AnswerInput)
         assert isinstance(given.people, AnswerInput)
         theirs, label, query = label_tables(given.people, given)
-    return plain(
-        outer_agreement(theirs, label, query, resample=given.resample(f"people beside {each.of.rater}"))
-    )
+    return outer_agreement(theirs, label, query, resample=given.resample(f"people beside {each.of.rater}"))
 
 
 def _aligned(passes: Sequence[FigureInput]) -> tuple[list[Ints], Ints]:
     """Labels of each pass by what they are of, negative where it has none, and the queries of those."""
     if isinstance(passes[0], PairInput):
-        labels = [unique_mode(each.counts) for each in passes if isinstance(each, PairInput)]
+        labels = [unique_mode(each.votes) for each in passes if isinstance(each, PairInput)]
         return labels, passes[0].items.query
     answers = [each.answers for each in passes if isinstance(each, AnswerInput)]
     parts = max(len(answers[0].parts), 1)

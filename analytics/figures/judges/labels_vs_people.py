@@ -1,8 +1,7 @@
 """Judges beside people by their labels: leave-one-out agreement, kappa with the majority, and label by label."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from analytics.display.tables import (
     interval,
     words,
 )
+from analytics.figures.beside_people import TITLE, label_tables
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
@@ -30,7 +30,6 @@ from analytics.figures.figure_input import (
     AnswerInput,
     FigureInput,
     PairInput,
-    by_category,
     by_cell,
     level_of,
 )
@@ -43,12 +42,14 @@ from analytics.statistics.agreement.leave_one_out import (
     outer_by_chance,
     outer_by_group,
 )
-from analytics.statistics.core.counts import count_matrix, unique_mode
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.counts import unique_mode
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
-from analytics.statistics.core.tidy import MISSING, Ints
+from analytics.statistics.core.tidy import MISSING, N_LABELS, N_VOTES, Ints
 from analytics.statistics.judges.labels_vs_people import (
+    Confusion,
+    JudgeLessPeople,
     confusion,
     expected_agreement,
     judge_less_people,
@@ -56,20 +57,48 @@ from analytics.statistics.judges.labels_vs_people import (
     label_chances,
 )
 from evaluation.facts import Fact
-from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols import QuestionSpec
 
 KEY = "judges/labels_vs_people"
 PERCENTAGE = "agreement/percentage"
-TITLE = "Judges vs people"
 IN_PERCENT = (
     "Leave-one-out agreement with people (by chance: had each label been drawn from its rater's labels of all items) "
     "and, on the same items, of people with each other, in percent"
 )
+# What follows the two responses in a confusion matrix of so many labels.
+TIE_NAMES = {N_LABELS: ("Tie",), N_VOTES: ("Both good", "Both bad")}
 # More of them are opened by who wants them.
 SHOWN_CONFUSIONS = 3
 
 
+@dataclass(frozen=True)
+class CategoryOuter:
+    category: str
+    outer: Estimate
+
+
+@dataclass(frozen=True)
+class LabelsBesidePeople:
+    """A group's leave-one-out agreement with people (`outer`), and people's own on the items that it has a label for.
+
+    `expected` is what labels drawn by the group's probabilities would reach, None without any; by chance, had its
+    labels been drawn from all that it gave: None without an item of two judgments. `kappa` is Cohen's, with people's
+    majority. Of pairs alone, items by the group's label (rows: first, second, tie and, where it is asked for, both bad)
+    and people's majority (columns: the same, none).
+    """
+
+    inner: Estimate
+    judge_less_people: JudgeLessPeople
+    outer: Estimate
+    outer_by_chance: float | None
+    kappa: Estimate
+    expected: Estimate | None
+    confusion: Confusion | None
+    outer_by_category: tuple[CategoryOuter, ...]
+
+
 class LabelsVsPeopleFigure(Figure):
+    record_type = LabelsBesidePeople
     heading = "judges"
     across_judges = True
     place = 10
@@ -85,7 +114,7 @@ class LabelsVsPeopleFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS or (form != "ranking" and level_of(question) == "nominal")
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> LabelsBesidePeople | None:
         """A judge, or any other group, against people: HREF Algorithm 1, and kappa.
 
         `inner` is people's own agreement on the items that the group has a label for: what `outer` is to be read
@@ -154,7 +183,7 @@ class LabelsVsPeopleFigure(Figure):
 FIGURE = LabelsVsPeopleFigure()
 
 
-def _compared(given: FigureInput, theirs: Ints, label: Ints, query: Ints) -> Record:
+def _compared(given: FigureInput, theirs: Ints, label: Ints, query: Ints) -> LabelsBesidePeople:
     labelled = label != MISSING
     inner = inner_agreement(theirs[labelled], query[labelled], resample=given.resample("inner beside outer"))
     less = judge_less_people(
@@ -165,73 +194,58 @@ def _compared(given: FigureInput, theirs: Ints, label: Ints, query: Ints) -> Rec
         tests=given.tests("judge less people", 1),
     )
     kappa = kappa_with_majority(theirs, label, query, resample=given.resample("kappa with majority"))
-    return {
-        "inner": plain(inner),
-        "judge_less_people": plain(less),
-        "outer": plain(outer_agreement(theirs, label, query, resample=given.resample("outer"))),
-        "outer_by_chance": outer_by_chance(theirs, label),
-        "kappa": plain(kappa),
-        "expected": None,
-        "confusion": None,
-        "outer_by_category": [],
-    }
+    return LabelsBesidePeople(
+        inner,
+        less,
+        outer=outer_agreement(theirs, label, query, resample=given.resample("outer")),
+        outer_by_chance=outer_by_chance(theirs, label),
+        kappa=kappa,
+        expected=None,
+        confusion=None,
+        outer_by_category=(),
+    )
 
 
 def _tables(given: FigureInput) -> tuple[Ints, Ints, Ints]:
     """People's counts of labels, the group's label and the query, by what either answered."""
     if isinstance(given, PairInput):
         assert isinstance(given.people, PairInput)
-        return given.people.counts, unique_mode(given.counts), given.items.query
+        return given.people.votes, unique_mode(given.votes), given.items.query
     assert isinstance(given, AnswerInput)
     assert isinstance(given.people, AnswerInput)
     return label_tables(given.people, given)
 
 
-def _of_pairs(given: PairInput, people: PairInput) -> Record:
+def _of_pairs(given: PairInput, people: PairInput) -> LabelsBesidePeople:
     items, (_, label, _) = given.items, (tables := _tables(given))
-    return {
-        **_compared(given, *tables),
-        "expected": _expected(given, people),
-        "confusion": plain(confusion(people.counts, label)),
-        "outer_by_category": by_category(
-            items,
-            lambda: outer_by_group(
-                people.counts,
-                label,
-                items.query,
-                items.category,
-                len(items.categories),
-                resample=given.resample("outer"),
-            ),
-            "outer",
-        ),
-    }
+    by_category: tuple[CategoryOuter, ...] = ()
+    # One category would repeat what is said of all.
+    if len(items.categories) > 1:
+        found = outer_by_group(
+            people.votes,
+            label,
+            items.query,
+            items.category,
+            len(items.categories),
+            resample=given.resample("outer"),
+        )
+        by_category = tuple(map(CategoryOuter, items.categories, found))
+    return replace(
+        _compared(given, *tables),
+        expected=_expected(given, people),
+        confusion=confusion(people.votes, label),
+        outer_by_category=by_category,
+    )
 
 
-def _expected(given: PairInput, people: PairInput) -> Any:
+def _expected(given: PairInput, people: PairInput) -> Estimate | None:
     """None for a group whose judgments have no probabilities: there it would be the agreement of its labels."""
     judgments, items = given.group.judgments, given.items
     if not np.isfinite(judgments.number).any():
         return None
-    chances = label_chances(judgments, len(items))
+    chances = label_chances(judgments, len(items), given.n_votes)
     resample = given.resample("expected agreement")
-    return plain(expected_agreement(people.counts, chances, items.query, resample=resample))
-
-
-def label_tables(people: AnswerInput, judge: AnswerInput) -> tuple[Ints, Ints, Ints]:
-    """By unit that anyone answered: people's counts of labels, the judge's label, and the query."""
-    # A preference that is a tie is -1; one more keeps codes from 0.
-    shift = 1 if judge.question.kind == Kind.PREFERENCE else 0
-    ours, own = people.answers, judge.answers
-    parts = max(len(own.parts), 1)
-    units = [each.item.astype(np.int64) * parts + each.part for each in (ours, own)]
-    labels = [np.round(each.value).astype(np.int64) + shift for each in (ours, own)]
-    used, code = np.unique(np.concatenate(units), return_inverse=True)
-    n_labels = int(max(each.max(initial=0) for each in labels)) + 1
-    n = len(units[0])
-    theirs = count_matrix(code[:n], labels[0], len(used), n_labels)
-    counts = count_matrix(code[n:], labels[1], len(used), n_labels)
-    return theirs, unique_mode(counts), judge.items.query[used // parts]
+    return expected_agreement(people.votes, chances, items.query, resample=resample)
 
 
 def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
@@ -395,7 +409,7 @@ def _with_n(build: Builder, estimate: Record) -> TableCell:
 def _confusion(view: PairView, group: Record) -> Table:
     """Items by both labels; where a study has many pairs, canonical responses have no names of their own."""
     found = group[KEY]["confusion"]
-    names = (*view.sides, "Tie")
+    names = (*view.sides, *TIE_NAMES[len(found["counts"])])
     left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
     build = Builder(
         f"{group['label']}: items by its label (rows) and people's majority label, if any (columns).",

@@ -1,31 +1,56 @@
 """Measures of responses by system: their mean with its interval, their spread, and how many there are."""
 
 from collections.abc import Iterator
-
-import numpy as np
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.tables import DASH, Builder, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import AnswerInput, FigureInput, MeasuresInput, PairInput
+from analytics.figures.figure import Figure
+from analytics.figures.figure_input import FigureInput
+from analytics.figures.measured import ENTRIES, OF_ENTRIES, is_first, systems_of, unit_of
+from analytics.figures.needs import StudyMeasures
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView
 from analytics.frames.measures import MeasureValues
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import mean_estimate
-from analytics.statistics.core.tidy import Ints, Items
+from analytics.statistics.core.tidy import Ints
 from evaluation.protocols import QuestionSpec
-from evaluation.protocols.answers.measures import Subject
 
-UNIT = "responses of items"
-ENTRIES = "entries of responses"
-# A remark for a table that holds measures of entries.
-OF_ENTRIES = " (of measures of entries, over their entries)"
+
+@dataclass(frozen=True)
+class MeasureOfSystem:
+    """The mean of a measure of a system's responses, and its standard deviation, None of a single number."""
+
+    system: str
+    mean: Estimate
+    standard_deviation: float | None
+
+
+@dataclass(frozen=True)
+class MeasureBySystem:
+    """A measure, by the judge that gives it; its better end is higher, lower or neither."""
+
+    measure: str
+    label: str
+    judge: str
+    rater: str
+    direction: str
+    by_system: tuple[MeasureOfSystem, ...]
+
+
+@dataclass(frozen=True)
+class MeasureMeans:
+    """Measures of responses by system; the same beside every question, so that they stand with one of them."""
+
+    measures: tuple[MeasureBySystem, ...]
 
 
 class MeasureMeansFigure(Figure):
+    record_type = MeasureMeans
+    needs = (StudyMeasures,)
     heading = "measures"
     place = 20
     definition = (
@@ -36,21 +61,23 @@ class MeasureMeansFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return True
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> MeasureMeans | None:
         # What a measure says of systems is the same beside every question and every group.
         if given.people is not None or not is_first(given):
             return None
         systems, keys, query, *_ = systems_of(given)
-        found = [_record(given, each, systems, keys, query) for each in given.measures]
-        measures = [each for each in found if each["by_system"]]
-        return {"measures": measures} if measures else None
+        found = [
+            _record(given, each, systems, keys, query) for each in self.need(given, StudyMeasures).values
+        ]
+        measures = tuple(each for each in found if each.by_system)
+        return MeasureMeans(measures) if measures else None
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """Each measure's mean by system."""
         if given.people is not None or not is_first(given):
             return
         systems, keys, query, *_ = systems_of(given)
-        for measured in given.measures:
+        for measured in self.need(given, StudyMeasures).values:
             item, response, numbers = measured.of_responses(*systems.shape)
             for code, key in enumerate(keys):
                 own = systems[item, response] == code
@@ -94,28 +121,9 @@ class MeasureMeansFigure(Figure):
 FIGURE = MeasureMeansFigure()
 
 
-def is_first(given: FigureInput) -> bool:
-    """True of preferences, and of the first of other questions."""
-    return not isinstance(given, AnswerInput) or given.frame.questions[0].key == given.question.key
-
-
-def unit_of(measured: MeasureValues) -> str:
-    """The things that its numbers of a system are of, in the plural."""
-    return ENTRIES if measured.measure.subject == Subject.ENTRY else UNIT
-
-
-def systems_of(given: FigureInput) -> tuple[Ints, tuple[str, ...], Ints, Ints, tuple[str, ...]]:
-    """The system of each response of an item (n_items, m), negative for none, the systems' keys, and the items' queries
-    and arms with the arms' keys."""
-    assert isinstance(given, PairInput | AnswerInput | MeasuresInput)
-    items = given.items
-    systems = np.stack([items.system_1, items.system_2], axis=1) if isinstance(items, Items) else items.system
-    return systems, items.systems, items.query, items.arm, items.arms
-
-
 def _record(
     given: FigureInput, measured: MeasureValues, systems: Ints, keys: tuple[str, ...], query: Ints
-) -> Record:
+) -> MeasureBySystem:
     item, response, numbers = measured.of_responses(*systems.shape)
     rows = []
     for code, key in enumerate(keys):
@@ -131,12 +139,12 @@ def _record(
             empty="The system has no value of this measure.",
         )
         spread = float(values.std(ddof=1)) if len(values) > 1 else None
-        rows.append({"system": key, "mean": plain(mean), "standard_deviation": spread})
-    return {
-        "measure": measured.measure.name,
-        "label": measured.measure.title,
-        "judge": measured.label,
-        "rater": measured.rater,
-        "direction": measured.measure.direction,
-        "by_system": rows,
-    }
+        rows.append(MeasureOfSystem(key, mean, spread))
+    return MeasureBySystem(
+        measured.measure.name,
+        measured.measure.title,
+        measured.label,
+        measured.rater,
+        measured.measure.direction,
+        tuple(rows),
+    )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -14,11 +15,12 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import FigureInput
-from analytics.figures.judges.measure_means import ENTRIES, OF_ENTRIES, is_first, systems_of, unit_of
+from analytics.figures.measured import ENTRIES, OF_ENTRIES, is_first, systems_of, unit_of
+from analytics.figures.needs import StudyMeasures
 from analytics.figures.report_view import ReportView
 from analytics.frames.measures import MeasureValues
 from analytics.statistics.core.bins import binned, in_bins
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.judges.score_spread import SAME_SCORE, score_spread
 from evaluation.protocols import QuestionSpec
 
@@ -31,7 +33,48 @@ ALL = "All systems"
 BANDS = ("Below 0.20", "0.20 to 0.35", "0.35 to 0.50", "0.50 and above")
 
 
+@dataclass(frozen=True)
+class SpreadCell:
+    """The responses of one system in one setting, or their entries.
+
+    `bands` are shares below the first border, up to the next, and so on, none where the measure is not from 0 to 1;
+    `counts` those from each edge up to the next, the outermost bins having all beyond, too.
+    """
+
+    arm: str
+    system: str
+    mean: Estimate
+    standard_deviation: float | None
+    quartiles: tuple[float, float, float]
+    bands: tuple[Estimate, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MeasureSpread:
+    """A measure, by the judge that gives it, the ends of its range, None where it has none, and the edges of the bins
+    of its histograms."""
+
+    measure: str
+    label: str
+    judge: str
+    rater: str
+    within: tuple[float, float] | None
+    edges: tuple[float, ...]
+    cells: tuple[SpreadCell, ...]
+
+
+@dataclass(frozen=True)
+class MeasureSpreads:
+    """Measures, with the borders between the bands of scores."""
+
+    borders: tuple[float, ...]
+    measures: tuple[MeasureSpread, ...]
+
+
 class MeasureSpreadFigure(Figure):
+    record_type = MeasureSpreads
+    needs = (StudyMeasures,)
     heading = "measures"
     place = 30
     definition = (
@@ -43,13 +86,13 @@ class MeasureSpreadFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return True
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> MeasureSpreads | None:
         """CondAmbigQA Table 2 and Figures 2 to 6; ContextEval's Table 13 by system and setting."""
         if given.people is not None or not is_first(given):
             return None
-        found = [_record(given, each) for each in given.measures]
-        measures = [each for each in found if each["cells"]]
-        return {"borders": list(BORDERS), "measures": measures} if measures else None
+        found = [_record(given, each) for each in self.need(given, StudyMeasures).values]
+        measures = tuple(each for each in found if each.cells)
+        return MeasureSpreads(tuple(BORDERS), measures) if measures else None
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         found = {
@@ -79,7 +122,7 @@ def band_of(score: float) -> str:
     return BANDS[int(np.searchsorted(np.asarray(BORDERS) - SAME_SCORE, score, side="right"))]
 
 
-def _record(given: FigureInput, measured: MeasureValues) -> Record:
+def _record(given: FigureInput, measured: MeasureValues) -> MeasureSpread:
     systems, keys, query, arm, arms = systems_of(given)
     measure, (item, response, numbers) = measured.measure, measured.of_responses(*systems.shape)
     system = systems[item, response]
@@ -103,16 +146,10 @@ def _record(given: FigureInput, measured: MeasureValues) -> Record:
                     resample=given.resample(f"spread {measure.name} of {measured.rater}, {arm_key} {key}"),
                     unit=unit_of(measured),
                 )
-                cells.append({"arm": arm_key, "system": key, **plain(spread), "counts": list(counts)})
-    return {
-        "measure": measure.name,
-        "label": measure.title,
-        "judge": measured.label,
-        "rater": measured.rater,
-        "within": list(within) if within else None,
-        "edges": list(edges),
-        "cells": cells,
-    }
+                cells.append(SpreadCell(arm_key, key, **vars(spread), counts=counts))
+    return MeasureSpread(
+        measure.name, measure.title, measured.label, measured.rater, within, tuple(edges), tuple(cells)
+    )
 
 
 def _rows(measures: Sequence[Record]) -> list[tuple[str, str]]:

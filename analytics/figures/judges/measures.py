@@ -1,7 +1,7 @@
 """Measures beside the answers to each question: correlations, and how often the chosen response has the better one."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from analytics.display.numbers import percent
 from analytics.display.tables import DASH, Builder, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput
+from analytics.figures.needs import StudyMeasures
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.measures import MeasureValues, picked_beside_others, preferred_beside_other
-from analytics.statistics.core.estimates import Estimate, plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.core.values import unit_means
-from analytics.statistics.judges.measures import Association, associate, preference_accuracy
+from analytics.statistics.judges.measures import associate, preference_accuracy
 from evaluation.protocols import Over, QuestionSpec
 from evaluation.protocols.kinds import KINDS
 
@@ -30,7 +31,34 @@ NOTE = (
 )
 
 
+@dataclass(frozen=True)
+class MeasureBesideAnswers:
+    """A measure beside a group's answers, by the judge that gives it; its better end is higher, lower or neither.
+
+    `accuracy` is the share of choices in which the chosen response has the better number, None where nothing is chosen,
+    or neither end is better.
+    """
+
+    measure: str
+    label: str
+    judge: str
+    rater: str
+    direction: str
+    pearson: Estimate
+    spearman: Estimate
+    accuracy: Estimate | None
+
+
+@dataclass(frozen=True)
+class MeasuresBesideAnswers:
+    """Measures beside a group's answers to the question."""
+
+    measures: tuple[MeasureBesideAnswers, ...]
+
+
 class MeasuresFigure(Figure):
+    record_type = MeasuresBesideAnswers
+    needs = (StudyMeasures,)
     heading = "measures"
     place = 10
     definition = (
@@ -41,9 +69,14 @@ class MeasuresFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in FORMS and (form != "rated" or KINDS[question.kind].storage == "number")
 
-    def compute(self, given: FigureInput) -> Record | None:
-        found = [record for each in given.measures for record in [_record(given, each)] if record is not None]
-        return {"measures": found} if found else None
+    def compute(self, given: FigureInput) -> MeasuresBesideAnswers | None:
+        found = [
+            record
+            for each in self.need(given, StudyMeasures).values
+            for record in [_record(given, each)]
+            if record is not None
+        ]
+        return MeasuresBesideAnswers(tuple(found)) if found else None
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         leading = view.leading["key"]
@@ -112,7 +145,7 @@ def _of_several(measures: Iterable[Record]) -> frozenset[str]:
     return frozenset(label for label, by in judges.items() if len(by) > 1)
 
 
-def _record(given: FigureInput, measured: MeasureValues) -> Record | None:
+def _record(given: FigureInput, measured: MeasureValues) -> MeasureBesideAnswers | None:
     """A measure beside a group's answers; None where the two are of different things, or nothing is of both."""
     resample = given.resample(f"measure {measured.measure.name} of {measured.rater}")
     found = _of_pair(given, measured) if isinstance(given, PairInput) else _of_answers(given, measured)
@@ -127,19 +160,16 @@ def _record(given: FigureInput, measured: MeasureValues) -> Record | None:
         sign = 1.0 if measured.measure.direction == "higher" else -1.0
         chosen, other, of_query = choices
         accuracy = preference_accuracy(sign * chosen, sign * other, of_query, resample=resample)
-    return {
-        "measure": measured.measure.name,
-        "label": measured.measure.title,
-        "judge": measured.label,
-        "rater": measured.rater,
-        "direction": measured.measure.direction,
-        **_plain(association),
-        "accuracy": None if accuracy is None else plain(accuracy),
-    }
-
-
-def _plain(association: Association) -> dict[str, Any]:
-    return dict(plain(association))
+    return MeasureBesideAnswers(
+        measured.measure.name,
+        measured.measure.title,
+        measured.label,
+        measured.rater,
+        measured.measure.direction,
+        association.pearson,
+        association.spearman,
+        accuracy,
+    )
 
 
 # The measure and the mean answer of each unit, their queries, the unit's name, and the choices: chosen, other, query.

@@ -1,6 +1,7 @@
 """Drift of judges' numbers and ranks: anchor runs beside their first pass, and beside people's means."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,13 +11,22 @@ from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, int
 from analytics.figures.families import FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
-from analytics.figures.judges.drift import add_passes, day_of, drift_tests
+from analytics.figures.judges.drift import (
+    add_passes,
+    beside_people,
+    day_of,
+    drift_tests,
+    is_of_members,
+    members_of,
+    passes_of,
+)
 from analytics.figures.report_view import ReportView
-from analytics.statistics.core.estimates import plain
+from analytics.frames.passes import StudyPasses
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.resampling import Range
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.core.values import unit_means
-from analytics.statistics.judges.drift import drift_of_numbers
+from analytics.statistics.judges.drift import Drift, drift_of_numbers
 from analytics.statistics.judges.ratings_vs_people import compare_means
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.kinds import KINDS
@@ -29,14 +39,59 @@ CAPTION = (
 )
 
 
+@dataclass(frozen=True)
+class NumbersBeside:
+    """Numbers beside the first pass's, or people's means: mean absolute difference, mean difference, correlation."""
+
+    error: Estimate
+    difference: Estimate
+    pearson: Estimate
+
+
+@dataclass(frozen=True)
+class NumberPass:
+    """A complete run of this version of the judge; `self` is None for the first, `drift` for the first two."""
+
+    rater: str
+    purpose: str
+    finished: str
+    self: NumbersBeside | None
+    people: NumbersBeside | None
+    drift: Drift | None
+
+
+@dataclass(frozen=True)
+class NumberPasses:
+    """Passes of a judge in their order; the first is what later ones are compared with."""
+
+    passes: tuple[NumberPass, ...]
+
+
+@dataclass(frozen=True)
+class JurorNumberPasses:
+    """The same of a member of a jury, by the pseudonym of the run that is in figures."""
+
+    member: str
+    passes: tuple[NumberPass, ...]
+
+
+@dataclass(frozen=True)
+class JuryNumberPasses:
+    """Passes of those members of a jury that have anchor runs."""
+
+    members: tuple[JurorNumberPasses, ...]
+
+
 class NumberDriftFigure(Figure):
+    record_type = NumberPasses | JuryNumberPasses
+    needs = (StudyPasses,)
     heading = "judges"
     place = 61
     beside = ("judges/drift",)
     definition = (
-        "The numbers of each anchor run of a judge, or the ranks of a ranking, compared with its first pass and with "
-        "people's means, and a test of drift: its distance from the first pass against that of the second pass, which "
-        "is the judge's own noise."
+        "The numbers of each anchor run of a judge, or of each member of a jury, or the ranks of a ranking, compared "
+        "with its first pass and with people's means, and a test of drift: its distance from the first pass against "
+        "that of the second pass, which is the judge's own noise."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -44,23 +99,31 @@ class NumberDriftFigure(Figure):
             return True
         return form == "rated" and KINDS[question.kind].storage == "number" and question.kind != "checklist"
 
-    def compute(self, given: FigureInput) -> Record | None:
-        passes = [each.given for each in given.passes if isinstance(each.given, AnswerInput)]
+    def compute(self, given: FigureInput) -> NumberPasses | JuryNumberPasses | None:
+        passes = self.need(given, StudyPasses)
+        if not is_of_members(given):
+            found = self._of_judge(given, passes, given.group_key)
+            return NumberPasses(found) if found else None
+        beside = beside_people(given)
+        members = ((name, self._of_judge(beside, passes, name)) for name in members_of(given))
+        jurors = tuple(JurorNumberPasses(name, found) for name, found in members if found)
+        return JuryNumberPasses(jurors) if jurors else None
+
+    def _of_judge(self, given: FigureInput, study: StudyPasses, rater: str) -> tuple[NumberPass, ...]:
+        """None of a judge without two passes."""
+        found_passes = list(passes_of(given, study, rater))
+        passes = [each.given for each in found_passes if isinstance(each.given, AnswerInput)]
         if len(passes) < 2:
-            return None
+            return ()
+        member = "" if rater == given.group_key else f" of {rater}"
         values, query = _aligned(passes)
         records = []
-        for place, (each, at) in enumerate(zip(given.passes, passes, strict=True)):
-            record: Record = {
-                "rater": each.of.rater,
-                "purpose": each.of.purpose,
-                "finished": each.of.finished,
-                "self": _beside(at, passes[0], f"self {place}") if place else None,
-                "people": None if at.people is None else _beside(at, at.people, f"people {place}"),
-                "drift": None,
-            }
+        for place, (each, at) in enumerate(zip(found_passes, passes, strict=True)):
+            of, found = each.of, None
+            own = _beside(at, passes[0], f"self {place}{member}") if place else None
+            people = None if at.people is None else _beside(at, at.people, f"people {place}{member}")
             if place > 1:
-                purpose = f"drift {place}"
+                purpose = f"drift {place}{member}"
                 found = drift_of_numbers(
                     values[0],
                     values[1],
@@ -70,9 +133,8 @@ class NumberDriftFigure(Figure):
                     resample=given.resample(purpose),
                     tests=given.tests(purpose, len(passes) - 2),
                 )
-                record["drift"] = plain(found)
-            records.append(record)
-        return {"passes": records}
+            records.append(NumberPass(of.rater, of.purpose, of.finished, own, people, found))
+        return tuple(records)
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         return drift_tests(record)
@@ -104,12 +166,12 @@ class NumberDriftFigure(Figure):
 FIGURE = NumberDriftFigure()
 
 
-def _beside(later: AnswerInput, other: AnswerInput, purpose: str) -> Record:
+def _beside(later: AnswerInput, other: AnswerInput, purpose: str) -> NumbersBeside:
     """A pass's numbers beside the first pass's, or beside people's means."""
     found = compare_means(
         other.values, later.values, resample=later.resample(purpose), within=_ends(later), unit=later.unit
     )
-    return {name: plain(getattr(found, name)) for name in ("error", "difference", "pearson")}
+    return NumbersBeside(found.error, found.difference, found.pearson)
 
 
 def _ends(given: AnswerInput) -> Range | None:

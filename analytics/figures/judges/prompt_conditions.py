@@ -1,22 +1,37 @@
 """Prompt conditions of one judge side by side: with and without guideline and worked examples (HREF, section 5.2)."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.needs import PromptConditions
 from analytics.figures.report_view import PairView, ReportView
 from analytics.statistics.agreement.leave_one_out import outer_agreement
 from analytics.statistics.core.counts import unique_mode
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.judges.labels_vs_people import outer_difference
 from evaluation.protocols import QuestionSpec
 
 KEY = "judges/prompt_conditions"
 
 
+@dataclass(frozen=True)
+class PromptCondition:
+    """A prompt condition's leave-one-out agreement with people, that of the rater with guideline and examples (`full`),
+    and the first less the second, item by item."""
+
+    full: str
+    agreement: Estimate
+    full_agreement: Estimate
+    difference: Estimate
+
+
 class PromptConditionsFigure(Figure):
+    record_type = PromptCondition
+    needs = (PromptConditions,)
     heading = "judges"
     place = 16
     definition = (
@@ -27,9 +42,9 @@ class PromptConditionsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> PromptCondition | None:
         """The difference is on the items that both conditions have a label for."""
-        key = given.terms.conditions.get(given.group_key)
+        key = self.need(given, PromptConditions).full.get(given.group_key)
         if key is None or given.people is None:
             return None
         assert isinstance(given, PairInput)
@@ -37,14 +52,14 @@ class PromptConditionsFigure(Figure):
         full = given.by_group.get(key)
         if full is None:
             return None
-        people, own, other = given.people.counts, unique_mode(given.counts), unique_mode(full.counts)
+        people, own, other = given.people.votes, unique_mode(given.votes), unique_mode(full.votes)
         query, resample = given.items.query, given.resample("prompt conditions")
-        return {
-            "full": key,
-            "agreement": plain(outer_agreement(people, own, query, resample=resample)),
-            "full_agreement": plain(outer_agreement(people, other, query, resample=resample)),
-            "difference": plain(outer_difference(people, own, other, query, resample=resample)),
-        }
+        return PromptCondition(
+            key,
+            outer_agreement(people, own, query, resample=resample),
+            outer_agreement(people, other, query, resample=resample),
+            outer_difference(people, own, other, query, resample=resample),
+        )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         yield from view.per_pair(_of_pair)

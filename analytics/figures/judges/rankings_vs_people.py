@@ -1,20 +1,29 @@
 """Judges beside people by their rankings: Kendall's tau-b of mean ranks."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head, words
 from analytics.figures.agreement.concordance import TAU
-from analytics.figures.figure import Figure, Record
+from analytics.figures.beside_people import TITLE
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
-from analytics.figures.judges.labels_vs_people import TITLE
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.rankings.concordance import tau_with
 from evaluation.protocols import QuestionSpec
 
 
+@dataclass(frozen=True)
+class RankingsBesidePeople:
+    """Mean tau-b of the group's rankings with people's."""
+
+    tau: Estimate
+
+
 class RankingsVsPeopleFigure(Figure):
+    record_type = RankingsBesidePeople
     heading = "judges"
     place = 30
     definition = "Kendall's tau-b between people's mean ranks of an item's responses and a judge's."
@@ -22,13 +31,13 @@ class RankingsVsPeopleFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> RankingsBesidePeople | None:
         if given.people is None:
             return None
         assert isinstance(given, AnswerInput)
         assert isinstance(given.people, AnswerInput)
         ranks = given.people.answers.as_ranks(), given.answers.as_ranks()
-        return {"tau": plain(tau_with(*ranks, resample=given.resample("tau")))}
+        return RankingsBesidePeople(tau_with(*ranks, resample=given.resample("tau")))
 
     def title(self, view: ReportView) -> str:
         return TITLE

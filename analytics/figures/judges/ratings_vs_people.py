@@ -7,23 +7,23 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.figures.beside_people import TITLE
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
-from analytics.figures.judges.labels_vs_people import TITLE
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.entries import SIZE
-from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import pearson_sums
 from analytics.statistics.core.values import unit_means
 from analytics.statistics.entries.entry_sets import SETS
-from analytics.statistics.judges.ratings_vs_people import compare_means
+from analytics.statistics.judges.ratings_vs_people import Compared, compare_means
 from evaluation.protocols import Kind, QuestionSpec
 
 KEY = "judges/ratings_vs_people"
 
 
 class RatingsVsPeopleFigure(Figure):
+    record_type = Compared
     heading = "judges"
     place = 20
     deferred_as = "ratings of judges beside people"
@@ -39,22 +39,20 @@ class RatingsVsPeopleFigure(Figure):
         assert isinstance(given, AnswerInput)
         return given.people is not None
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> Compared:
         assert isinstance(given, AnswerInput)
         people = given.people
         assert people is not None
         if given.form == "entries":
             sizes = [each.of_sets(SIZE).values for each in (people, given)]
-            found = compare_means(*sizes, resample=given.resample("compared sizes"), unit=SETS)
-        else:
-            found = compare_means(
-                people.values,
-                given.values,
-                resample=given.resample("compared"),
-                within=given.ends,
-                unit=given.unit,
-            )
-        return dict(plain(found))
+            return compare_means(*sizes, resample=given.resample("compared sizes"), unit=SETS)
+        return compare_means(
+            people.values,
+            given.values,
+            resample=given.resample("compared"),
+            within=given.ends,
+            unit=given.unit,
+        )
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """Pearson's r of the group's means with people's; yes and no are compared as labels."""

@@ -14,6 +14,7 @@ from analytics.display.tables import DASH, Builder, TableCell, columns, head, wo
 from analytics.figures.aspect_figure import overall_aspects
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput
+from analytics.figures.needs import DerivedJudges
 from analytics.figures.report_view import ReportView
 from analytics.frames.arrays import AnswersFrame, response_places
 from analytics.frames.aspects import (
@@ -26,7 +27,7 @@ from analytics.frames.aspects import (
     weighted_scores,
 )
 from analytics.frames.measures import picked_beside_others, picks_of_people
-from analytics.statistics.core.estimates import TidyDataError, plain
+from analytics.statistics.core.estimates import Estimate, TidyDataError
 from analytics.statistics.core.resampling import mean_estimate, mean_within
 from analytics.statistics.core.tidy import Floats
 from analytics.statistics.judges.measures import associate, preference_accuracy
@@ -75,7 +76,43 @@ class Way:
     weights: Sequence[float] | None
 
 
+@dataclass(frozen=True)
+class WayOfSystem:
+    """The mean score of a system."""
+
+    system: str
+    mean: Estimate
+
+
+@dataclass(frozen=True)
+class WayToOverall:
+    """Scores by one way, beside people's mean overall rating, and the share of people's picks that it rates above
+    another response: None where they pick none.
+
+    `weights` are points, in the order of the aspects, of fitted ones those of all folds together, though scores go by
+    those of the other folds; None of the direct rating.
+    """
+
+    way: str
+    weights: tuple[float, ...] | None
+    by_system: tuple[WayOfSystem, ...]
+    pearson: Estimate
+    spearman: Estimate
+    accuracy: Estimate | None
+
+
+@dataclass(frozen=True)
+class WaysToOverall:
+    """Ways to the overall rating, from what the members of a judge of weighted aspects said."""
+
+    members: tuple[str, ...]
+    aspects: tuple[str, ...]
+    ways: tuple[WayToOverall, ...]
+
+
 class WeightedAspectsFigure(Figure):
+    record_type = WaysToOverall
+    needs = (DerivedJudges,)
     heading = "judges"
     place = 25
     deferred_as = "judges by weighted aspects"
@@ -90,30 +127,27 @@ class WeightedAspectsFigure(Figure):
 
     def is_of(self, given: FigureInput) -> bool:
         assert isinstance(given, AnswerInput)
-        about = given.terms.derived.get(given.group_key, {})
-        return given.people is not None and bool(
-            (_of_members(given, about) if about else _of_itself(given))[0]
-        )
+        return given.people is not None and bool(_aspects(given, self.need(given, DerivedJudges))[0])
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> WaysToOverall | None:
         """Every way to the overall rating from what the members of a judge of weighted aspects said, or from what
         any judge that rated both said itself (LFQA section 5.3, there LLM and W-LLM)."""
         assert isinstance(given, AnswerInput)
-        about = given.terms.derived.get(given.group_key, {})
-        frame, overall = given.frame, given.question
-        aspects, keys = _of_members(given, about) if about else _of_itself(given)
+        derived = self.need(given, DerivedJudges)
+        frame, overall, about = given.frame, given.question, derived.about(given.group_key)
+        aspects, keys = _aspects(given, derived)
         rated = aspect_ratings(frame, keys, overall, aspects, pooled=True)
         if not rated.complete.any():
             return None
-        return {
-            "members": [group.label for group in frame.groups if group.key in keys],
-            "aspects": [each.prompt for each in aspects],
-            "ways": [
+        return WaysToOverall(
+            tuple(group.label for group in frame.groups if group.key in keys),
+            tuple(each.prompt for each in aspects),
+            tuple(
                 _record(given, rated, way)
                 for way in _ways(given, rated, aspects, about)
                 if np.isfinite(way.scores).any()
-            ],
-        }
+            ),
+        )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.judged:
@@ -143,10 +177,14 @@ def _of_members(given: AnswerInput, about: Mapping[str, Any]) -> tuple[Sequence[
     return aspects, list(about["members"].values())
 
 
-def _of_itself(given: AnswerInput) -> tuple[Sequence[QuestionSpec], list[str]]:
+def _aspects(given: AnswerInput, derived: DerivedJudges) -> tuple[Sequence[QuestionSpec], list[str]]:
+    """The aspects, and the groups whose ratings of them are read."""
+    about = derived.about(given.group_key)
+    if about:
+        return _of_members(given, about)
     if given.group.kind != Rater.Kind.JUDGE or given.group.heuristic:
         return (), []
-    return overall_aspects(given), [given.group_key]
+    return overall_aspects(given, derived), [given.group_key]
 
 
 def _overall_of_people(given: AnswerInput) -> AspectRatings:
@@ -198,7 +236,7 @@ def _ways(
     yield weighted("equal", np.full(len(keys), equal))
 
 
-def _record(given: AnswerInput, rated: AspectRatings, way: Way) -> Record:
+def _record(given: AnswerInput, rated: AspectRatings, way: Way) -> WayToOverall:
     people = _overall_of_people(given)
     ours, theirs = rated.beside(people)
     there = np.isfinite(way.scores[ours])
@@ -208,17 +246,17 @@ def _record(given: AnswerInput, rated: AspectRatings, way: Way) -> Record:
     found = associate(
         way.scores[ours], people.overall[theirs], rated.query[ours], resample=resample, unit=unit
     )
-    return {
-        "way": way.name,
-        "weights": None if way.weights is None else list(way.weights),
-        "by_system": _by_system(given, rated, way),
-        "pearson": plain(found.pearson),
-        "spearman": plain(found.spearman),
-        "accuracy": _accuracy(given, rated, way),
-    }
+    return WayToOverall(
+        way.name,
+        None if way.weights is None else tuple(way.weights),
+        _by_system(given, rated, way),
+        found.pearson,
+        found.spearman,
+        _accuracy(given, rated, way),
+    )
 
 
-def _by_system(given: AnswerInput, rated: AspectRatings, way: Way) -> list[Record]:
+def _by_system(given: AnswerInput, rated: AspectRatings, way: Way) -> tuple[WayOfSystem, ...]:
     """The mean score of each system, of what is of one."""
     items = given.frame.items
     if given.question.over == Over.RESPONSE:
@@ -240,11 +278,11 @@ def _by_system(given: AnswerInput, rated: AspectRatings, way: Way) -> list[Recor
                 resample=given.resample(f"mean by weighted aspects {way.name}, {key}"),
                 empty="The system has no score.",
             )
-            rows.append({"system": key, "mean": plain(mean)})
-    return rows
+            rows.append(WayOfSystem(key, mean))
+    return tuple(rows)
 
 
-def _accuracy(given: AnswerInput, rated: AspectRatings, way: Way) -> Any:
+def _accuracy(given: AnswerInput, rated: AspectRatings, way: Way) -> Estimate | None:
     """None where people pick no response."""
     picks = picks_of_people(given.frame)
     if given.question.over != Over.RESPONSE or picks is None:
@@ -255,10 +293,8 @@ def _accuracy(given: AnswerInput, rated: AspectRatings, way: Way) -> Any:
     chosen, other, query = picked_beside_others(picks, scores * towards_best(given.question))
     if not (np.isfinite(chosen) & np.isfinite(other)).any():
         return None
-    return plain(
-        preference_accuracy(
-            chosen, other, query, resample=given.resample(f"picks by weighted aspects {way.name}")
-        )
+    return preference_accuracy(
+        chosen, other, query, resample=given.resample(f"picks by weighted aspects {way.name}")
     )
 
 

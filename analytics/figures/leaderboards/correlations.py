@@ -1,6 +1,8 @@
 """Correlations of leaderboards: between splits, between groups of raters, and between prompts of one judge."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -8,11 +10,15 @@ from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, groups_after
-from analytics.figures.leaderboards.standings import SPLIT_NAMES
-from analytics.figures.report_view import CELLS, PairView, ReportView, group_head
-from analytics.statistics.core.estimates import plain
+from analytics.figures.needs import PromptConditions
+from analytics.figures.report_view import CELLS, SPLIT_NAMES, PairView, ReportView, group_head
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import Bools
-from analytics.statistics.leaderboards.correlation import LEAST_SYSTEMS, leaderboard_correlation
+from analytics.statistics.leaderboards.correlation import (
+    LEAST_SYSTEMS,
+    LeaderboardCorrelation,
+    leaderboard_correlation,
+)
 from analytics.statistics.leaderboards.scores import splits_of
 from evaluation.protocols import QuestionSpec
 
@@ -21,7 +27,45 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 RELATIONS = {"raters": "raters", "prompts": "prompts of one judge"}
 
 
+Relation = Literal["raters", "prompts"]
+
+
+@dataclass(frozen=True)
+class SplitCorrelation:
+    """Correlations between the group's leaderboards of two splits."""
+
+    arm: str
+    one: str
+    other: str
+    pearson: Estimate
+    spearman: Estimate
+    kendall: Estimate
+
+
+@dataclass(frozen=True)
+class BoardCorrelation:
+    """Correlations between the leaderboards of the group and of another, by its key, on the same items.
+
+    Their relation is one of prompts where both are conditions of one judge.
+    """
+
+    arm: str
+    group: str
+    relation: Relation
+    pearson: Estimate
+    spearman: Estimate
+    kendall: Estimate
+
+
+@dataclass(frozen=True)
+class LeaderboardCorrelations:
+    splits: tuple[SplitCorrelation, ...]
+    groups: tuple[BoardCorrelation, ...]
+
+
 class CorrelationsFigure(Figure):
+    record_type = LeaderboardCorrelations
+    needs = (PromptConditions,)
     heading = "leaderboard"
     place = 20
     deferred_as = "correlations of leaderboards"
@@ -34,7 +78,7 @@ class CorrelationsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> LeaderboardCorrelations | None:
         """HREF, sections 4.3 and 5.2; each two groups stand in the record of the one that comes first."""
         assert isinstance(given, PairInput)
         if len(given.competing.competing) < LEAST_SYSTEMS:
@@ -42,18 +86,19 @@ class CorrelationsFigure(Figure):
         arms = [
             (given.items.arms[arm], given.items.arm == arm) for arm in np.unique(given.items.arm).tolist()
         ]
-        splits = [each for name, mask in arms for each in _splits(given, name, mask)]
-        groups = [
-            {
-                "arm": name,
-                "group": other.group_key,
-                "relation": _relation(given, other),
-                **_between(given, other, mask),
-            }
+        splits = tuple(each for name, mask in arms for each in _splits(given, name, mask))
+        conditions = self.need(given, PromptConditions).full
+        groups = tuple(
+            BoardCorrelation(
+                name,
+                other.group_key,
+                _relation(given, other, conditions),
+                **vars(_between(given, other, mask)),
+            )
             for other in groups_after(given)
             for name, mask in arms
-        ]
-        return {"splits": splits, "groups": groups} if splits or groups else None
+        )
+        return LeaderboardCorrelations(splits, groups) if splits or groups else None
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
         return view.per_pair(_of_pair)
@@ -68,26 +113,25 @@ class CorrelationsFigure(Figure):
 FIGURE = CorrelationsFigure()
 
 
-def _splits(given: PairInput, arm: str, in_arm: Bools) -> Iterator[Record]:
+def _splits(given: PairInput, arm: str, in_arm: Bools) -> Iterator[SplitCorrelation]:
     scores = given.competing
     rates = [
         (name, scores.where((mask & in_arm)[scores.item]).rates()) for name, mask in splits_of(given.items)
     ]
     for at, (one, of_one) in enumerate(rates):
         for other, of_other in rates[at + 1 :]:
-            yield {"arm": arm, "one": one, "other": other, **plain(leaderboard_correlation(of_one, of_other))}
+            yield SplitCorrelation(arm, one, other, **vars(leaderboard_correlation(of_one, of_other)))
 
 
-def _between(one: PairInput, other: PairInput, in_arm: Bools) -> Record:
+def _between(one: PairInput, other: PairInput, in_arm: Bools) -> LeaderboardCorrelation:
     mine, theirs = one.competing, other.competing
     # Rows are the same items and systems for every group.
     both = np.isfinite(mine.score) & np.isfinite(theirs.score) & in_arm[mine.item]
-    return dict(plain(leaderboard_correlation(mine.where(both).rates(), theirs.where(both).rates())))
+    return leaderboard_correlation(mine.where(both).rates(), theirs.where(both).rates())
 
 
-def _relation(one: PairInput, other: PairInput) -> str:
+def _relation(one: PairInput, other: PairInput, conditions: Mapping[str, str]) -> Relation:
     """Prompts, where both are conditions of one judge; one of them may be the condition with everything."""
-    conditions = one.terms.conditions
     judges = {conditions.get(each.group_key, each.group_key) for each in (one, other)}
     known = any(each.group_key in conditions for each in (one, other))
     return "prompts" if known and len(judges) == 1 else "raters"

@@ -1,7 +1,8 @@
 """Win rates of systems at equal lengths, beside the plain ones; where nothing is missing, those of AlpacaEval 2."""
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.needs import StudyMeasures
 from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
-from analytics.statistics.core.estimates import plain
+from analytics.frames.measures import MeasureValues
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.folds import folds_by_query
 from analytics.statistics.core.tidy import FIRST, SECOND, Bools, Floats, Ints
 from analytics.statistics.leaderboards.length_control import (
@@ -31,7 +34,10 @@ KEY = "leaderboards/length_controlled"
 FOLDS = 5
 # The baseline's own model, told to be concise or verbose, is named as on AlpacaEval's leaderboard.
 GAMED = ("_concise", "_verbose")
-GIVEN, ESTIMATED, NOTHING = "given", "estimated", ""
+GIVEN: Final = "given"
+ESTIMATED: Final = "estimated"
+NOTHING: Final = ""
+Difficulties = Literal["given", "estimated", ""]
 ONE_LENGTH = "The difference of lengths is always the same."
 NO_DIFFICULTY = "No other system was judged on these queries."
 # With a larger share of items in which one and the same system's response is longer.
@@ -64,7 +70,37 @@ ALPACA_EVAL = Names(
 OURS = Names("Win rates at equal lengths", "Win rate at equal lengths", "At equal lengths")
 
 
+@dataclass(frozen=True)
+class LengthControlledRate:
+    """A system's expected win rate at equal lengths, the plain one, and what length control does to it.
+
+    `longer` is the share of items in which its response is longer, one of equal length being half. `gamed`: the
+    baseline's concise and verbose versions are in the fit; with given difficulties of the instructions the rate is then
+    AlpacaEval's. `length` and `difficulty` are coefficients, None where these do not vary, `penalty` C.
+    """
+
+    arm: str
+    system: str
+    opponent: str
+    longer: float
+    difficulties: Difficulties
+    gamed: bool
+    rate: Estimate
+    plain: Estimate
+    change: Estimate
+    length: float | None
+    difficulty: float | None
+    penalty: float
+
+
+@dataclass(frozen=True)
+class LengthControlledRates:
+    rates: tuple[LengthControlledRate, ...]
+
+
 class LengthControlledFigure(Figure):
+    record_type = LengthControlledRates
+    needs = (StudyMeasures,)
     heading = "leaderboard"
     place = 15
     deferred_as = "win rates at equal lengths"
@@ -80,7 +116,7 @@ class LengthControlledFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> LengthControlledRates | None:
         """None with fewer than ten queries, and without a baseline where there are more than 15 pairs."""
         assert isinstance(given, PairInput)
         items = given.items
@@ -88,7 +124,9 @@ class LengthControlledFigure(Figure):
         against = given.terms.baseline in items.systems
         if len(judged) < LEAST_QUERIES or (not against and len(items.pairs) > MOST_PAIRS):
             return None
-        return {"rates": [rate for arm in np.unique(items.arm).tolist() for rate in _rates(given, arm)]}
+        arms = np.unique(items.arm).tolist()
+        measures = self.need(given, StudyMeasures).values
+        return LengthControlledRates(tuple(rate for arm in arms for rate in _rates(given, arm, measures)))
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
         return view.per_pair(_of_pair)
@@ -111,12 +149,12 @@ class LengthControlledFigure(Figure):
 FIGURE = LengthControlledFigure()
 
 
-def _rates(given: PairInput, arm: int) -> Iterator[Record]:
+def _rates(given: PairInput, arm: int, measures: Sequence[MeasureValues]) -> Iterator[LengthControlledRate]:
     items, baseline = given.items, given.terms.baseline
     rows, turned = rows_of_pairs(items, arm, baseline)
     if not len(rows):
         return
-    made, known = _all_rows(given, rows, turned)
+    made, known = _all_rows(given, rows, turned, measures)
     pair = items.pair[rows]
     parts: dict[tuple[str, str], LengthRows] = {}
     for code in np.unique(pair):
@@ -129,24 +167,26 @@ def _rates(given: PairInput, arm: int) -> Iterator[Record]:
     gamed = [parts[each] for each in versions] if all(each in parts for each in versions) else []
     for (system, opponent), of_pair in parts.items():
         found = length_controlled(of_pair, gamed=gamed, resample=given.resample("length control"))
-        yield {
-            "arm": items.arms[arm],
-            "system": system,
-            "opponent": opponent,
-            "longer": float((np.sign(of_pair.longer) / 2 + 0.5).mean()),
-            "difficulties": _difficulties_of(found, known),
-            "gamed": bool(gamed),
-            **plain(found),
-        }
+        yield LengthControlledRate(
+            items.arms[arm],
+            system,
+            opponent,
+            longer=float((np.sign(of_pair.longer) / 2 + 0.5).mean()),
+            difficulties=_difficulties_of(found, known),
+            gamed=bool(gamed),
+            **vars(found),
+        )
 
 
-def _difficulties_of(found: LengthControlled, known: bool) -> str:
+def _difficulties_of(found: LengthControlled, known: bool) -> Difficulties:
     if known:
         return GIVEN
     return NOTHING if found.difficulty is None else ESTIMATED
 
 
-def _all_rows(given: PairInput, rows: Ints, turned: Bools) -> tuple[LengthRows, bool]:
+def _all_rows(
+    given: PairInput, rows: Ints, turned: Bools, measures: Sequence[MeasureValues]
+) -> tuple[LengthRows, bool]:
     """Every item from the side of its system, and True where difficulties are given; they are of a baseline only."""
     items = given.items
     scores = item_scores(given.group.judgments, len(items))[rows, np.where(turned, SECOND, FIRST)]
@@ -157,17 +197,17 @@ def _all_rows(given: PairInput, rows: Ints, turned: Bools) -> tuple[LengthRows, 
         fold = folds_by_query(query, FOLDS, given.resample("length control").rng("folds"))
     if given.terms.baseline not in items.systems:
         return LengthRows(scores, longer, np.zeros(len(rows)), query, fold), False
-    difficulty = _given_difficulties(given)[rows]
+    difficulty = _given_difficulties(len(items), measures)[rows]
     known = bool(np.isfinite(difficulty).all())
     if not known:
         difficulty = difficulties(items.pair[rows].astype(np.int64), scores, longer, query, fold)
     return LengthRows(scores, longer, difficulty, query, fold), known
 
 
-def _given_difficulties(given: PairInput) -> Floats:
+def _given_difficulties(n_items: int, measures: Iterable[MeasureValues]) -> Floats:
     """The measure of that name by item, nan where there is none."""
-    found = np.full(len(given.items), np.nan)
-    for each in given.measures:
+    found = np.full(n_items, np.nan)
+    for each in measures:
         if (
             each.measure.means_same(INSTRUCTION_DIFFICULTY)
             and each.measure.name == INSTRUCTION_DIFFICULTY.name
@@ -188,7 +228,7 @@ def _names_of(rates: list[Record]) -> Names:
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    for group in view.led_together:
+    for group in view.groups_judges_pooled:
         if KEY not in group:
             continue
         rates = group[KEY]["rates"]

@@ -1,6 +1,7 @@
 """p-values between systems against the number of queries: how many queries tell systems apart."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,11 +11,9 @@ from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
-from analytics.figures.leaderboards.standings import SPLIT_NAMES
-from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
-from analytics.statistics.core.estimates import plain
+from analytics.figures.report_view import CELLS, SPLIT_NAMES, PairView, ReportView, tag_of
 from analytics.statistics.core.tidy import Bools
-from analytics.statistics.leaderboards.sample_sizes import DRAWS, LEVEL, p_against_n
+from analytics.statistics.leaderboards.sample_sizes import DRAWS, LEVEL, SizePoint, p_against_n
 from analytics.statistics.leaderboards.scores import splits_of
 from evaluation.protocols import QuestionSpec
 
@@ -22,7 +21,30 @@ KEY = "leaderboards/sample_sizes"
 LINES = {"mean": "mean", "quantile_80": "80th percentile", "quantile_90": "90th percentile"}
 
 
+@dataclass(frozen=True)
+class SampleSizeCurve:
+    """p-values over pairs of systems by the number of queries in a sample; of all splits where it is None.
+
+    `queries` have scores of two systems or more; `enough_80` and `enough_90` are the least numbers of queries tried
+    from which on the 80th, or 90th, percentile is below 0.05.
+    """
+
+    arm: str
+    split: str | None
+    systems: int
+    queries: int
+    points: tuple[SizePoint, ...]
+    enough_80: int | None
+    enough_90: int | None
+
+
+@dataclass(frozen=True)
+class SampleSizeCurves:
+    curves: tuple[SampleSizeCurve, ...]
+
+
 class SampleSizesFigure(Figure):
+    record_type = SampleSizeCurves
     heading = "leaderboard"
     place = 30
     deferred_as = "p-values by the number of items"
@@ -35,7 +57,7 @@ class SampleSizesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> SampleSizeCurves | None:
         """HREF Figure 6."""
         assert isinstance(given, PairInput)
         # A study that may stop by it has no test of a fixed number of queries.
@@ -49,8 +71,8 @@ class SampleSizesFigure(Figure):
                 _curve(given, given.items.arms[arm], split, in_arm & mask)
                 for split, mask in splits_of(given.items)
             ]
-        curves = [curve for curve in found if curve is not None]
-        return {"curves": curves} if curves else None
+        curves = tuple(curve for curve in found if curve is not None)
+        return SampleSizeCurves(curves) if curves else None
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
         return view.per_pair(_of_pair)
@@ -66,14 +88,14 @@ class SampleSizesFigure(Figure):
 FIGURE = SampleSizesFigure()
 
 
-def _curve(given: PairInput, arm: str, split: str | None, mask: Bools) -> Record | None:
+def _curve(given: PairInput, arm: str, split: str | None, mask: Bools) -> SampleSizeCurve | None:
     scores = given.competing.where(mask[given.competing.item]).by_query()
     found = p_against_n(scores, resample=given.resample(f"p against n {arm} {split or ''}".strip()))
-    return None if found is None else {"arm": arm, "split": split, **plain(found)}
+    return None if found is None else SampleSizeCurve(arm, split, **vars(found))
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    for group in view.led_together:
+    for group in view.groups_judges_pooled:
         for curve in group.get(KEY, {}).get("curves", ()):
             parts = [view.arm(curve["arm"])] if view.several_arms else []
             parts += [SPLIT_NAMES[curve["split"]]] if curve["split"] else []

@@ -1,7 +1,7 @@
 """The leaderboard: systems by their expected win rates, overall, by category and by split."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,22 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
-from analytics.figures.report_view import CELLS, SMALL, PairView, ReportView, by_size, joined, tag_of
-from analytics.statistics.core.estimates import plain
+from analytics.figures.report_view import (
+    CELLS,
+    SMALL,
+    SPLIT_NAMES,
+    PairView,
+    ReportView,
+    by_size,
+    joined,
+    tag_of,
+)
 from analytics.statistics.core.tidy import Bools
-from analytics.statistics.leaderboards.leaderboard import leaderboard
+from analytics.statistics.leaderboards.leaderboard import Standing, leaderboard
 from analytics.statistics.leaderboards.scores import splits_of
 from evaluation.protocols import QuestionSpec
 
 KEY = "leaderboards/standings"
-SPLIT_NAMES = {"private": "Private", "dev": "Development", "agreement": "Agreement"}
 NO_CATEGORY = {"": "none"}
 # Of more categories than this there is a row each.
 MOST_COLUMNS = 12
@@ -30,7 +37,26 @@ RANKED = (
 )
 
 
+@dataclass(frozen=True)
+class Leaderboard:
+    """A leaderboard of an arm, best first: over all, or of a category or a split."""
+
+    arm: str
+    category: str | None
+    split: str | None
+    standings: tuple[Standing, ...]
+
+
+@dataclass(frozen=True)
+class Leaderboards:
+    """By arm: over everything, then by category, then by split; against the baseline, if there is one."""
+
+    against: str
+    boards: tuple[Leaderboard, ...]
+
+
 class StandingsFigure(Figure):
+    record_type = Leaderboards
     heading = "leaderboard"
     place = 10
     stops_with = ("win_rate",)
@@ -43,17 +69,17 @@ class StandingsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> Leaderboards | None:
         """HREF Tables 5 and 7."""
         assert isinstance(given, PairInput)
         if len(given.items.systems) < 3 or len(given.competing.competing) < 2:
             return None
         baseline = given.terms.baseline
         arms = np.unique(given.items.arm).tolist()
-        return {
-            "against": baseline if baseline in given.items.systems else "",
-            "boards": [board for arm in arms for board in _boards(given, arm)],
-        }
+        return Leaderboards(
+            baseline if baseline in given.items.systems else "",
+            tuple(board for arm in arms for board in _boards(given, arm)),
+        )
 
     def intro(self, view: ReportView) -> str:
         against = next((record["against"] for record in self.records(view)), "")
@@ -77,7 +103,7 @@ class StandingsFigure(Figure):
 FIGURE = StandingsFigure()
 
 
-def _boards(given: PairInput, arm: int) -> Iterator[Record]:
+def _boards(given: PairInput, arm: int) -> Iterator[Leaderboard]:
     """One arm's leaderboard, those of its categories, and those of its splits."""
     items = given.items
     in_arm: Bools = items.arm == arm
@@ -89,10 +115,10 @@ def _boards(given: PairInput, arm: int) -> Iterator[Record]:
         yield _board(given, name, None, split, in_arm & mask)
 
 
-def _board(given: PairInput, arm: str, category: str | None, split: str | None, mask: Bools) -> Record:
+def _board(given: PairInput, arm: str, category: str | None, split: str | None, mask: Bools) -> Leaderboard:
     scores = given.competing.where(mask[given.competing.item])
     standings = leaderboard(scores, resample=given.resample("leaderboard"))
-    return {"arm": arm, "category": category, "split": split, "standings": plain(standings)}
+    return Leaderboard(arm, category, split, tuple(standings))
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:

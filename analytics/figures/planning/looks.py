@@ -1,6 +1,8 @@
 """The stopping rule of a study: the interval of each pair that holds at every look, and whether it is met."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -8,13 +10,15 @@ from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.needs import EarlierPreferences
 from analytics.figures.report_view import PairView, ReportView
+from analytics.frames.needs import NeedSource
 from analytics.frames.rows import JURY
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.tidy import Ints, ItemCell
 from analytics.statistics.planning.looks import complete_queries, looks_at, query_values
 from evaluation import design
-from evaluation.models import Rater, Status
+from evaluation.models import Rater, Role, Status
 from evaluation.protocols import QuestionSpec
 from evaluation.stopping import STOPPABLE, StoppingRule
 
@@ -22,7 +26,54 @@ LEVEL = 0.95
 NO_OTHERS = "Krippendorff's alpha and win rates by majority have no interval that holds at every look."
 
 
+@dataclass(frozen=True)
+class LatestLook:
+    """The latest look at a pair in a setting, `complete` of whose `queries` have all judgments of every item.
+
+    `met_at` are the queries with which the rule was first met.
+    """
+
+    arm: str | None
+    system_1: str | None
+    system_2: str | None
+    category: str | None
+    estimate: Estimate
+    complete: int
+    queries: int
+    met_at: int | None
+
+
+@dataclass(frozen=True)
+class LooksAtPairs:
+    """The stopping rule as it was registered, and the level of all pairs together, at every look.
+
+    `withdrawn` are items withdrawn since launch, which no query has any more.
+    """
+
+    rule: Mapping[str, str | float]
+    level: float
+    withdrawn: int
+    pairs: tuple[LatestLook, ...]
+
+
+@dataclass(frozen=True)
+class GatheredJudgments:
+    """Of a study with a stopping rule the items that were withdrawn, and the judgments by people that an item is to
+    get."""
+
+    withdrawn: int
+    redundancy: int
+
+    @classmethod
+    def of(cls, source: NeedSource) -> Self:
+        study, may_stop = source.study, bool(source.spec.get("stopping"))
+        withdrawn = study.items.filter(role=Role.MAIN, withdrawn_at__isnull=False)
+        return cls(withdrawn.count() if may_stop else 0, study.redundancy)
+
+
 class LooksFigure(Figure):
+    record_type = LooksAtPairs
+    needs = (EarlierPreferences, GatheredJudgments)
     heading = "stopping"
     place = 1
     definition = (
@@ -33,24 +84,24 @@ class LooksFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> LooksAtPairs | None:
         """Of people's first preference alone; pairs share the error."""
         assert isinstance(given, PairInput)
         rule = given.terms.stopping
+        earlier = self.need(given, EarlierPreferences).before(given.question, given.group_key)
         # The queries and the order that a view leaves are not those that the rule was registered for.
         if given.terms.is_view:
             return None
-        if rule is None or given.earlier or given.group_key != Rater.Kind.PERSON or given.group.kind == JURY:
+        if rule is None or earlier or given.group_key != Rater.Kind.PERSON or given.group.kind == JURY:
             return None
         cells = list(given.items.cells(("arm", "pair")))
         level = 1 - (1 - LEVEL) / max(len(cells), 1)
         order = np.array(design.looks_order(given.items.queries, given.terms.seed), dtype=np.int64)
-        return {
-            "rule": rule.stored,
-            "level": LEVEL,
-            "withdrawn": given.terms.withdrawn,
-            "pairs": [{**plain(cell), **_looks(given, rule, rows, order, level)} for cell, rows in cells],
-        }
+        gathered = self.need(given, GatheredJudgments)
+        pairs = tuple(
+            _latest(given, rule, cell, rows, order, level, gathered.redundancy) for cell, rows in cells
+        )
+        return LooksAtPairs(rule.stored, LEVEL, gathered.withdrawn, pairs)
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
         return view.per_pair(self._of_pair)
@@ -98,19 +149,28 @@ class LooksFigure(Figure):
 FIGURE = LooksFigure()
 
 
-def _looks(given: PairInput, rule: StoppingRule, rows: Ints, order: Ints, level: float) -> Record:
+def _latest(
+    given: PairInput,
+    rule: StoppingRule,
+    cell: ItemCell,
+    rows: Ints,
+    order: Ints,
+    level: float,
+    redundancy: int,
+) -> LatestLook:
     items, n = given.items, len(given.items.queries)
     counts, query = given.counts[rows], items.query[rows]
     values = query_values(counts, query, n, rule.figure)
-    complete = complete_queries(counts, query, n, max(given.terms.redundancy, 1))
+    complete = complete_queries(counts, query, n, max(redundancy, 1))
     here = order[np.isin(order, query)]
     found = looks_at(values, complete, here, half_width=rule.half_width, level=level)
-    return {
-        "estimate": plain(found.estimate),
-        "complete": found.complete,
-        "queries": found.queries,
-        "met_at": found.met_at,
-    }
+    return LatestLook(
+        **vars(cell),
+        estimate=found.estimate,
+        complete=found.complete,
+        queries=found.queries,
+        met_at=found.met_at,
+    )
 
 
 def _withdrawn(n: int) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Best picks: which system's response is the best of several."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,18 +13,85 @@ from analytics.display.tables import DASH, P_COLUMNS, Builder, Table, TableCell,
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import SYSTEM_KINDS, ReportView, anchor_of, joined, subject, tag_of
 from analytics.figures.strip import leading_fact
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.preferences.best_picks import SamePick, offered_together, pick_shares, same_pick
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
 
+@dataclass(frozen=True)
+class SystemPicks:
+    """A system's share of picks, what picking at random would give, and the test of a share equal to that.
+
+    `group` is the same for systems that were on an item together, directly or through others.
+    """
+
+    system: str
+    share: Estimate
+    n_picked: int
+    chance: float | None
+    test: Tested | None
+    group: int
+
+
+@dataclass(frozen=True)
+class KindPicks:
+    """The share of picks of systems of one kind, which is not tested."""
+
+    kind: str
+    share: Estimate
+    n_picked: int
+    chance: float | None
+    test: Tested | None
+
+
+@dataclass(frozen=True)
+class AgreedPick:
+    """A system, None for a tie, and the items of which all raters pick it, and of which more than half do."""
+
+    system: str | None
+    n_all_same: int
+    n_majority: int
+
+
+@dataclass(frozen=True)
+class SamePicks:
+    """Shares of items on which raters pick the same response.
+
+    By chance: had each pick been drawn by the systems' shares of picks; None without an item of two. `by_most` counts
+    items by the greatest number of raters who share a pick.
+    """
+
+    all_same: Estimate
+    two_same: Estimate
+    n_all_same: int
+    n_two_same: int
+    by_most: tuple[int, ...]
+    agreed: tuple[AgreedPick, ...]
+    all_same_by_chance: float | None
+    two_same_by_chance: float | None
+
+
+@dataclass(frozen=True)
+class BestPicks:
+    by_system: tuple[SystemPicks, ...]
+    by_kind: tuple[KindPicks, ...]
+    tie: Estimate
+    same: SamePicks
+    n_items: int
+    n_queries: int
+
+
 class BestPicksFigure(Figure):
+    record_type = BestPicks
+    needs = (SystemKinds,)
     heading = "best-picks"
     place = 10
     finding_place = 20
@@ -35,7 +103,7 @@ class BestPicksFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "picks"
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> BestPicks:
         assert isinstance(given, AnswerInput)
         found, items = given.answers.as_picks(), given.items
         shares = pick_shares(
@@ -47,18 +115,20 @@ class BestPicksFigure(Figure):
         )
         same = same_pick(found, resample=given.resample("same pick"), offered=items.offered)
         groups = offered_together(items.offered[np.unique(found.item)])
-        return {
-            "by_system": [
-                {**plain(share), "system": items.systems[share.system], "group": int(groups[share.system])}
+        return BestPicks(
+            tuple(
+                SystemPicks(
+                    **(vars(share) | {"system": items.systems[share.system]}), group=int(groups[share.system])
+                )
                 for share in shares.systems
                 if share.share.n
-            ],
-            "by_kind": _by_kind(given),
-            "tie": plain(shares.tie),
-            "same": _same_record(same, items.systems),
-            "n_items": shares.n_items,
-            "n_queries": shares.n_queries,
-        }
+            ),
+            _by_kind(given, self.need(given, SystemKinds).of_systems(items.systems)),
+            shares.tie,
+            _same_picks(same, items.systems),
+            shares.n_items,
+            shares.n_queries,
+        )
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """Each system's share of the picks on items that offer it."""
@@ -120,7 +190,7 @@ class BestPicksFigure(Figure):
                         label,
                         [
                             (group, each["share"])
-                            for group in view.voiced(question)
+                            for group in view.plotted(question)
                             for each in group[self.key]["by_system"]
                             if each["system"] == key
                         ],
@@ -155,31 +225,31 @@ class BestPicksFigure(Figure):
 FIGURE = BestPicksFigure()
 
 
-def _by_kind(given: AnswerInput) -> list[Record]:
+def _by_kind(given: AnswerInput, kinds: Sequence[str]) -> tuple[KindPicks, ...]:
     """The same where systems are of several kinds, such as people and models; each kind over all that offer it."""
-    items, names = given.items, sorted(set(given.kinds))
+    items, names = given.items, sorted(set(kinds))
     if len(names) < 2:
-        return []
+        return ()
     # A tie (-1) reads the entry behind the last and stays one.
-    kind = np.array([*(names.index(each) for each in given.kinds), -1], dtype=np.int64)
+    kind = np.array([*(names.index(each) for each in kinds), -1], dtype=np.int64)
     found = given.answers.as_picks()
     coded = type(found)(found.item, found.query, found.rater, found.response, kind[found.system])
     offered = np.zeros((len(items), len(names)), dtype=np.int64)
     for system, code in enumerate(kind[:-1]):
         offered[:, code] += items.offered[:, system]
     shares = pick_shares(coded, len(names), resample=given.resample("picks by kind"), offered=offered)
-    records = []
-    for share in shares.systems:
-        record = plain(share)
-        records.append({"kind": names[record.pop("system")], **record})
-    return records
+    return tuple(
+        KindPicks(names[each.system], each.share, each.n_picked, each.chance, each.test)
+        for each in shares.systems
+    )
 
 
-def _same_record(same: SamePick, systems: Sequence[str]) -> Record:
-    agreed = [
-        {**plain(each), "system": None if each.system < 0 else systems[each.system]} for each in same.agreed
-    ]
-    return {**plain(same), "agreed": agreed}
+def _same_picks(same: SamePick, systems: Sequence[str]) -> SamePicks:
+    agreed = (
+        AgreedPick(None if each.system < 0 else systems[each.system], each.n_all_same, each.n_majority)
+        for each in same.agreed
+    )
+    return SamePicks(**(vars(same) | {"agreed": tuple(agreed)}))
 
 
 def _agreed(view: ReportView, question: Record, key: str) -> Table:
@@ -223,10 +293,10 @@ def _shares(view: ReportView, found: Record) -> Table:
 
 
 def _agreement(view: ReportView, question: Record, key: str) -> DotPlot | None:
-    voices = [(group, group[key]["same"]) for group in view.voiced(question) if key in group]
+    plotted = [(group, group[key]["same"]) for group in view.plotted(question) if key in group]
     return share_plot(
         [
-            (label, [(group, same[share]) for group, same in voices])
+            (label, [(group, same[share]) for group, same in plotted])
             for label, share in (("All the same", "all_same"), ("At least two the same", "two_same"))
         ],
         what="Items on which raters pick the same response",

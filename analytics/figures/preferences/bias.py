@@ -1,6 +1,7 @@
 """Position bias and length bias of a preference."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,18 +16,21 @@ from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head
 from analytics.frames.pairs import UNKNOWN_LAYOUT, PairGroup
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import Bools
 from analytics.statistics.preferences.bias import (
     LEAN,
+    LengthBias,
+    PositionBias,
     length_bias,
     longer_preferred,
     position_bias,
     shown_first_preferred,
 )
-from evaluation.forms import LAYOUTS
+from evaluation.forms.input.screen_record import LAYOUTS
 from evaluation.protocols import QuestionSpec
 
 # The layouts of a screen, and of judgments that don't say which one it was.
@@ -39,7 +43,30 @@ LAYOUT_NAMES = {
 }
 
 
+@dataclass(frozen=True)
+class LayoutBias:
+    """Preferences for the response shown first by a layout of the screen, empty where none is recorded; untested."""
+
+    layout: str
+    share: Estimate
+    bias: Estimate
+    n_first: int
+    n_second: int
+    test: Tested | None
+
+
+@dataclass(frozen=True)
+class Biases:
+    """Preferences for the response shown first, also by layout where judgments differ in it; those for the longer one
+    less those for the shorter."""
+
+    position: PositionBias
+    layouts: tuple[LayoutBias, ...]
+    length: LengthBias
+
+
 class BiasFigure(Figure):
+    record_type = Biases
     heading = "bias"
     place = 10
     finding_place = 40
@@ -51,7 +78,7 @@ class BiasFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> Biases:
         assert isinstance(given, PairInput)
         readings, items = given.group.readings, given.items
         position = position_bias(
@@ -61,23 +88,18 @@ class BiasFigure(Figure):
             resample=given.resample("position bias"),
             tests=given.tests("position bias", 1),
         )
-        by_layout = [
-            {
-                "layout": name,
-                **plain(
-                    position_bias(
-                        readings.label[rows],
-                        readings.first[rows],
-                        items.query[readings.item[rows]],
-                        resample=given.resample(f"position bias {name}"),
-                        tests=None,
-                    )
-                ),
-            }
-            for name, rows in _layouts(given.group)
-        ]
+        by_layout = []
+        for name, rows in _layouts(given.group):
+            found = position_bias(
+                readings.label[rows],
+                readings.first[rows],
+                items.query[readings.item[rows]],
+                resample=given.resample(f"position bias {name}"),
+                tests=None,
+            )
+            by_layout.append(LayoutBias(name, **vars(found)))
         length = length_bias(items, given.group.judgments, resample=given.resample("length bias"))
-        return {"position": plain(position), "layouts": by_layout, "length": plain(length)}
+        return Biases(position, tuple(by_layout), length)
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """The share of preferences for the response shown first, and length bias."""

@@ -1,6 +1,7 @@
 """Bradley-Terry strengths of three systems or more."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
@@ -9,14 +10,21 @@ from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.preferences.bradley_terry import bradley_terry
+from analytics.statistics.preferences.bradley_terry import BradleyTerry, bradley_terry
 from evaluation.protocols import QuestionSpec
 
 KEY = "preferences/bradley_terry"
 
 
+@dataclass(frozen=True)
+class BradleyTerryFits:
+    """Strengths in every arm; none with fewer than three systems."""
+
+    fits: tuple[BradleyTerry, ...]
+
+
 class BradleyTerryFigure(Figure):
+    record_type = BradleyTerryFits
     heading = "strengths"
     place = 10
     deferred_as = "Bradley-Terry strengths"
@@ -32,10 +40,10 @@ class BradleyTerryFigure(Figure):
         assert isinstance(given, PairInput)
         return len(given.items.systems) > 2
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> BradleyTerryFits:
         assert isinstance(given, PairInput)
         found = bradley_terry(given.items, given.group.judgments, resample=given.resample("bradley-terry"))
-        return {"fits": plain(found)}
+        return BradleyTerryFits(tuple(found))
 
     def intro(self, view: ReportView) -> str:
         return (
@@ -62,7 +70,7 @@ FIGURE = BradleyTerryFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    fits = [(group, fit) for group in view.led_together if KEY in group for fit in group[KEY]["fits"]]
+    fits = [(group, fit) for group in view.groups_judges_pooled if KEY in group for fit in group[KEY]["fits"]]
     reasons = {fit["undefined"] for _, fit in fits}
     if len(reasons) == 1 and "" not in reasons:
         yield Block(text=(f"Undefined in every setting. {reasons.pop()}",))

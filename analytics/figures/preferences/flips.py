@@ -1,6 +1,7 @@
 """Flips between two settings: of the system that a pair's majorities prefer, and of single queries."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 
 from analytics.display.blocks import Block
@@ -10,14 +11,22 @@ from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import CELLS, PairView, ReportView, subject, tag_of
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.preferences.flips import pair_flips, query_flips
+from analytics.statistics.preferences.flips import PairFlip, QueryFlips, pair_flips, query_flips
 from evaluation.protocols import QuestionSpec
 
 KEY = "preferences/flips"
 
 
+@dataclass(frozen=True)
+class Flips:
+    """Between every two arms: whether majorities prefer another system, and queries whose majority label differs."""
+
+    pairs: tuple[PairFlip, ...]
+    queries: tuple[QueryFlips, ...]
+
+
 class FlipsFigure(Figure):
+    record_type = Flips
     heading = "flips"
     place = 10
     finding_place = 10
@@ -31,7 +40,7 @@ class FlipsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> Flips:
         """Between every two arms."""
         assert isinstance(given, PairInput)
         items, judgments = given.listed_alone
@@ -39,20 +48,20 @@ class FlipsFigure(Figure):
         arms = items.arms
         between = [(first, second) for at, first in enumerate(arms) for second in arms[at + 1 :]]
         tests = given.tests("flips", len(between) * len(items.pairs))
-        return {
-            "pairs": [
-                plain(flip)
+        return Flips(
+            tuple(
+                flip
                 for first, second in between
                 for flip in pair_flips(
                     items, judgments, first=first, second=second, resample=resample, tests=tests
                 )
-            ],
-            "queries": [
-                plain(flip)
+            ),
+            tuple(
+                flip
                 for first, second in between
                 for flip in query_flips(items, judgments, first=first, second=second, resample=resample)
-            ],
-        }
+            ),
+        )
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for flip in record["pairs"]:
@@ -166,7 +175,7 @@ def _margins(view: ReportView, group: Record, moved: list[Record]) -> str:
 def _of_pair(view: PairView) -> Iterator[Block]:
     if not view.several_arms:
         return
-    for group in (each for each in view.panels if each[KEY]["pairs"]):
+    for group in (each for each in view.groups_of_several if each[KEY]["pairs"]):
         folded = group is not view.leading
         yield Block(
             view.title_for(group, "Flips") if folded else "",

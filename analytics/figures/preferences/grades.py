@@ -1,6 +1,7 @@
 """Graded preferences: by how much one response is better than the other."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import CELLS, PairView, ReportView, group_head, number, tag_of
 from analytics.statistics.agreement.value_alpha import alpha_of_values
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.preferences.grades import lean_to_first
 from analytics.statistics.ratings.scales import (
@@ -27,7 +28,52 @@ from evaluation.protocols import QuestionSpec
 KEY = "preferences/grades"
 
 
+@dataclass(frozen=True)
+class GradeWord:
+    """The study's own word for a distance from a tie."""
+
+    distance: int
+    label: str
+
+
+@dataclass(frozen=True)
+class GradeShare:
+    """The number and share of judgments with a grade."""
+
+    grade: float
+    n: int
+    share: Estimate
+
+
+@dataclass(frozen=True)
+class GradedCell:
+    """The grades of one pair in one arm."""
+
+    arm: str | None
+    system_1: str | None
+    system_2: str | None
+    category: str | None
+    mean: Estimate
+    standard_deviation: float | None
+    n_units: int
+    n_queries: int
+    distribution: tuple[GradeShare, ...]
+
+
+@dataclass(frozen=True)
+class GradesGiven:
+    """Grades of preference, with Krippendorff's ordinal alpha and the mean grade towards the response shown first, of
+    every reading."""
+
+    words: tuple[GradeWord, ...]
+    alpha: Estimate
+    distribution: tuple[GradeShare, ...]
+    by_cell: tuple[GradedCell, ...]
+    to_first: Estimate
+
+
 class GradesFigure(Figure):
+    record_type = GradesGiven
     heading = "grades"
     place = 10
     beside = (CELLS,)
@@ -39,7 +85,7 @@ class GradesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS and bool(question.grades)
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> GradesGiven | None:
         """By arm and pair, towards the second system; None where nobody gave a grade."""
         assert isinstance(given, PairInput)
         grades, raw = given.group.grades, given.group.graded_readings
@@ -73,17 +119,17 @@ class GradesFigure(Figure):
             values, level="ordinal", points=points, resample=given.resample("grades alpha")
         )
         lean = lean_to_first(raw, items.query, farthest=points[-1], resample=given.resample("grades lean"))
-        return {
-            "words": [{"distance": n, "label": question.label(n)} for n in range(1, int(points[-1]) + 1)],
-            "alpha": plain(agreed),
-            "distribution": _shares(spread),
-            "by_cell": [
-                {**plain(cell), **plain(mean), "distribution": _shares(each)}
+        return GradesGiven(
+            tuple(GradeWord(n, question.label(n)) for n in range(1, int(points[-1]) + 1)),
+            agreed,
+            _shares(spread),
+            tuple(
+                GradedCell(**vars(cell), **vars(mean), distribution=_shares(each))
                 for (cell, _), mean, each in zip(cells, means, spreads, strict=True)
                 if mean.mean.n
-            ],
-            "to_first": plain(lean),
-        }
+            ),
+            lean,
+        )
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """The mean grade of each pair in each setting, towards the second system."""
@@ -116,12 +162,12 @@ class GradesFigure(Figure):
 FIGURE = GradesFigure()
 
 
-def _shares(found: Distribution) -> list[Record]:
+def _shares(found: Distribution) -> tuple[GradeShare, ...]:
     """Number and share of each grade."""
-    return [
-        {"grade": grade, "n": n, "share": plain(share)}
+    return tuple(
+        GradeShare(grade, n, share)
         for grade, n, share in zip(found.points, found.counts, found.shares, strict=True)
-    ]
+    )
 
 
 def _first(view: PairView) -> Record:
@@ -167,13 +213,15 @@ def _by_pair(view: PairView, group: Record, *, folded: bool = False) -> Block:
 
 def _means(view: PairView, first: Record) -> DotPlot | None:
     """The mean grades of everybody who gave some, pair by pair of the first group's."""
-    voices = [group for group in view.voices if KEY in group]
+    plotted = [group for group in view.plotted_groups if KEY in group]
     points = [each["grade"] for each in first[KEY]["distribution"]]
-    found = {(_place(cell), group["key"]): cell["mean"] for group in voices for cell in group[KEY]["by_cell"]}
+    found = {
+        (_place(cell), group["key"]): cell["mean"] for group in plotted for cell in group[KEY]["by_cell"]
+    }
     rows = [
         (
             _row(view, cell),
-            [(group, found[key]) for group in voices if (key := (_place(cell), group["key"])) in found],
+            [(group, found[key]) for group in plotted if (key := (_place(cell), group["key"])) in found],
         )
         for cell in first[KEY]["by_cell"]
     ]

@@ -11,12 +11,12 @@ from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.ratings.places import picked_places
+from analytics.statistics.ratings.places import PickedPlaces, picked_places
 from evaluation.protocols import QuestionSpec
 
 
 class PickedPlacesFigure(Figure):
+    record_type = PickedPlaces
     heading = "bias"
     place = 50
     deferred_as = "picks by place on the screen"
@@ -29,7 +29,7 @@ class PickedPlacesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "picks"
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> PickedPlaces | None:
         """None where the order in which responses were shown is not known."""
         assert isinstance(given, AnswerInput)
         offered = np.count_nonzero(given.items.system >= 0, axis=1)[given.answers.item]
@@ -40,7 +40,7 @@ class PickedPlacesFigure(Figure):
             resample=given.resample("places"),
             tests=given.tests("places", given.items.system.shape[1]),
         )
-        return dict(plain(found)) if found.places else None
+        return found if found.places else None
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for each in record["places"]:

@@ -1,6 +1,8 @@
 """The share of ties, overall, by setting, category and split."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -8,10 +10,9 @@ from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
-from analytics.figures.leaderboards.standings import SPLIT_NAMES
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import PairView, ReportView, group_head
-from analytics.statistics.core.estimates import Estimate, plain
+from analytics.figures.report_view import SPLIT_NAMES, PairView, ReportView, group_head
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import MISSING, TIE, Bools
@@ -22,7 +23,25 @@ from evaluation.protocols import QuestionSpec
 KEY = "preferences/tie_rates"
 
 
+TiesBy = Literal["all", "arm", "category", "split"]
+
+
+@dataclass(frozen=True)
+class TieRate:
+    """Share of ties, over all or in a part, which `name` names."""
+
+    by: TiesBy
+    name: str
+    rate: Estimate
+
+
+@dataclass(frozen=True)
+class TieRates:
+    rates: tuple[TieRate, ...]
+
+
 class TieRatesFigure(Figure):
+    record_type = TieRates
     heading = "win-rates"
     place = 30
     definition = (
@@ -32,20 +51,18 @@ class TieRatesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS and question.ties
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> TieRates:
         """HREF, section 2.1.2."""
         assert isinstance(given, PairInput)
         items = given.items
-        cells: list[tuple[str, str, Bools | None]] = [("all", "", None)]
+        cells: list[tuple[TiesBy, str, Bools | None]] = [("all", "", None)]
         cells += [("arm", name, items.arm == code) for code, name in several(items.arm, items.arms)]
         cells += [
             ("category", name, items.category == code)
             for code, name in several(items.category, items.categories)
         ]
         cells += [("split", name, mask) for name, mask in splits_of(items)]
-        return {
-            "rates": [{"by": by, "name": name, "rate": plain(_rate(given, mask))} for by, name, mask in cells]
-        }
+        return TieRates(tuple(TieRate(by, name, _rate(given, mask)) for by, name, mask in cells))
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """Over all, and by setting."""

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,12 @@ from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import CELLS, PairView, ReportView, joined, subject, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.agreement.percentage import majority
-from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import FIRST, MISSING, connected
 from analytics.statistics.preferences.win_rates import (
+    MajorityWinRates,
+    WinRate,
     expected_win_rates,
     item_scores,
     majority_win_rates,
@@ -55,7 +56,21 @@ TIES_COUNT = {
 }
 
 
+@dataclass(frozen=True)
+class WinRates:
+    """Win rates of pairs by majority and expected, of systems over all opponents and, where there is one, against the
+    baseline."""
+
+    majority: Sequence[MajorityWinRates]
+    expected: Sequence[WinRate]
+    overall: Sequence[WinRate]
+    majority_by_category: Sequence[MajorityWinRates]
+    expected_by_category: Sequence[WinRate]
+    against_baseline: Sequence[WinRate]
+
+
 class WinRatesFigure(Figure):
+    record_type = WinRates
     heading = "win-rates"
     place = 10
     finding_place = 20
@@ -69,37 +84,34 @@ class WinRatesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> WinRates:
         """By majority vote (ContextEval Table 6) and expected (HREF 4.2)."""
         assert isinstance(given, PairInput)
         items, judgments, resample = given.items, given.group.judgments, given.resample("win rates")
         listed, of_listed = given.listed_alone
         ties, baseline = given.terms.ties, given.terms.baseline
         family = len(items.arms) * len(items.systems)
-        found: Record = {
-            "majority": majority_win_rates(listed, of_listed, resample=resample),
-            "expected": expected_win_rates(listed, of_listed, resample=resample, ties=ties),
-            "overall": win_rates_overall(
+        by, several = ("pair", "category"), len(items.categories) > 1
+        return WinRates(
+            majority=majority_win_rates(listed, of_listed, resample=resample),
+            expected=expected_win_rates(listed, of_listed, resample=resample, ties=ties),
+            overall=win_rates_overall(
                 items,
                 judgments,
                 resample=resample,
                 ties=ties,
                 tests=given.tests("win rates", family) if ties == "half" else None,
             ),
-        }
-        by, several = ("pair", "category"), len(items.categories) > 1
-        found["majority_by_category"] = (
-            majority_win_rates(listed, of_listed, resample=resample, by=by) if several else []
-        )
-        found["expected_by_category"] = (
-            expected_win_rates(listed, of_listed, resample=resample, by=by, ties=ties) if several else []
-        )
-        found["against_baseline"] = (
-            win_rates_against(items, judgments, baseline, resample=resample, ties=ties)
+            majority_by_category=majority_win_rates(listed, of_listed, resample=resample, by=by)
+            if several
+            else (),
+            expected_by_category=expected_win_rates(listed, of_listed, resample=resample, by=by, ties=ties)
+            if several
+            else (),
+            against_baseline=win_rates_against(items, judgments, baseline, resample=resample, ties=ties)
             if baseline in items.systems
-            else []
+            else (),
         )
-        return dict(plain(found))
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """Of each pair in each setting and, where a system meets several others, over all of them."""
@@ -304,7 +316,7 @@ def _summary(view: ReportView) -> Block:
                     question["prompt"],
                     [
                         (group, rates_of(group)[1][(arm, one, two)]["rate"])
-                        for group in view.voiced(question)
+                        for group in view.plotted(question)
                         if (arm, one, two) in rates_of(group)[1]
                     ],
                 )
@@ -412,7 +424,7 @@ def _tests(view: PairView, group: Record) -> dict[tuple[str, str], Record | None
 def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
     one, two = (view.system(key) for key in pair)
     rows = [
-        (view.arm(arm), [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in view.voices])
+        (view.arm(arm), [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in view.plotted_groups])
         for arm in view.arms
         if (arm, *pair) in rates_of(view.leading)[1]
     ]
@@ -431,7 +443,7 @@ def _one_arm(view: PairView) -> Iterator[Block]:
     rows = [
         (
             " vs ".join(view.system(key) for key in pair),
-            [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in view.voices],
+            [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in view.plotted_groups],
         )
         for arm in view.arms
         for pair in view.pairs
@@ -473,11 +485,11 @@ def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
 
 def _others(view: PairView) -> Iterator[Block]:
     """Groups that stand in the plots beside the leading one, those that people are of, and judges one by one."""
-    for group in (*view.parts, *view.voices):
+    for group in (*view.parts, *view.plotted_groups):
         if group is not view.leading:
             heading = view.title_for(group, "Win rates")
             yield Block(heading, tables=(_all_pairs(view, group),), folded=True, tag=tag_of(group))
-    single = [group for group in view.groups if group not in view.voices and group not in view.parts]
+    single = [group for group in view.groups if group not in view.plotted_groups and group not in view.parts]
     if single:
         tables = tuple(_all_pairs(view, group, whose=f"{group['label']}. ") for group in single)
         yield Block("Win rates by judge", tables=tables, folded=True)

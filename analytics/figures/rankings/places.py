@@ -9,14 +9,14 @@ from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.rankings.rankings import place_bias
+from analytics.statistics.rankings.rankings import PlaceBias, place_bias
 from evaluation.protocols import QuestionSpec
 
 UNKNOWN_ORDER = "Undefined. The order in which the responses were shown is not known."
 
 
 class PlacesFigure(Figure):
+    record_type = PlaceBias
     heading = "rankings"
     place = 20
     definition = "Ranks by a response's place on the screen, with a test of each place against chance."
@@ -24,12 +24,10 @@ class PlacesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> PlaceBias:
         assert isinstance(given, AnswerInput)
         tests = given.tests("places", given.items.system.shape[1])
-        return dict(
-            plain(place_bias(given.answers.as_ranks(), resample=given.resample("places"), tests=tests))
-        )
+        return place_bias(given.answers.as_ranks(), resample=given.resample("places"), tests=tests)
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for each in record["places"]:

@@ -1,6 +1,7 @@
 """Ranks by system: what each outranks, mean ranks, first places, and tests of whether systems differ."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from math import comb
 
 import numpy as np
@@ -16,10 +17,11 @@ from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, anchor_of, joined, subject, tag_of
 from analytics.figures.strip import leading_fact
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate, LeftOut
 from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.resampling import SHARE
-from analytics.statistics.rankings.friedman import Friedman, friedman
+from analytics.statistics.rankings.friedman import Blocks, Friedman, friedman
 from analytics.statistics.rankings.rankings import have_one_set, outranked, ranked_pairs, system_ranks
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
@@ -27,7 +29,85 @@ from evaluation.protocols import QuestionSpec
 KEY, STRENGTHS = "rankings/ranks", "rankings/strengths"
 
 
+@dataclass(frozen=True)
+class RanksOfSystem:
+    """A system's mean rank, the share of the other systems' responses in the same ranking that it stands above, and
+    that of first places.
+
+    `group` is the same for systems that were ranked together, directly or through others.
+    """
+
+    system: str
+    mean_rank: Estimate
+    outranked: Estimate
+    first: Estimate
+    chance_rank: float | None
+    chance: float | None
+    group: int
+
+
+@dataclass(frozen=True)
+class RankedAbove:
+    """Share of rankings with both in which the first system stands above the second."""
+
+    system_1: str
+    system_2: str
+    above: Estimate
+    test: Tested | None
+
+
+@dataclass(frozen=True)
+class RanksApart:
+    """The second system's mean rank less the first's, with Nemenyi's p-value."""
+
+    system_1: str
+    system_2: str
+    difference: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class RanksTest:
+    """Friedman's test over queries, and Nemenyi's of every two systems; None where undefined."""
+
+    systems: tuple[str, ...]
+    n: int
+    unit: Blocks
+    mean_ranks: tuple[float, ...]
+    statistic: float | None
+    degrees_of_freedom: int | None
+    p_value: float | None
+    w: float | None
+    critical_difference: float | None
+    level: float
+    pairs: tuple[RanksApart, ...]
+    left_out: tuple[LeftOut, ...]
+    undefined: str
+
+
+@dataclass(frozen=True)
+class RankCounts:
+    """The number of times that a system was given each rank."""
+
+    system: str
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RankedSystems:
+    """Ranks of systems, which can be compared where all rankings are of `one_set`; `sizes` are the responses of the
+    smallest and of the largest ranking."""
+
+    by_system: tuple[RanksOfSystem, ...]
+    one_set: bool
+    sizes: tuple[int, ...]
+    pairs: tuple[RankedAbove, ...]
+    friedman: RanksTest
+    distribution: tuple[RankCounts, ...]
+
+
 class RanksFigure(Figure):
+    record_type = RankedSystems
     heading = "rankings"
     place = 10
     finding_place = 20
@@ -40,25 +120,27 @@ class RanksFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> RankedSystems:
         assert isinstance(given, AnswerInput)
         ranks, names = given.answers.as_ranks(), given.items.systems
         tests = given.tests("ranks", comb(len(names), 2))
         pairs = ranked_pairs(ranks, resample=given.resample("ranked pairs of systems"), tests=tests)
         systems = system_ranks(ranks, len(names), resample=given.resample("ranks"))
-        return {
-            "by_system": [
-                {**plain(each), "system": names[each.system]} for each in systems if each.mean_rank.n
-            ],
-            "one_set": have_one_set(ranks),
-            "sizes": [int(bound) for bound in (ranks.size.min(), ranks.size.max())] if len(ranks) else [],
-            "pairs": [
-                {**plain(each), "system_1": names[each.system_1], "system_2": names[each.system_2]}
+        return RankedSystems(
+            by_system=tuple(
+                RanksOfSystem(**(vars(each) | {"system": names[each.system]}))
+                for each in systems
+                if each.mean_rank.n
+            ),
+            one_set=have_one_set(ranks),
+            sizes=tuple(int(bound) for bound in (ranks.size.min(), ranks.size.max())) if len(ranks) else (),
+            pairs=tuple(
+                RankedAbove(names[each.system_1], names[each.system_2], each.above, each.test)
                 for each in pairs
-            ],
-            "friedman": _friedman_record(friedman(ranks, unit="queries"), names),
-            "distribution": _distribution(given),
-        }
+            ),
+            friedman=_ranks_test(friedman(ranks, unit="queries"), names),
+            distribution=_distribution(given),
+        )
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """Each system's share of co-ranked responses outranked."""
@@ -158,27 +240,26 @@ class RanksFigure(Figure):
 FIGURE = RanksFigure()
 
 
-def _friedman_record(found: Friedman, names: tuple[str, ...]) -> Record:
-    record: Record = plain(found)
-    record["systems"] = [names[code] for code in found.systems]
-    for pair in record["pairs"]:
-        pair["system_1"], pair["system_2"] = names[pair["system_1"]], names[pair["system_2"]]
-    return record
+def _ranks_test(found: Friedman, names: tuple[str, ...]) -> RanksTest:
+    """With the keys of the systems instead of their codes."""
+    pairs = (
+        RanksApart(names[pair.system_1], names[pair.system_2], pair.difference, pair.p_value)
+        for pair in found.pairs
+    )
+    named = {"systems": tuple(names[code] for code in found.systems), "pairs": tuple(pairs)}
+    return RanksTest(**(vars(found) | named))
 
 
-def _distribution(given: AnswerInput) -> list[Record]:
+def _distribution(given: AnswerInput) -> tuple[RankCounts, ...]:
     """Counts of each rank by system; a shared one counts for the higher of its neighbours."""
     ranks = given.answers.as_ranks()
     place = np.floor(ranks.rank).astype(np.int64)
     highest = int(place.max(initial=0))
-    return [
-        {
-            "system": name,
-            "counts": np.bincount(place[ranks.system == code], minlength=highest + 1)[1:].tolist(),
-        }
+    return tuple(
+        RankCounts(name, tuple(np.bincount(place[ranks.system == code], minlength=highest + 1)[1:].tolist()))
         for code, name in enumerate(given.items.systems)
         if (ranks.system == code).any()
-    ]
+    )
 
 
 def _worths(group: Record) -> list[tuple[str, Record]]:
@@ -277,7 +358,7 @@ def _plot(view: ReportView, question: Record, key: str) -> DotPlot | None:
                 view.system(system["system"]),
                 [
                     (group, each["outranked"])
-                    for group in view.voiced(question)
+                    for group in view.plotted(question)
                     for each in group[key]["by_system"]
                     if each["system"] == system["system"]
                 ],

@@ -1,6 +1,7 @@
 """Strengths of systems from rankings, by Plackett-Luce and, pair by pair, by Bradley-Terry."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
@@ -9,13 +10,21 @@ from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.rankings.plackett_luce import plackett_luce
-from analytics.statistics.rankings.ranked_strengths import ranked_strengths
+from analytics.statistics.rankings.plackett_luce import PlackettLuce, plackett_luce
+from analytics.statistics.rankings.ranked_strengths import RankedStrengths, ranked_strengths
 from evaluation.protocols import QuestionSpec
 
 
+@dataclass(frozen=True)
+class RankingStrengths:
+    """Log-worths of rankings and log-strengths of the pairs in them, both centred at 0, highest first."""
+
+    plackett_luce: PlackettLuce
+    bradley_terry: RankedStrengths
+
+
 class RankingStrengthsFigure(Figure):
+    record_type = RankingStrengths
     heading = "rankings"
     place = 40
     deferred_as = "strengths from rankings"
@@ -27,17 +36,17 @@ class RankingStrengthsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> RankingStrengths | None:
         """None for fewer than three systems, where places say it all."""
         assert isinstance(given, AnswerInput)
         ranks, systems = given.answers.as_ranks(), given.items.systems
         if len(set(ranks.system[ranks.system >= 0].tolist())) < 3:
             return None
         known = ranks if (ranks.system >= 0).all() else ranks.where(ranks.system >= 0)
-        return {
-            "plackett_luce": plain(plackett_luce(known, systems, resample=given.resample("plackett-luce"))),
-            "bradley_terry": plain(ranked_strengths(known, systems, resample=given.resample("ranked pairs"))),
-        }
+        return RankingStrengths(
+            plackett_luce(known, systems, resample=given.resample("plackett-luce")),
+            ranked_strengths(known, systems, resample=given.resample("ranked pairs")),
+        )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):

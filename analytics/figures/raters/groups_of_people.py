@@ -1,7 +1,7 @@
 """Groups of people held against each other: differences of means and shares, and agreement within and between."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -14,20 +14,76 @@ from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput, point_records
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.randomization import Tested
+from analytics.statistics.core.tidy import FIRST, MISSING, N_VOTES, SECOND
 from analytics.statistics.core.values import NO_SYSTEM, Values
 from analytics.statistics.rankings.orders import order_values
-from analytics.statistics.raters.groups import mean_gap, pair_agreement
+from analytics.statistics.raters.groups import PairAgreement, TestedGap, mean_gap, pair_agreement
 from evaluation.protocols import QuestionSpec
 
 KEY = "raters/groups_of_people"
 RATED = ("rated", "ranking")
+
+
+@dataclass(frozen=True)
+class GapOfSystem:
+    """The gap of one system: of the mean rating or place of its responses, or of their picks."""
+
+    system: str
+    difference: Estimate
+    test: Tested
+
+
+@dataclass(frozen=True)
+class GapOfPair:
+    """The gap of the expected win rate of the first of two systems against the other."""
+
+    system_1: str
+    system_2: str
+    difference: Estimate
+    test: Tested
+
+
+@dataclass(frozen=True)
+class GapOfChoice:
+    """The gap of the share of one choice, by its value."""
+
+    choice: str
+    difference: Estimate
+    test: Tested
+
+
+@dataclass(frozen=True)
+class PairOfGroups:
+    """Two groups of people: the first's less the second's, and whether it is beyond chance.
+
+    `mean` is None where answers are labels or ranks; `by_pick` is of best picks, on items that offer the system.
+    """
+
+    first: str
+    second: str
+    mean: TestedGap | None
+    by_system: tuple[GapOfSystem, ...]
+    by_pair: tuple[GapOfPair, ...]
+    by_pick: tuple[GapOfSystem, ...]
+    by_choice: tuple[GapOfChoice, ...]
+    agreement: PairAgreement
+
+
+@dataclass(frozen=True)
+class GroupsOfPeople:
+    """Of the people as a whole: every two of their groups, on what both answered."""
+
+    pairs: tuple[PairOfGroups, ...]
+
+
 # Parts of a question whose shares are compared, by the record that they stand in.
-OF_SHARES = ("by_pair", "by_pick", "by_choice")
+OF_SHARES: Mapping[str, type] = {"by_pair": GapOfPair, "by_pick": GapOfSystem, "by_choice": GapOfChoice}
 
 
 class GroupsOfPeopleFigure(Figure):
+    record_type = GroupsOfPeople
     heading = "groups"
     place = 10
     finding_place = 60
@@ -42,7 +98,7 @@ class GroupsOfPeopleFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in (*RATED, "choice", "picks", "pairs")
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> GroupsOfPeople | None:
         """Of the people as a whole, for every two of their groups."""
         assert isinstance(given, PairInput | AnswerInput)
         by_group: Mapping[str, Any] = given.by_group
@@ -50,7 +106,7 @@ class GroupsOfPeopleFigure(Figure):
         if len(parts) < 2:
             return None
         pairs = list(combinations(parts, 2))
-        return {"pairs": [_compared(given, *pair, n_pairs=len(pairs)) for pair in pairs]}
+        return GroupsOfPeople(tuple(_compared(given, *pair, n_pairs=len(pairs)) for pair in pairs))
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for pair in record["pairs"]:
@@ -149,7 +205,7 @@ def _in_points(difference: float) -> str:
     return f"{points(difference)} points"
 
 
-def _compared(given: PairInput | AnswerInput, one: Any, other: Any, *, n_pairs: int) -> Record:
+def _compared(given: PairInput | AnswerInput, one: Any, other: Any, *, n_pairs: int) -> PairOfGroups:
     first, second = _values(one), _values(other)
     cell = f"{one.group_key} {other.group_key}"
     unit = given.unit if isinstance(given, AnswerInput) else "items"
@@ -157,39 +213,35 @@ def _compared(given: PairInput | AnswerInput, one: Any, other: Any, *, n_pairs: 
     parts = _parts_of_shares(given)
     tests = given.tests(f"groups {cell}", n_pairs * (2 + len(systems) + len(parts)))
 
-    def gap(name: str, ours: Values, theirs: Values) -> Record:
+    def gap(name: str, ours: Values, theirs: Values) -> TestedGap:
         resample = given.resample(f"groups {cell}{f' {name}' if name else ''}")
-        found = mean_gap(ours, theirs, resample=resample, tests=tests.of(name or "all"), unit=unit)
-        return dict(plain(found))
+        return mean_gap(ours, theirs, resample=resample, tests=tests.of(name or "all"), unit=unit)
 
-    shares: dict[str, list[Record]] = {kind: [] for kind in OF_SHARES}
+    shares: dict[str, list[Any]] = {kind: [] for kind in OF_SHARES}
     for code, (kind, names) in enumerate(parts):
         ours, theirs = (_as_shares(*each, code) for each in ((one, first), (other, second)))
         if len(ours) and len(theirs):
-            shares[kind].append({**names, **gap(" vs ".join(names.values()), ours, theirs)})
+            found = gap(" vs ".join(names.values()), ours, theirs)
+            shares[kind].append(OF_SHARES[kind](**names, **vars(found)))
     orders = [_orders(each) for each in (one, other)] if given.form == "ranking" else [first, second]
-    return {
-        "first": one.group_key,
-        "second": other.group_key,
-        "mean": gap("", first, second) if given.form == "rated" else None,
-        "by_system": [
-            {
-                "system": name,
-                **gap(name, first.where(first.system == code), second.where(second.system == code)),
-            }
-            for code, name in enumerate(systems)
-            if (first.system == code).any() and (second.system == code).any()
-        ],
-        **shares,
-        "agreement": plain(
-            pair_agreement(
-                *orders,
-                resample=given.resample(f"agreement {cell}"),
-                tests=tests.of("agreement"),
-                unit="pairs of responses" if given.form == "ranking" else unit,
-            )
+    by_system = []
+    for code, name in enumerate(systems):
+        ours, theirs = first.where(first.system == code), second.where(second.system == code)
+        if len(ours) and len(theirs):
+            by_system.append(GapOfSystem(name, **vars(gap(name, ours, theirs))))
+    return PairOfGroups(
+        one.group_key,
+        other.group_key,
+        gap("", first, second) if given.form == "rated" else None,
+        tuple(by_system),
+        **{kind: tuple(found) for kind, found in shares.items()},
+        agreement=pair_agreement(
+            *orders,
+            resample=given.resample(f"agreement {cell}"),
+            tests=tests.of("agreement"),
+            unit="pairs of responses" if given.form == "ranking" else unit,
         ),
-    }
+    )
 
 
 def _parts_of_shares(given: PairInput | AnswerInput) -> list[tuple[str, dict[str, str]]]:
@@ -207,8 +259,8 @@ def _as_shares(given: PairInput | AnswerInput, answers: Values, code: int) -> Va
     """1 for an answer that counts for the part of that code, 0 for one that doesn't, where it is asked for; a tie
     counts as it does in expected win rates."""
     if isinstance(given, PairInput):
-        score = np.empty(3)
-        score[[FIRST, SECOND, TIE]] = 1, 0, 0.5 if given.terms.ties == "half" else 1
+        score = np.full(N_VOTES, 0.5 if given.terms.ties == "half" else 1.0)
+        score[[FIRST, SECOND]] = 1, 0
         mine = answers.where(given.items.pair[answers.item] == code)
         return replace(mine, value=score[mine.value.astype(np.int64)])
     if given.form == "picks":
@@ -223,11 +275,11 @@ def _orders(given: AnswerInput) -> Values:
 
 
 def _values(given: PairInput | AnswerInput) -> Values:
-    """A group's answers; of a preference between two responses, the labels of items."""
+    """A group's answers; of a preference between two responses, the votes on items."""
     if isinstance(given, AnswerInput):
         return given.values
     judged = given.group.judgments
-    said = judged.label != MISSING
+    said = judged.vote != MISSING
     item = judged.item[said]
     return Values(
         unit=item,
@@ -236,7 +288,7 @@ def _values(given: PairInput | AnswerInput) -> Values:
         part=np.zeros(len(item), dtype=np.int64),
         item=item,
         rater=judged.rater[said],
-        value=judged.label[said].astype(np.float64),
+        value=judged.vote[said].astype(np.float64),
     )
 
 

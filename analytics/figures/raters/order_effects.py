@@ -1,6 +1,7 @@
 """Order effects: what people answer in the first, second and last third of their own work."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,10 +10,12 @@ from analytics.display.blocks import Block
 from analytics.display.tables import P_COLUMNS, Builder, columns, words
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput, points_of
+from analytics.figures.figure_input import AnswerInput, FigureInput, MeasuresInput, PairInput, points_of
 from analytics.figures.report_view import ReportView, group_head
+from analytics.frames.work_order import WorkOrder
 from analytics.statistics.core.counts import count_matrix
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate, LeftOut
+from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.resampling import SHARE, Range
 from analytics.statistics.core.tidy import MISSING, TIE, UNKNOWN_ORDER, Floats, Ints, distinct
 from analytics.statistics.core.values import Values, point_columns
@@ -45,7 +48,32 @@ class Measured(NamedTuple):
     within: Range
 
 
+@dataclass(frozen=True)
+class MeasuredOrder:
+    """A measure of answers in the first, second and last third, and the last less the first.
+
+    It is a mean; the share of yes, of ties, of preferences for the response shown first, or of others who answer alike;
+    or of a ranking the mean tau-b with the others'. The test is of no difference, None where one of the two thirds has
+    no answer.
+    """
+
+    measure: str
+    thirds: tuple[Estimate, ...]
+    difference: Estimate
+    test: Tested | None
+
+
+@dataclass(frozen=True)
+class OrderEffects:
+    """Along each person's own work, of answers whose order is recorded."""
+
+    measures: tuple[MeasuredOrder, ...]
+    left_out: tuple[LeftOut, ...]
+
+
 class OrderEffectsFigure(Figure):
+    record_type = OrderEffects
+    needs = (WorkOrder,)
     heading = "raters"
     place = 96
     deferred_as = "order in people's work"
@@ -61,27 +89,27 @@ class OrderEffectsFigure(Figure):
 
     def is_of(self, given: FigureInput) -> bool:
         """Of people and groups of them."""
-        return given.is_of_people and given.work_order is not None
+        return given.is_of_people and not isinstance(given, MeasuresInput)
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> OrderEffects | None:
         """None where no order of their work is recorded."""
-        assert given.work_order is not None
+        thirds = self.need(given, WorkOrder).thirds
         if isinstance(given, PairInput):
-            third = given.work_order.thirds[given.group.read]
+            third = thirds[given.group.read]
             query, measured = given.items.query[given.group.readings.item], list(_of_pairs(given))
         else:
             assert isinstance(given, AnswerInput)
             answers = given.answers
             # A ranking is one answer, and not one of each of its responses.
             at = distinct(answers.judgment).first if given.form == "ranking" else np.arange(len(answers))
-            third = given.work_order.thirds[answers.judgment[at]]
+            third = thirds[answers.judgment[at]]
             query, measured = given.items.query[answers.item[at]], [_of_answers(given)]
         if not (third >= 0).any():
             return None
-        return {
-            "measures": [_record(given, each, third, query, len(measured)) for each in measured],
-            "left_out": plain(without_order(third)),
-        }
+        return OrderEffects(
+            tuple(_record(given, each, third, query, len(measured)) for each in measured),
+            without_order(third),
+        )
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for each in record["measures"]:
@@ -134,7 +162,7 @@ def _foot(found: list[list[Record]]) -> str:
     return f"Not included: {told}." if told else ""
 
 
-def _record(given: FigureInput, each: Measured, third: Ints, query: Ints, n_tests: int) -> Record:
+def _record(given: FigureInput, each: Measured, third: Ints, query: Ints, n_tests: int) -> MeasuredOrder:
     purpose = f"order in the work {each.name}"
     found = order_effect(
         each.values,
@@ -145,7 +173,7 @@ def _record(given: FigureInput, each: Measured, third: Ints, query: Ints, n_test
         resample=given.resample(purpose),
         tests=given.tests(purpose, n_tests),
     )
-    return {"measure": each.name, **plain(found)}
+    return MeasuredOrder(each.name, **vars(found))
 
 
 def _of_pairs(given: PairInput) -> Iterator[Measured]:

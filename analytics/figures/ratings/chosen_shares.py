@@ -1,6 +1,8 @@
 """Shares with chosen values in the denominator, such as the precision of facts that are relevant."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -11,17 +13,86 @@ from analytics.display.tables import Builder, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, point_records, several
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import Bools, Floats
-from analytics.statistics.ratings.chosen_shares import ChosenAnswers, chosen_share, chosen_shares_by_group
+from analytics.frames.needs import NeedSource
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.ratings.chosen_shares import (
+    ChosenAnswers,
+    ChosenShare,
+    chosen_share,
+    chosen_shares_by_group,
+)
 from evaluation.protocols import Kind, Over, QuestionSpec
-from evaluation.protocols.requirements.shares import ChosenValues, NamedShare, value_names
+from evaluation.protocols.requirements.shares import ChosenValues, NamedShare, read_shares, value_names
 
 KEY = "ratings/chosen_shares"
 KINDS_OF_SHARES = (Kind.CHOICE, Kind.SCALE, Kind.CHECKLIST)
 
 
+@dataclass(frozen=True)
+class SideOfShare:
+    """A question with the values that are meant, and both in words."""
+
+    question: str
+    prompt: str
+    values: tuple[str, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShareOfSystem:
+    """The share of answers about one system's responses, pooled and per item, and how many count."""
+
+    system: str
+    pooled: Estimate
+    per_item: Estimate
+    n_counted: int
+
+
+@dataclass(frozen=True)
+class ShareOfArm:
+    """The share of answers in one setting, pooled and per item, and how many count."""
+
+    arm: str
+    pooled: Estimate
+    per_item: Estimate
+    n_counted: int
+
+
+@dataclass(frozen=True)
+class ShareAmong:
+    """A share with chosen values in its denominator: over all, and by system and setting where there are several."""
+
+    key: str
+    label: str
+    of: SideOfShare
+    among: SideOfShare
+    overall: ChosenShare
+    by_system: tuple[ShareOfSystem, ...]
+    by_arm: tuple[ShareOfArm, ...]
+
+
+@dataclass(frozen=True)
+class ChosenShares:
+    """The shares that the study names of which the question's values count."""
+
+    shares: tuple[ShareAmong, ...]
+
+
+@dataclass(frozen=True)
+class NamedShares:
+    """The shares with chosen values in the denominator that the study names."""
+
+    shares: tuple[NamedShare, ...]
+
+    @classmethod
+    def of(cls, source: NeedSource) -> Self:
+        return cls(read_shares(source.spec.get("shares") or ()))
+
+
 class ChosenSharesFigure(Figure):
+    record_type = ChosenShares
+    needs = (NamedShares,)
     heading = "shares"
     place = 10
     definition = (
@@ -34,17 +105,17 @@ class ChosenSharesFigure(Figure):
             question.kind in KINDS_OF_SHARES and question.over != Over.CHOICE and form in ("rated", "choice")
         )
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> ChosenShares | None:
         """Each share stands with the question whose values count. A value between the points of a scale, such as the
         mean of a judge's samples, is none of the chosen ones."""
         assert isinstance(given, AnswerInput)
         questions = {question.key: question for question in given.frame.questions}
-        shares = [
+        shares = tuple(
             _record(given, share, questions[share.among.question])
-            for share in given.terms.shares
+            for share in self.need(given, NamedShares).shares
             if share.of.question == given.question.key and share.among.question in questions
-        ]
-        return {"shares": shares} if shares else None
+        )
+        return ChosenShares(shares) if shares else None
 
     def intro(self, view: ReportView) -> str:
         return "The shares that the study names, each with chosen values in its denominator."
@@ -85,27 +156,26 @@ class ChosenSharesFigure(Figure):
 FIGURE = ChosenSharesFigure()
 
 
-def _record(given: AnswerInput, share: NamedShare, among: QuestionSpec) -> Record:
+def _record(given: AnswerInput, share: NamedShare, among: QuestionSpec) -> ShareAmong:
     answers = _answers(given, share, among)
     resample = given.resample(f"share {share.key}")
     base = given.group.answers[among.key]
-    factors = {
-        "system": (base.system, given.items.systems),
-        "arm": (given.items.arm[base.item], given.items.arms),
-    }
-    found = {}
-    for factor, (codes, names) in factors.items():
-        shown = several(codes, names)
-        each = list(chosen_shares_by_group(answers, codes, len(names), resample=resample)) if shown else []
-        found[f"by_{factor}"] = [{factor: name, **plain(each[code])} for code, name in shown]
-    return {
-        "key": share.key,
-        "label": share.label,
-        "of": _side(share.of, given.question),
-        "among": _side(share.among, among),
-        "overall": plain(chosen_share(answers, resample=resample)),
-        **found,
-    }
+
+    def by(codes: Ints, names: tuple[str, ...]) -> Iterator[tuple[str, ChosenShare]]:
+        if shown := several(codes, names):
+            found = list(chosen_shares_by_group(answers, codes, len(names), resample=resample))
+            yield from ((name, found[code]) for code, name in shown)
+
+    by_arm = by(given.items.arm[base.item], given.items.arms)
+    return ShareAmong(
+        share.key,
+        share.label,
+        _side(share.of, given.question),
+        _side(share.among, among),
+        chosen_share(answers, resample=resample),
+        tuple(ShareOfSystem(name, **vars(each)) for name, each in by(base.system, given.items.systems)),
+        tuple(ShareOfArm(name, **vars(each)) for name, each in by_arm),
+    )
 
 
 def _answers(given: AnswerInput, share: NamedShare, question: QuestionSpec) -> ChosenAnswers:
@@ -128,16 +198,12 @@ def _has(value: Floats, chosen: ChosenValues, question: QuestionSpec) -> Bools:
     return np.asarray(np.isin(np.round(value, 9), [round(each, 9) for each in chosen.numbers(question)]))
 
 
-def _side(chosen: ChosenValues, question: QuestionSpec) -> Record:
+def _side(chosen: ChosenValues, question: QuestionSpec) -> SideOfShare:
     """A question and its chosen values, with their words; in the order of the form."""
     named = zip(value_names(question), point_records(question), strict=True)
     found = [(name, point["label"] or name) for name, point in named if name in chosen.values]
-    return {
-        "question": chosen.question,
-        "prompt": question.prompt,
-        "values": [name for name, _ in found],
-        "labels": [label for _, label in found],
-    }
+    names, labels = tuple(name for name, _ in found), tuple(label for _, label in found)
+    return SideOfShare(chosen.question, question.prompt, names, labels)
 
 
 def _cells(view: ReportView, share: Record) -> Iterator[tuple[str, Record]]:
@@ -159,7 +225,7 @@ def _told(side: Record) -> str:
 def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
     """Over all answers, by system where there are several."""
     rows: dict[str, list[tuple[Record, Record]]] = {}
-    for group in view.voiced(question):
+    for group in view.plotted(question):
         share = group[KEY]["shares"][at]
         for each in share["by_system"]:
             rows.setdefault(view.system(each["system"]), []).append((group, each["pooled"]))

@@ -1,6 +1,6 @@
 """Codes of people's and of models' justifications beside each other; and of two kinds of coders."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,10 @@ from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, cou
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.needs import SystemKinds
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.tidy import Bools, Ints
 from analytics.statistics.core.values import Values
 from analytics.statistics.ratings.choices import any_of
@@ -26,7 +28,54 @@ PEOPLE = {"kind": "person", "label": "People"}
 MODELS = {"kind": "judge", "label": "Models"}
 
 
+@dataclass(frozen=True)
+class ArmContrast:
+    """The shares of both sides in one setting."""
+
+    arm: str
+    first: Estimate
+    second: Estimate
+
+
+@dataclass(frozen=True)
+class CodeOfWriters:
+    """A code in texts by people (first) and by models (second), and the second less the first: paired over the queries
+    and settings that both wrote on."""
+
+    code: str
+    label: str
+    group_of_tags: bool
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    paired: bool
+    test: Tested
+    by_arm: tuple[ArmContrast, ...]
+
+
+@dataclass(frozen=True)
+class CodeOfCoders:
+    """A code as people (first) and as the group (second) gave it to the same texts, and the second less the first."""
+
+    code: str
+    label: str
+    group_of_tags: bool
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    paired: bool
+    test: Tested
+
+
+@dataclass(frozen=True)
+class CodeContrasts:
+    writers: tuple[CodeOfWriters, ...]
+    coders: tuple[CodeOfCoders, ...]
+
+
 class CodeContrastFigure(Figure):
+    record_type = CodeContrasts
+    needs = (SystemKinds,)
     heading = "tags"
     place = 20
     definition = (
@@ -37,13 +86,15 @@ class CodeContrastFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.CHECKLIST and question.over == Over.CHOICE
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> CodeContrasts | None:
         """ContextEval Figure 4 and its test; codes that one group of coders gave, and coders beside each other."""
         assert isinstance(given, AnswerInput)
-        codes = _codes(given)
-        writers = [each for code in codes if (each := _writers(given, code, len(codes))) is not None]
-        coders = [each for code in codes if (each := _coders(given, code, len(codes))) is not None]
-        return {"writers": writers, "coders": coders} if writers or coders else None
+        codes, kinds = _codes(given), self.need(given, SystemKinds).of_systems(given.items.systems)
+        writers = tuple(
+            each for code in codes if (each := _writers(given, code, len(codes), kinds)) is not None
+        )
+        coders = tuple(coded for code in codes if (coded := _coders(given, code, len(codes))) is not None)
+        return CodeContrasts(writers, coders) if writers or coders else None
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for by in ("writers", "coders"):
@@ -97,12 +148,12 @@ def _codes(given: AnswerInput) -> list[_Code]:
     ]
 
 
-def _writers(given: AnswerInput, code: _Code, family: int) -> Record | None:
+def _writers(given: AnswerInput, code: _Code, family: int, kind_of: Sequence[str]) -> CodeOfWriters | None:
     values, items = code.values, given.items
     arm = items.arm[values.item].astype(np.int64)
     cell = values.query.astype(np.int64) * len(items.arms) + arm
     # A system that is not there (-1) reads the entry behind the last.
-    kinds = np.array([*given.kinds, ""])[values.system]
+    kinds = np.array([*kind_of, ""])[values.system]
     person, model = kinds == "person", (kinds != "person") & (kinds != "")
     found = contrast(
         _side(values, cell, person),
@@ -113,16 +164,17 @@ def _writers(given: AnswerInput, code: _Code, family: int) -> Record | None:
     )
     if found is None:
         return None
-    return {**_named(code), **plain(found), "by_arm": _by_arm(given, code, arm, cell, person, model)}
+    by_arm = _by_arm(given, code, arm, cell, person, model)
+    return CodeOfWriters(code.name, code.label, code.grouped, **vars(found), by_arm=by_arm)
 
 
 def _by_arm(
     given: AnswerInput, code: _Code, arm: Ints, cell: Ints, person: Bools, model: Bools
-) -> list[Record]:
+) -> tuple[ArmContrast, ...]:
     """Both sides' shares in each setting, where there are several."""
     arms = given.items.arms
     if len(arms) < 2:
-        return []
+        return ()
     records = []
     for at, key in enumerate(arms):
         name = f"writers {code.name} {key}"
@@ -134,11 +186,11 @@ def _by_arm(
             unit="queries",
         )
         if found is not None:
-            records.append({"arm": key, "first": plain(found.first), "second": plain(found.second)})
-    return records
+            records.append(ArmContrast(key, found.first, found.second))
+    return tuple(records)
 
 
-def _coders(given: AnswerInput, code: _Code, family: int) -> Record | None:
+def _coders(given: AnswerInput, code: _Code, family: int) -> CodeOfCoders | None:
     """People's coding and this group's, of the same texts."""
     if given.people is None:
         return None
@@ -153,15 +205,13 @@ def _coders(given: AnswerInput, code: _Code, family: int) -> Record | None:
         tests=given.tests(f"coders {code.name}", family),
         unit="texts",
     )
-    return None if found is None else {**_named(code), **plain(found)}
+    if found is None:
+        return None
+    return CodeOfCoders(code.name, code.label, code.grouped, **vars(found))
 
 
 def _side(values: Values, cell: Ints, used: Bools) -> CodedSide:
     return CodedSide(values.value[used], cell[used], values.query[used])
-
-
-def _named(code: _Code) -> Record:
-    return {"code": code.name, "label": code.label, "group_of_tags": code.grouped}
 
 
 def _cells(build: Builder, each: Record) -> tuple[TableCell, ...]:

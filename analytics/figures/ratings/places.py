@@ -9,12 +9,12 @@ from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.ratings.places import place_means
+from analytics.statistics.ratings.places import PlaceMeans, place_means
 from evaluation.protocols import Over, QuestionSpec
 
 
 class RatingPlacesFigure(Figure):
+    record_type = PlaceMeans
     heading = "bias"
     place = 60
     deferred_as = "ratings by place on the screen"
@@ -31,7 +31,7 @@ class RatingPlacesFigure(Figure):
             Over.TURN_RESPONSE,
         )
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> PlaceMeans | None:
         """None where the order is not known, or never more than one response was shown."""
         assert isinstance(given, AnswerInput)
         found = place_means(
@@ -41,7 +41,7 @@ class RatingPlacesFigure(Figure):
             resample=given.resample("places"),
             tests=given.tests("places", given.items.system.shape[1]),
         )
-        return dict(plain(found)) if len(found.places) > 1 else None
+        return found if len(found.places) > 1 else None
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for each in record["places"]:

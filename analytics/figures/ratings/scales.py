@@ -101,13 +101,13 @@ def _best_and_worst(view: ReportView, found: Record) -> Iterator[Table]:
 
 def _plot(view: ReportView, question: Record) -> DotPlot | None:
     low, high = question["points"][0]["value"], question["points"][-1]["value"]
-    voices = list(view.voiced(question))
+    plotted = list(view.plotted(question))
     rows = [
         (
             label,
             [
                 (group, each["mean"])
-                for group in voices
+                for group in plotted
                 for each in group[KEY]["by_system"]
                 if each["system"] == key
             ],
@@ -116,7 +116,7 @@ def _plot(view: ReportView, question: Record) -> DotPlot | None:
     ]
     rows = [(label, marks) for label, marks in rows if marks]
     if not rows:
-        rows = [("All", [(group, group[KEY]["mean"]["mean"]) for group in voices])]
+        rows = [("All", [(group, group[KEY]["mean"]["mean"]) for group in plotted])]
     ideal = question["ideal"]
     inside = ideal is not None and low < ideal < high
     return mean_plot(

@@ -1,6 +1,7 @@
 """Tags of a codebook, of which several may hold."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,17 +11,19 @@ from analytics.display.numbers import in_percent
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
+from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import RatingFigure
-from analytics.figures.rating_records import mean_record, means_of
+from analytics.figures.rating_records import ArmMean, Ratings, means_of, ratings
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.agreement.value_alpha import alpha_of_values
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.core.values import Values
 from analytics.statistics.ratings.choices import any_of, yes_shares_by_group
+from analytics.statistics.ratings.scales import MeanValue
 from evaluation.facts import Fact
 from evaluation.protocols import Kind, Over, QuestionSpec
 
@@ -28,7 +31,57 @@ KEY = "ratings/tags"
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 
 
+@dataclass(frozen=True)
+class TagOfSystem:
+    """A tag's share, or that of any tag of a group, among a system's."""
+
+    system: str
+    mean: Estimate
+    standard_deviation: float | None
+    n_units: int
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class TagShare:
+    """One tag of a codebook, with its own alpha."""
+
+    part: str
+    label: str
+    mean: Estimate
+    standard_deviation: float | None
+    n_units: int
+    n_queries: int
+    alpha: Estimate
+    by_system: tuple[TagOfSystem, ...]
+
+
+@dataclass(frozen=True)
+class TagGroupShare:
+    """A group of tags: the share of judgments with any of them, also by setting and by system where there are
+    several."""
+
+    tag_group: str
+    tags: tuple[str, ...]
+    mean: Estimate
+    standard_deviation: float | None
+    n_units: int
+    n_queries: int
+    alpha: Estimate
+    by_arm: tuple[ArmMean, ...]
+    by_system: tuple[TagOfSystem, ...]
+
+
+@dataclass(frozen=True)
+class TagRatings(Ratings):
+    """Ratings, and the tags of a codebook with their groups."""
+
+    by_part: tuple[TagShare, ...]
+    by_tag_group: tuple[TagGroupShare, ...]
+
+
 class TagsFigure(RatingFigure):
+    record_type = TagRatings
     heading = "tags"
     definition = (
         "Tags of a codebook: share and alpha of each tag and of each group of tags, overall and by system."
@@ -37,9 +90,13 @@ class TagsFigure(RatingFigure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.CHECKLIST and question.over == Over.CHOICE
 
-    def compute(self, given: FigureInput) -> Record:
+    def compute(self, given: FigureInput) -> TagRatings:
         assert isinstance(given, AnswerInput)
-        return {**super().compute(given), "by_part": _by_part(given), "by_tag_group": _by_tag_group(given)}
+        return TagRatings(
+            **vars(ratings(given, self.need(given, SystemKinds))),
+            by_part=_by_part(given),
+            by_tag_group=_by_tag_group(given),
+        )
 
     def quantities(self, given: FigureInput) -> Iterator[Quantity]:
         """The share of each tag: the mean over all of them says nothing."""
@@ -70,11 +127,11 @@ class TagsFigure(RatingFigure):
 FIGURE = TagsFigure()
 
 
-def _by_part(given: AnswerInput) -> list[Record]:
+def _by_part(given: AnswerInput) -> tuple[TagShare, ...]:
     """Each tag of a codebook: its share, overall and by system, and its own alpha."""
     question, values = given.question, given.values
     if question.over != Over.CHOICE:
-        return []
+        return ()
     parts = given.answers.parts
     shares = means_of(given, values.part, len(parts), "by part")
     found = []
@@ -85,26 +142,26 @@ def _by_part(given: AnswerInput) -> list[Record]:
         )
         n = len(given.items.systems)
         of_system = yes_shares_by_group(own, own.system, n, resample=given.resample(f"by system {part}"))
-        found.append(
-            {
-                "part": part,
-                "label": question.label(part) or part,
-                **mean_record(shares[code]),
-                "alpha": plain(agreed),
-                "by_system": [
-                    {"system": name, **mean_record(of_system[at])}
-                    for at, name in several(own.system, given.items.systems)
-                ],
-            }
+        by_system = (
+            TagOfSystem(name, **vars(of_system[at])) for at, name in several(own.system, given.items.systems)
         )
-    return found
+        found.append(
+            TagShare(
+                part,
+                question.label(part) or part,
+                **vars(shares[code]),
+                alpha=agreed,
+                by_system=tuple(by_system),
+            )
+        )
+    return tuple(found)
 
 
-def _by_tag_group(given: AnswerInput) -> list[Record]:
+def _by_tag_group(given: AnswerInput) -> tuple[TagGroupShare, ...]:
     """Each group of a codebook's tags: the share of judgments with any of them, overall, by setting and by system."""
     question, items = given.question, given.items
     if question.over != Over.CHOICE or not question.groups:
-        return []
+        return ()
     names = list(dict.fromkeys(question.groups[each] for each in question.choices if each in question.groups))
     of_part = [
         names.index(question.groups[part]) if part in question.groups else -1 for part in given.answers.parts
@@ -121,28 +178,27 @@ def _by_tag_group(given: AnswerInput) -> list[Record]:
             points=(0.0, 1.0),
             unit="items",
         )
-        factors = {"arm": (items.arm[own.item], items.arms), "system": (own.system, items.systems)}
+        by_arm = _shares_by(given, own, items.arm[own.item], items.arms, f"group {name} by arm")
+        by_system = _shares_by(given, own, own.system, items.systems, f"group {name} by system")
         found.append(
-            {
-                "tag_group": name,
-                "tags": [each for each in question.choices if question.groups.get(each) == name],
-                **mean_record(shares[code]),
-                "alpha": plain(agreed),
-                **{
-                    f"by_{factor}": _shares_by(given, own, codes, known, factor, f"group {name} by {factor}")
-                    for factor, (codes, known) in factors.items()
-                },
-            }
+            TagGroupShare(
+                name,
+                tuple(each for each in question.choices if question.groups.get(each) == name),
+                **vars(shares[code]),
+                alpha=agreed,
+                by_arm=tuple(ArmMean(arm, **vars(share)) for arm, share in by_arm),
+                by_system=tuple(TagOfSystem(system, **vars(share)) for system, share in by_system),
+            )
         )
-    return found
+    return tuple(found)
 
 
 def _shares_by(
-    given: AnswerInput, values: Values, codes: Ints, names: Sequence[str], factor: str, purpose: str
-) -> list[Record]:
+    given: AnswerInput, values: Values, codes: Ints, names: Sequence[str], purpose: str
+) -> Iterator[tuple[str, MeanValue]]:
     """Share of yes for each of several settings or systems."""
     found = yes_shares_by_group(values, codes, len(names), resample=given.resample(purpose))
-    return [{factor: name, **mean_record(found[code])} for code, name in several(codes, names)]
+    return ((name, found[code]) for code, name in several(codes, names))
 
 
 def _question(view: ReportView, question: Record) -> Iterator[Block]:
@@ -160,14 +216,14 @@ def _question(view: ReportView, question: Record) -> Iterator[Block]:
             build.n(each["mean"]),
             build.coefficient(each["alpha"]),
         )
-    voices = [
-        (group, {part["part"]: part for part in group[KEY]["by_part"]}) for group in view.voiced(question)
+    plotted = [
+        (group, {part["part"]: part for part in group[KEY]["by_part"]}) for group in view.plotted(question)
     ]
     plot = share_plot(
         [
             (
                 each["label"],
-                [(group, found[each["part"]]["mean"]) for group, found in voices if each["part"] in found],
+                [(group, found[each["part"]]["mean"]) for group, found in plotted if each["part"] in found],
             )
             for each in tags
         ],

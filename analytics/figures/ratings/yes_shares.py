@@ -22,14 +22,14 @@ class YesSharesFigure(RatingFigure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         questions = view.asked(self.key)
-        voices = [group for group in view.groups if any(view.answered(questions, group))]
+        plotted = [group for group in view.groups if any(view.answered(questions, group))]
         build = Builder(
             "Share of yes among all answers, in percent; n is the number of answers.",
-            columns(["Question", *(label for group in voices for label in (group["label"], "n"))]),
+            columns(["Question", *(label for group in plotted for label in (group["label"], "n"))]),
         )
         for question in questions:
             cells: list[TableCell] = []
-            for group in voices:
+            for group in plotted:
                 found = view.group_in(question, group)
                 mean = found[self.key]["mean"]["mean"] if found else None
                 cells += (
@@ -42,7 +42,7 @@ class YesSharesFigure(RatingFigure):
             [
                 (
                     question["prompt"],
-                    [(group, group[self.key]["mean"]["mean"]) for group in view.voiced(question)],
+                    [(group, group[self.key]["mean"]["mean"]) for group in view.plotted(question)],
                 )
                 for question in questions
             ],

@@ -1,6 +1,8 @@
 """The alternative-annotator test of every judge: whether it fits people as well as one of them does."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, Self
 
 import numpy as np
 
@@ -9,13 +11,13 @@ from analytics.display.group_plots import PERCENT, legend, mark_of, short_percen
 from analytics.display.numbers import decimal, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, Table, columns, count, head, words
+from analytics.figures.beside_people import TITLE, is_single_judge
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput, level_of
-from analytics.figures.judges.labels_vs_people import TITLE
-from analytics.figures.replacement.differences import is_single_judge
 from analytics.figures.report_view import ReportView
+from analytics.frames.needs import NeedSource
 from analytics.statistics.core.counts import unique_mode
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import MISSING
 from analytics.statistics.replacement.alternative_annotator import (
     FDR,
@@ -32,7 +34,54 @@ MOST_LISTED = 50
 CORRECTION = "Benjamini-Yekutieli"
 
 
+@dataclass(frozen=True)
+class TestedAnnotator:
+    """A person, by pseudonym, of whose `n` items the judge and the person fit the others as well or better in such
+    shares."""
+
+    rater: str
+    n: int
+    judge: float
+    own: float
+    p_value: float
+    p_adjusted: float
+    is_beaten: bool
+
+
+@dataclass(frozen=True)
+class AlternativeJudge:
+    """The alternative annotator test of a judge: its advantage (rho) and the share of people whom it beats (omega), of
+    which it passes with one half or more.
+
+    `epsilon` is the study's: by how much a judge may fit people worse than one of them does. `score` is of the fit with
+    others, of labels and of numbers; `people` have enough items to be tested against, and the annotators are those of
+    them with the most answers, at most 50. Their tests are in no family of Holm's.
+    """
+
+    epsilon: float
+    advantage: Estimate
+    annotators: tuple[TestedAnnotator, ...]
+    winning_rate: float | None
+    passes: bool | None
+    score: Literal["accuracy", "rmse"]
+    correction: str
+    people: int
+
+
+@dataclass(frozen=True)
+class JudgeTolerance:
+    """By how much a judge may fit people worse than one of them does (`Study.epsilon`)."""
+
+    epsilon: float
+
+    @classmethod
+    def of(cls, source: NeedSource) -> Self:
+        return cls(source.study.epsilon)
+
+
 class AlternativeAnnotatorFigure(Figure):
+    record_type = AlternativeJudge
+    needs = (JudgeTolerance,)
     heading = "judges"
     place = 13
     deferred_as = "alternative-annotator test"
@@ -47,26 +96,31 @@ class AlternativeAnnotatorFigure(Figure):
     def is_of(self, given: FigureInput) -> bool:
         return is_single_judge(given)
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> AlternativeJudge:
         numbers = not isinstance(given, PairInput) and level_of(given.question) != "nominal"
         answers, raters = shared_answers(given)
         found = alternative_annotator(
             answers,
-            epsilon=given.terms.epsilon,
+            epsilon=self.need(given, JudgeTolerance).epsilon,
             numbers=numbers,
             unit=given.unit if isinstance(given, AnswerInput) else UNITS[Over.ITEM],
             resample=given.resample("alternative annotator"),
         )
         most = sorted(found.annotators, key=lambda each: (-each.n, raters[each.rater]))[:MOST_LISTED]
-        return {
-            **plain(found),
-            "score": "rmse" if numbers else "accuracy",
-            "correction": CORRECTION,
-            "people": len(found.annotators),
-            "annotators": [
-                {**plain(each), "rater": raters[each.rater], "is_beaten": each.is_beaten} for each in most
-            ],
-        }
+        annotators = (
+            TestedAnnotator(**(vars(each) | {"rater": raters[each.rater]}), is_beaten=each.is_beaten)
+            for each in most
+        )
+        return AlternativeJudge(
+            found.epsilon,
+            found.advantage,
+            tuple(annotators),
+            found.winning_rate,
+            found.passes,
+            score="rmse" if numbers else "accuracy",
+            correction=CORRECTION,
+            people=len(found.annotators),
+        )
 
     def title(self, view: ReportView) -> str:
         return TITLE
@@ -134,12 +188,12 @@ def shared_answers(given: FigureInput) -> tuple[SharedAnswers, tuple[str, ...]]:
     """People's answers and the judge's to the same units, and people's pseudonyms."""
     if isinstance(given, PairInput):
         assert isinstance(given.people, PairInput)
-        judgments, label = given.people.group.judgments, unique_mode(given.counts)
-        known = judgments.label != MISSING
+        judgments, label = given.people.group.judgments, unique_mode(given.votes)
+        known = judgments.vote != MISSING
         return SharedAnswers(
             unit=judgments.item[known].astype(np.int64),
             rater=judgments.rater[known].astype(np.int64),
-            value=judgments.label[known].astype(np.float64),
+            value=judgments.vote[known].astype(np.float64),
             judge=np.where(label == MISSING, np.nan, label),
             query=given.items.query,
         ), judgments.raters

@@ -1,8 +1,9 @@
 """A judge's means less people's on what both judged: ratings, ranks, shares of options and picks, win rates."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
+from typing import Self
 
 import numpy as np
 
@@ -10,6 +11,14 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.numbers import corrected, decimal, in_percent, points
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head, words
+from analytics.figures.beside_people import (
+    TITLE,
+    CellScores,
+    is_share,
+    is_single_judge,
+    label_tables,
+    pick_shares,
+)
 from analytics.figures.families import JUDGED, JUDGED_SHARE, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
@@ -21,16 +30,15 @@ from analytics.figures.figure_input import (
     point_records,
     several,
 )
-from analytics.figures.judges.labels_vs_people import TITLE, label_tables
 from analytics.figures.report_view import ReportView, joined
-from analytics.statistics.core.counts import count_matrix
-from analytics.statistics.core.estimates import LeftOut, plain
-from analytics.statistics.core.resampling import SHARE, Range, divide
-from analytics.statistics.core.tidy import FIRST, Floats, Ints, split
+from analytics.frames.needs import NeedSource
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.randomization import Tested
+from analytics.statistics.core.resampling import SHARE, divide
+from analytics.statistics.core.tidy import FIRST, split
 from analytics.statistics.preferences.win_rates import item_scores
 from analytics.statistics.rankings.concordance import shared_ranks
 from analytics.statistics.replacement.difference import judge_minus_people, shared_scores
-from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 CAPTIONS = {
@@ -43,7 +51,42 @@ CAPTIONS = {
 }
 
 
+@dataclass(frozen=True)
+class DifferenceCell:
+    """The judge's minus people's of a pair in a setting, a system, an option, or of everything; the others are None.
+
+    The test is of no difference, None where both judged nothing in common.
+    """
+
+    arm: str | None
+    system: str | None
+    opponent: str | None
+    option: str | None
+    people: Estimate
+    judge: Estimate
+    difference: Estimate
+    test: Tested | None
+
+
+@dataclass(frozen=True)
+class JudgeDifferences:
+    cells: tuple[DifferenceCell, ...]
+
+
+@dataclass(frozen=True)
+class JudgeCount:
+    """So many judges the study has: what they do otherwise than people is tested together."""
+
+    n: int
+
+    @classmethod
+    def of(cls, source: NeedSource) -> Self:
+        return cls(len(source.judges))
+
+
 class DifferencesFigure(Figure):
+    record_type = JudgeDifferences
+    needs = (JudgeCount,)
     heading = "judges"
     across_judges = True
     place = 12
@@ -62,13 +105,14 @@ class DifferencesFigure(Figure):
         """Of single judges and juries as one; a mean over judges is nobody who could stand in people's place."""
         return is_single_judge(given)
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> JudgeDifferences:
         if isinstance(given, PairInput):
             cells = list(_of_pairs(given))
         else:
             assert isinstance(given, AnswerInput)
             cells = list(CELLS_OF[given.form](given))
-        return {"cells": [_cell(given, each, len(cells)) for each in cells]}
+        n_tests = ceil(len(cells) * self.need(given, JudgeCount).n / JUDGED_SHARE)
+        return JudgeDifferences(tuple(_cell(given, each, n_tests) for each in cells))
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for cell in record["cells"]:
@@ -186,27 +230,7 @@ def _as_annotator(group: Record, question: Record) -> str:
     return f" It {'passes' if found['passes'] else 'fails'} the alternative-annotator test: {beaten}."
 
 
-class CellScores(NamedTuple):
-    """A cell's subject, people's scores and the judge's, their queries and range, and what has no score."""
-
-    of: dict[str, str | None]
-    people: Floats
-    judge: Floats
-    query: Ints
-    within: Range
-    left_out: tuple[LeftOut, ...] = ()
-
-
-def is_single_judge(given: FigureInput) -> bool:
-    """True of a judge, or a jury as one rater, whose study has people to hold it against."""
-    assert isinstance(given, PairInput | AnswerInput)
-    if isinstance(given, PairInput) and not given.counts.any():
-        # It was asked for a checklist, or another preference, alone.
-        return False
-    return given.people is not None and given.group.kind == Rater.Kind.JUDGE
-
-
-def _cell(given: FigureInput, scores: CellScores, n_tests: int) -> Record:
+def _cell(given: FigureInput, scores: CellScores, n_tests: int) -> DifferenceCell:
     purpose = f"judge minus people {sorted(each for each in scores.of.values() if each)}"
     found = judge_minus_people(
         scores.people,
@@ -215,10 +239,11 @@ def _cell(given: FigureInput, scores: CellScores, n_tests: int) -> Record:
         within=scores.within,
         unit=given.unit if isinstance(given, AnswerInput) else UNITS[Over.ITEM],
         resample=given.resample(purpose),
-        tests=given.tests(purpose, ceil(n_tests * given.terms.judges / JUDGED_SHARE)),
+        tests=given.tests(purpose, n_tests),
         left_out=scores.left_out,
     )
-    return {**dict.fromkeys(("arm", "system", "opponent", "option")), **scores.of, **plain(found)}
+    of = scores.of.get
+    return DifferenceCell(of("arm"), of("system"), of("opponent"), of("option"), **vars(found))
 
 
 def _of_pairs(given: PairInput) -> Iterator[CellScores]:
@@ -283,18 +308,6 @@ CELLS_OF: dict[str, Callable[[AnswerInput], Iterator[CellScores]]] = {
     "picks": _of_picks,
     "ranking": _of_ranks,
 }
-
-
-def pick_shares(given: AnswerInput) -> Floats:
-    """The share of raters that picked each system's response, (items, systems); nan where nobody answered."""
-    picks, items = given.answers.as_picks(), given.items
-    counts = count_matrix(picks.item, picks.system, len(items), len(items.systems))
-    answered = np.bincount(picks.item, minlength=len(items))[:, None]
-    return divide(counts.astype(np.float64), answered.astype(np.float64))
-
-
-def is_share(question: Record) -> bool:
-    return bool(question["form"] not in ("rated", "ranking") or question["kind"] == Kind.CHECKLIST)
 
 
 def _overall(

@@ -1,7 +1,8 @@
 """The number of people that a judge is worth: its place on the curve of the majority, or mean, of 1, 2, ... people."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from analytics.display.group_plots import PERCENT, mark_of, short_percent
 from analytics.display.numbers import decimal
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.figures.beside_people import TITLE, is_single_judge, label_tables
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     PAIRS,
@@ -20,11 +22,9 @@ from analytics.figures.figure_input import (
     level_of,
     points_of,
 )
-from analytics.figures.judges.labels_vs_people import TITLE, label_tables
-from analytics.figures.replacement.differences import is_single_judge
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.counts import unique_mode
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import MISSING, TIE
 from analytics.statistics.replacement.people_worth import PeopleWorth, worth_by_labels, worth_by_numbers
 from evaluation.protocols import Kind, Over, QuestionSpec
@@ -36,7 +36,24 @@ EXTRAPOLATED = (
 )
 
 
+@dataclass(frozen=True)
+class JudgeWorth:
+    """The number of people that a judge is worth, as the statistic has it, and the score by which it is told."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    beyond: bool
+    most: int | None
+    others: int | None
+    curve: tuple[Estimate, ...]
+    judge: Estimate
+    undefined: str
+    score: Literal["agreement", "rmse"]
+
+
 class PeopleWorthFigure(Figure):
+    record_type = JudgeWorth
     heading = "judges"
     place = 14
     stops_with = ("agreement",)
@@ -53,10 +70,10 @@ class PeopleWorthFigure(Figure):
     def is_of(self, given: FigureInput) -> bool:
         return is_single_judge(given)
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> JudgeWorth:
         numbers = not isinstance(given, PairInput) and level_of(given.question) != "nominal"
         found = _of_numbers(given) if numbers else _of_labels(given)
-        return {**plain(found), "score": "rmse" if numbers else "agreement"}
+        return JudgeWorth(**vars(found), score="rmse" if numbers else "agreement")
 
     def title(self, view: ReportView) -> str:
         return TITLE
@@ -107,10 +124,10 @@ def _of_labels(given: FigureInput) -> PeopleWorth:
     if isinstance(given, PairInput):
         assert isinstance(given.people, PairInput)
         # Nobody's guess is among the labels that can be given.
-        n_labels = TIE + 1 if given.question.ties else TIE
+        n_labels = given.n_votes if given.question.ties else TIE
         return worth_by_labels(
-            given.people.counts[:, :n_labels],
-            unique_mode(given.counts[:, :n_labels]),
+            given.people.votes[:, :n_labels],
+            unique_mode(given.votes[:, :n_labels]),
             given.items.query,
             unit=UNITS[Over.ITEM],
             resample=resample,

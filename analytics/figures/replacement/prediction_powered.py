@@ -1,14 +1,16 @@
 """People's means made more precise by a judge, where people's queries are a random part of the judge's by design."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Self
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.figures.beside_people import TITLE, is_share, is_single_judge
 from analytics.figures.cross_fitted import (
     crossed_item_scores,
     crossed_ratings,
@@ -22,13 +24,12 @@ from analytics.figures.figure_input import (
     AnswerInput,
     FigureInput,
     PairInput,
-    PeopleSample,
 )
-from analytics.figures.judges.labels_vs_people import TITLE
-from analytics.figures.replacement.differences import is_share, is_single_judge
+from analytics.figures.needs import DerivedJudges
 from analytics.figures.report_view import ReportView
 from analytics.frames.arrays import response_places
-from analytics.statistics.core.estimates import plain
+from analytics.frames.needs import NeedSource
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.resampling import SHARE, Range
 from analytics.statistics.core.tidy import FIRST, Floats, Ints
 from analytics.statistics.core.values import unit_means
@@ -36,11 +37,14 @@ from analytics.statistics.leaderboards.scores import SystemScores, system_scores
 from analytics.statistics.preferences.win_rates import item_scores
 from analytics.statistics.replacement.prediction_powered import (
     QueryValues,
+    Spread,
     labels_needed,
     prediction_powered_mean,
     query_values,
 )
+from evaluation.models import Role
 from evaluation.protocols import Over, QuestionSpec
+from evaluation.selectors import queries_of_people
 
 # Below such a share those queries that people, or the judge, have completed may be others than those that are missing.
 LEAST_COMPLETE = 0.9
@@ -74,7 +78,85 @@ class PoweredCell:
     within: Range | None
 
 
+@dataclass(frozen=True)
+class LabelsNeeded:
+    """Labelled queries for an interval of so far to either side, by people alone and with the judge; None where
+    labelling is not enough."""
+
+    half_width: float
+    people: int | None
+    with_judge: int | None
+
+
+@dataclass(frozen=True)
+class PoweredMean:
+    """People's mean, alone and with the judge, of a pair's first system, of a system, or of a system minus another.
+
+    `labelled` are queries that people judged completely, `sampled` those of their part here, and `unjudged` those that
+    got the judge's mean. `errors` are the variance from people's queries and that from the others, `worth` the number
+    of labelled queries with the same standard error by people alone.
+    """
+
+    arm: str | None
+    system: str | None
+    opponent: str | None
+    people: Estimate
+    combined: Estimate
+    weight: float | None
+    labelled: int
+    queries: int
+    unjudged: int
+    errors: tuple[float, float] | None
+    worth: float | None
+    spread: Spread | None
+    sampled: int
+    needed: tuple[LabelsNeeded, ...]
+
+
+@dataclass(frozen=True)
+class PoweredMeans:
+    """People's means with a judge, or why nothing is combined; cross-fitted if it was chosen or fitted on these people.
+
+    `sampled` are the queries in the random part that people judge, withdrawn ones too.
+    """
+
+    refused: str
+    cross_fitted: bool
+    sampled: int
+    withdrawn: int
+    cells: tuple[PoweredMean, ...]
+
+
+@dataclass(frozen=True)
+class PeopleSample:
+    """The queries, by key, that people judge where the design makes them a random part of all; `withdrawn` of them are
+    judged no more. `is_drawn` is false where people judge every query. `judgments_chosen` is true of a view that
+    chooses among judgments: then nothing says that the queries which are left are a random part."""
+
+    is_drawn: bool = False
+    queries: frozenset[str] = frozenset()
+    withdrawn: int = 0
+    judgments_chosen: bool = False
+
+    @classmethod
+    def of(cls, source: NeedSource) -> Self:
+        """Those of the view."""
+        theirs = queries_of_people(source.study)
+        if theirs is None:
+            return cls()
+        main = source.filters.items(source.study).filter(role=Role.MAIN).order_by()
+        drawn, standing = set(), set()
+        for query, key, withdrawn in main.values_list("query", "query__key", "withdrawn_at").iterator():
+            if query in theirs:
+                drawn.add(key)
+                if withdrawn is None:
+                    standing.add(key)
+        return cls(True, frozenset(standing), len(drawn - standing), source.filters.choose_judgments)
+
+
 class PredictionPoweredFigure(Figure):
+    record_type = PoweredMeans
+    needs = (DerivedJudges, PeopleSample)
     heading = "judges"
     place = 17
     stops_with = ("win_rate",)
@@ -89,32 +171,33 @@ class PredictionPoweredFigure(Figure):
         # Of other kinds it says that there is nothing.
         return form != MEASURES
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> PoweredMeans | None:
         """None of other kinds of questions where people judge all queries: no other design would give them more."""
         if not is_single_judge(given):
             return None
         assert isinstance(given, PairInput | AnswerInput)
-        sample, combines = given.terms.sample, _combines(given.question, given.form)
-        if sample is None and not combines:
+        sample, derived = self.need(given, PeopleSample), self.need(given, DerivedJudges)
+        combines = _combines(given.question, given.form)
+        if not sample.is_drawn and not combines:
             return None
-        crossed = fitted_on_people(given) is not None
+        fitted = fitted_on_people(given, derived)
         if not combines:
             refused = OTHER_KIND.format(prompt=given.question.prompt)
         else:
-            refused = NOT_BY_DESIGN if sample is None else _why_not(given, sample)
-        if refused or sample is None:
-            return {"refused": refused, "cross_fitted": crossed, "sampled": 0, "withdrawn": 0, "cells": []}
-        cells = _of_pairs(given) if isinstance(given, PairInput) else _of_ratings(given)
+            refused = _why_not(given, sample, derived) if sample.is_drawn else NOT_BY_DESIGN
+        if refused:
+            return PoweredMeans(refused, fitted is not None, sampled=0, withdrawn=0, cells=())
+        cells = _of_pairs(given, fitted) if isinstance(given, PairInput) else _of_ratings(given, fitted)
         codes = np.array(
             [code for code, key in enumerate(given.items.queries) if key in sample.queries], dtype=np.int64
         )
-        return {
-            "refused": "",
-            "cross_fitted": crossed,
-            "sampled": len(sample.queries) + sample.withdrawn,
-            "withdrawn": sample.withdrawn,
-            "cells": [_cell(given, cell, codes) for cell in cells if len(cell.values.query)],
-        }
+        return PoweredMeans(
+            "",
+            fitted is not None,
+            sampled=len(sample.queries) + sample.withdrawn,
+            withdrawn=sample.withdrawn,
+            cells=tuple(_cell(given, cell, codes) for cell in cells if len(cell.values.query)),
+        )
 
     def title(self, view: ReportView) -> str:
         return TITLE
@@ -166,7 +249,7 @@ def _combines(question: QuestionSpec, form: str) -> bool:
     return form == "rated" and question.over in (Over.ITEM, Over.RESPONSE)
 
 
-def _why_not(given: PairInput | AnswerInput, sample: PeopleSample) -> str:
+def _why_not(given: PairInput | AnswerInput, sample: PeopleSample, derived: DerivedJudges) -> str:
     if sample.judgments_chosen:
         return JUDGMENTS_CHOSEN
     drawn = len(sample.queries) + sample.withdrawn
@@ -175,45 +258,36 @@ def _why_not(given: PairInput | AnswerInput, sample: PeopleSample) -> str:
             f"Judges' answers are not combined with people's: {sample.withdrawn:,} of the {drawn:,} queries of "
             "people's random part are withdrawn, more than one in ten."
         )
-    why = why_not_crossed(given)
+    why = why_not_crossed(given, derived)
     return f"{given.group.label} is not combined with people: {why}." if why else ""
 
 
-def _cell(given: FigureInput, cell: PoweredCell, sampled: Ints) -> Record:
+def _cell(given: FigureInput, cell: PoweredCell, sampled: Ints) -> PoweredMean:
     values, here = cell.values, np.isin(cell.values.query, sampled)
     found = prediction_powered_mean(
         values.of_people(here), within=cell.within, resample=given.resample("prediction powered")
     )
     drawn, judged = int(here.sum()), found.queries - found.unjudged
-    record = {
-        "arm": cell.arm,
-        "system": cell.system,
-        "opponent": cell.opponent,
-        **plain(found),
-        "sampled": drawn,
-        "needed": [],
-    }
+    record = PoweredMean(cell.arm, cell.system, cell.opponent, **vars(found), sampled=drawn, needed=())
     reason = ""
     if _too_few(found.labelled, drawn):
         reason = _incomplete("People's judgments are complete for", found.labelled, drawn, " of their part")
     elif _too_few(judged, found.queries):
         reason = _incomplete("The judge has judged", judged, found.queries, "")
     if reason and not found.combined.undefined:
-        nothing = {"value": None, "low": None, "high": None, "method": "", "undefined": reason}
-        return record | {
-            "combined": record["combined"] | nothing,
-            **dict.fromkeys(("weight", "errors", "worth", "spread")),
-        }
-    if found.spread is not None and found.combined.low is not None:
-        record["needed"] = [
-            {
-                "half_width": width,
-                "people": labels_needed(found.spread, width, queries=None),
-                "with_judge": labels_needed(found.spread, width, queries=found.queries),
-            }
-            for width in _widths(cell.within or (given.ends if isinstance(given, AnswerInput) else SHARE))
-        ]
-    return record
+        nothing = replace(found.combined, value=None, low=None, high=None, method="", undefined=reason)
+        return replace(record, combined=nothing, weight=None, errors=None, worth=None, spread=None)
+    if found.spread is None or found.combined.low is None:
+        return record
+    needed = (
+        LabelsNeeded(
+            width,
+            people=labels_needed(found.spread, width, queries=None),
+            with_judge=labels_needed(found.spread, width, queries=found.queries),
+        )
+        for width in _widths(cell.within or (given.ends if isinstance(given, AnswerInput) else SHARE))
+    )
+    return replace(record, needed=tuple(needed))
 
 
 def _too_few(n: int, of: int) -> bool:
@@ -235,15 +309,14 @@ def _widths(within: Range) -> tuple[float, ...]:
     return POINTS if high - low <= FEW_POINTS else tuple(share * (high - low) for share in SHARES)
 
 
-def _of_pairs(given: PairInput) -> Iterator[PoweredCell]:
+def _of_pairs(given: PairInput, fitted: Record | None) -> Iterator[PoweredCell]:
     """The first system of each pair, in each setting; then every system over several opponents."""
     assert isinstance(given.people, PairInput)
     items, terms = given.items, given.terms
-    about = fitted_on_people(given)
     people = item_scores(given.people.group.judgments, len(items), terms.ties)
     judge = (
-        crossed_item_scores(given, about)
-        if about is not None
+        crossed_item_scores(given, fitted)
+        if fitted is not None
         else item_scores(given.group.judgments, len(items), terms.ties)
     )
     for cell, rows in given.cells(("arm", "pair")):
@@ -264,9 +337,9 @@ def _of_systems(given: PairInput, ours: SystemScores, own: SystemScores) -> Iter
             yield PoweredCell(name, system, None, values, SHARE)
 
 
-def _of_ratings(given: AnswerInput) -> Iterator[PoweredCell]:
+def _of_ratings(given: AnswerInput, fitted: Record | None) -> Iterator[PoweredCell]:
     """All responses, or those of each system and the differences of every two; with a baseline, of each from it."""
-    people, judge, query, system = _ratings(given)
+    people, judge, query, system = _ratings(given, fitted)
     used = [code for code in range(len(given.items.systems)) if (system == code).any()]
     if len(used) < 2:
         yield PoweredCell(None, None, None, query_values(people, judge, query), given.ends)
@@ -285,7 +358,7 @@ def _of_ratings(given: AnswerInput) -> Iterator[PoweredCell]:
             yield PoweredCell(None, names[one], names[other], values[one] - values[other], None)
 
 
-def _ratings(given: AnswerInput) -> tuple[Floats, Floats, Ints, Ints]:
+def _ratings(given: AnswerInput, fitted: Record | None) -> tuple[Floats, Floats, Ints, Ints]:
     """People's mean and the judge's of all that is to be rated, whoever rated it (n,), nan where nobody did; with its
     query and its system."""
     assert isinstance(given.people, AnswerInput)
@@ -307,9 +380,8 @@ def _ratings(given: AnswerInput) -> tuple[Floats, Floats, Ints, Ints]:
         means = unit_means(each.values)
         at = np.searchsorted(means.unit, unit).clip(max=len(means.unit) - 1)
         sides.append(np.where(means.unit[at] == unit, means.mean[at], np.nan))
-    about = fitted_on_people(given)
-    if about is not None:
-        crossed = crossed_ratings(given, about)
+    if fitted is not None:
+        crossed = crossed_ratings(given, fitted)
         sides[1] = np.array(
             [
                 crossed.get((row, parts[code]), np.nan)

@@ -1,18 +1,21 @@
 """Self-preference of judges: their own model's responses beside people's judgments of the same items."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head, words
+from analytics.figures.beside_people import TITLE, CellScores, is_share, is_single_judge, pick_shares
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput
-from analytics.figures.judges.labels_vs_people import TITLE
-from analytics.figures.replacement.differences import CellScores, is_share, is_single_judge, pick_shares
 from analytics.figures.report_view import ReportView, joined
-from analytics.statistics.core.estimates import plain
+from analytics.frames.needs import NeedSource
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import FIRST
 from analytics.statistics.preferences.win_rates import item_scores
@@ -20,6 +23,7 @@ from analytics.statistics.rankings.concordance import shared_ranks
 from analytics.statistics.replacement.difference import SharedScores, judge_minus_people, shared_scores
 from analytics.statistics.replacement.self_preference import own_contrasts, own_scores
 from evaluation.protocols import Over, QuestionSpec
+from evaluation.selectors import judges_in_figures
 
 QUERIES = "queries"
 CAPTIONS = {
@@ -30,7 +34,51 @@ CAPTIONS = {
 }
 
 
+@dataclass(frozen=True)
+class OwnPreference:
+    """The judge's minus people's preference for the judge's own `systems`: its model or, where that is none of the
+    study's systems, those of its family.
+
+    Of `people` and the `judge` the expected win rate, or share of picks, of these systems; of ratings their mean minus
+    that of others, by query; of rankings the mean rank of others minus theirs. The test is None where both judged
+    nothing in common.
+    """
+
+    systems: tuple[str, ...]
+    people: Estimate
+    judge: Estimate
+    difference: Estimate
+    test: Tested | None
+
+
+@dataclass(frozen=True)
+class OwnSystems:
+    """By the key of a judge, those of the system that is its own model or, where that is no system, of its family.
+
+    Both are recorded with a judge's run; where they are not, as of imports, the system that bears the name of its model
+    is its own.
+    """
+
+    by_judge: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, source: NeedSource) -> Self:
+        families = dict(source.study.systems.values_list("key", "family"))
+        found = {}
+        for rater in judges_in_figures(source.study):
+            own = str(rater.about.get("own_system") or rater.about.get("model") or "")
+            family = str(rater.about.get("own_family") or "")
+            keys = frozenset(key for key, other in families.items() if key == own) or frozenset(
+                key for key, other in families.items() if family and other == family
+            )
+            if keys and not rater.about.get("heuristic"):
+                found[rater.pseudonym] = keys
+        return cls(found)
+
+
 class SelfPreferenceFigure(Figure):
+    record_type = OwnPreference
+    needs = (OwnSystems,)
     heading = "judges"
     across_judges = True
     place = 16
@@ -44,9 +92,9 @@ class SelfPreferenceFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in CAPTIONS
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> OwnPreference | None:
         """None of a judge whose own model or family is not recorded, or has no responses here."""
-        own = given.terms.own_systems.get(given.group_key, frozenset())
+        own = self.need(given, OwnSystems).by_judge.get(given.group_key, frozenset())
         if not own or not is_single_judge(given):
             return None
         scores = _of_pairs(given, own) if isinstance(given, PairInput) else _of_answers(given, own)
@@ -62,7 +110,7 @@ class SelfPreferenceFigure(Figure):
             tests=given.tests("self-preference", 1),
             left_out=scores.left_out,
         )
-        return {"systems": sorted(own), **plain(found)}
+        return OwnPreference(tuple(sorted(own)), **vars(found))
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         if record["test"] is not None:

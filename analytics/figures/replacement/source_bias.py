@@ -1,23 +1,23 @@
 """A judge's bias by source: whether it favours text by models more than people do."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.tables import P_COLUMNS, Builder, columns, head, words
+from analytics.figures.beside_people import TITLE, is_single_judge, side_less_people
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput
-from analytics.figures.judges.labels_vs_people import TITLE
-from analytics.figures.replacement.differences import is_single_judge
+from analytics.figures.needs import SystemKinds
 from analytics.figures.report_view import ReportView
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.resampling import SHARE
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.tidy import Bools, Ints
-from analytics.statistics.preferences.win_rates import item_scores
-from analytics.statistics.replacement.difference import judge_minus_people, shared_scores
+from analytics.statistics.replacement.difference import shared_scores
 from analytics.statistics.replacement.source_bias import source_bias
 from evaluation.models import System
 from evaluation.protocols import Kind, QuestionSpec
@@ -25,7 +25,20 @@ from evaluation.protocols import Kind, QuestionSpec
 PURPOSE = "source bias"
 
 
+@dataclass(frozen=True)
+class JudgeSourceBias:
+    """A judge's mean minus people's of text by models and of text by persons, and the first minus the second; of pairs
+    only the judge's expected win rate of the model's text minus people's."""
+
+    models: Estimate | None
+    persons: Estimate | None
+    bias: Estimate
+    test: Tested | None
+
+
 class SourceBiasFigure(Figure):
+    record_type = JudgeSourceBias
+    needs = (SystemKinds,)
     heading = "judges"
     across_judges = True
     place = 13
@@ -42,12 +55,17 @@ class SourceBiasFigure(Figure):
 
     def is_of(self, given: FigureInput) -> bool:
         assert isinstance(given, PairInput | AnswerInput)
-        by_person = {kind == System.Kind.PERSON for kind in given.kinds}
+        by_person = {kind == System.Kind.PERSON for kind in self._kinds(given)}
         return is_single_judge(given) and len(by_person) == 2
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def _kinds(self, given: FigureInput) -> tuple[str, ...]:
+        assert isinstance(given, PairInput | AnswerInput)
+        return self.need(given, SystemKinds).of_systems(given.items.systems)
+
+    def compute(self, given: FigureInput) -> JudgeSourceBias | None:
         """AGENT-CQ section 4.3. None where all text is of one kind."""
-        return _of_pairs(given) if isinstance(given, PairInput) else _of_texts(given)
+        kinds = self._kinds(given)
+        return _of_pairs(given, kinds) if isinstance(given, PairInput) else _of_texts(given, kinds)
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         if record["test"] is not None:
@@ -105,14 +123,14 @@ def _by_person(kinds: tuple[str, ...], system: Ints) -> Bools:
     return np.array([kind == System.Kind.PERSON for kind in kinds], dtype=bool)[system]
 
 
-def _of_texts(given: FigureInput) -> Record | None:
+def _of_texts(given: FigureInput, kinds: tuple[str, ...]) -> JudgeSourceBias | None:
     assert isinstance(given, AnswerInput)
     assert isinstance(given.people, AnswerInput)
     shared = shared_scores(given.people.values, given.values)
     used = np.isfinite(shared.people) & np.isfinite(shared.judge) & (shared.system >= 0)
     if not used.any():
         return None
-    by_model = ~_by_person(given.kinds, shared.system[used])
+    by_model = ~_by_person(kinds, shared.system[used])
     if by_model.all() or not by_model.any():
         return None
     found = source_bias(
@@ -123,29 +141,16 @@ def _of_texts(given: FigureInput) -> Record | None:
         tests=given.tests(PURPOSE, 1),
         unit=given.unit,
     )
-    return dict(plain(found))
+    return JudgeSourceBias(**vars(found))
 
 
-def _of_pairs(given: PairInput) -> Record | None:
+def _of_pairs(given: PairInput, kinds: tuple[str, ...]) -> JudgeSourceBias | None:
     assert isinstance(given.people, PairInput)
     items = given.items
-    first, second = (_by_person(given.kinds, each) for each in (items.system_1, items.system_2))
+    first, second = (_by_person(kinds, each) for each in (items.system_1, items.system_2))
     rows = np.flatnonzero(first != second)
     if not len(rows):
         return None
     # The side of the model's text.
-    side = np.where(first[rows], 1, 0)
-    people, judge = (
-        item_scores(each.group.judgments, len(items), given.terms.ties)[rows, side]
-        for each in (given.people, given)
-    )
-    found = judge_minus_people(
-        people,
-        judge,
-        items.query[rows],
-        within=SHARE,
-        unit="items",
-        resample=given.resample(PURPOSE),
-        tests=given.tests(PURPOSE, 1),
-    )
-    return {"models": None, "persons": None, "bias": plain(found.difference), "test": plain(found.test)}
+    found = side_less_people(given, rows, np.where(first[rows], 1, 0), PURPOSE)
+    return JudgeSourceBias(models=None, persons=None, bias=found.difference, test=found.test)

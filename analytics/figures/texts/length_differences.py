@@ -1,6 +1,7 @@
 """Differences of length between the two responses of a pair: mean, spread, quartiles and a histogram."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import ReportView
-from analytics.statistics.core.bins import binned
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.bins import Bins, binned
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.judges.score_spread import score_spread
 from evaluation.protocols import QuestionSpec
@@ -22,7 +23,34 @@ from evaluation.protocols import QuestionSpec
 UNIT = "items"
 
 
+@dataclass(frozen=True)
+class LengthDifference:
+    """The length of the system's responses less that of the opponent's, in one setting; all systems' where it is None.
+
+    `longer` and `shorter` are the items whose response is longer, or shorter, than the opponent's.
+    """
+
+    system: str | None
+    opponent: str
+    arm: str
+    mean: Estimate
+    standard_deviation: float | None
+    quartiles: tuple[float, float, float]
+    histogram: Bins
+    longer: int
+    shorter: int
+
+
+@dataclass(frozen=True)
+class LengthDifferences:
+    """In characters, of all items, whoever judged them; each pair of systems by itself where there is no baseline."""
+
+    baseline: str | None
+    cells: tuple[LengthDifference, ...]
+
+
 class LengthDifferencesFigure(Figure):
+    record_type = LengthDifferences
     heading = "texts"
     place = 12
     definition = (
@@ -34,15 +62,15 @@ class LengthDifferencesFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
-    def compute(self, given: FigureInput) -> Record | None:
-        """HREF Figure 2. Once for the study, with the texts; None without a baseline among more than 15 pairs."""
+    def compute(self, given: FigureInput) -> LengthDifferences | None:
+        """HREF Figure 2. Once for the study; None without a baseline among more than 15 pairs."""
         assert isinstance(given, PairInput)
         items = given.items
         against = given.terms.baseline in items.systems
-        if given.texts is None or (not against and len(items.pairs) > MOST_PAIRS):
+        if not given.is_first or (not against and len(items.pairs) > MOST_PAIRS):
             return None
-        cells = [cell for arm in np.unique(items.arm).tolist() for cell in _of_arm(given, arm)]
-        return {"baseline": given.terms.baseline if against else None, "cells": cells} if cells else None
+        cells = tuple(cell for arm in np.unique(items.arm).tolist() for cell in _of_arm(given, arm))
+        return LengthDifferences(given.terms.baseline if against else None, cells) if cells else None
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for record in view.records_of(self.key):
@@ -58,7 +86,7 @@ class LengthDifferencesFigure(Figure):
 FIGURE = LengthDifferencesFigure()
 
 
-def _of_arm(given: PairInput, arm: int) -> Iterator[Record]:
+def _of_arm(given: PairInput, arm: int) -> Iterator[LengthDifference]:
     """A cell per pair of systems, from the side of the one that is not the baseline, and one of all against it."""
     items, baseline = given.items, given.terms.baseline
     rows, turned = rows_of_pairs(items, arm, baseline)
@@ -66,31 +94,34 @@ def _of_arm(given: PairInput, arm: int) -> Iterator[Record]:
     pair = items.pair[rows]
     pairs = np.unique(pair).tolist()
     if baseline in items.systems and len(pairs) > 1:
-        yield {"system": None, "opponent": baseline, **_cell(given, arm, longer, rows)}
+        yield _cell(given, arm, (None, baseline), longer, rows)
     for code in pairs:
         at = np.flatnonzero(pair == code)
         one, two = items.pairs[code]
         system, opponent = (two, one) if turned[at[0]] else (one, two)
-        yield {"system": system, "opponent": opponent, **_cell(given, arm, longer[at], rows[at])}
+        yield _cell(given, arm, (system, opponent), longer[at], rows[at])
 
 
-def _cell(given: PairInput, arm: int, differences: Ints, rows: Ints) -> Record:
-    """The differences of these rows."""
+def _cell(
+    given: PairInput, arm: int, systems: tuple[str | None, str], differences: Ints, rows: Ints
+) -> LengthDifference:
+    """The differences of these rows, of a system and its opponent."""
     spread = score_spread(
         differences.astype(np.float64),
         given.items.query[rows],
         resample=given.resample("differences of length"),
         unit=UNIT,
     )
-    return {
-        "arm": given.items.arms[arm],
-        "mean": plain(spread.mean),
-        "standard_deviation": spread.standard_deviation,
-        "quartiles": list(spread.quartiles),
-        "histogram": plain(binned(differences.astype(np.float64), least=1.0)),
-        "longer": int(np.count_nonzero(differences > 0)),
-        "shorter": int(np.count_nonzero(differences < 0)),
-    }
+    return LengthDifference(
+        *systems,
+        given.items.arms[arm],
+        spread.mean,
+        spread.standard_deviation,
+        spread.quartiles,
+        binned(differences.astype(np.float64), least=1.0),
+        longer=int(np.count_nonzero(differences > 0)),
+        shorter=int(np.count_nonzero(differences < 0)),
+    )
 
 
 def _less(view: ReportView, record: Record) -> str:

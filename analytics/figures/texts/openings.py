@@ -1,21 +1,47 @@
 """The forms of the systems' questions, by the words they begin with."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.report_view import ReportView
-from analytics.statistics.core.estimates import plain
+from analytics.frames.texts import StudyTexts
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.resampling import mean_estimate
 from analytics.statistics.texts.openings import NO_QUESTION, OPENINGS, opening_of
 from evaluation.protocols import QuestionSpec
 
 
+@dataclass(frozen=True)
+class OpeningShare:
+    """The share of a system's texts that open in one form."""
+
+    form: str
+    share: Estimate
+
+
+@dataclass(frozen=True)
+class OpeningsOfSystem:
+    """The forms in which the `n` texts of a system open."""
+
+    system: str
+    n: int
+    forms: tuple[OpeningShare, ...]
+
+
+@dataclass(frozen=True)
+class Openings:
+    by_system: tuple[OpeningsOfSystem, ...]
+
+
 class OpeningsFigure(Figure):
+    record_type = Openings
+    needs = (StudyTexts,)
     heading = "texts"
     place = 20
     definition = (
@@ -26,37 +52,35 @@ class OpeningsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return True
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> Openings | None:
         """AGENT-CQ section 4.1, question patterns. None where most texts are no questions, or not in English."""
-        texts = given.texts
-        if texts is None or not texts.english or not texts.texts:
+        if not given.is_first:
+            return None
+        texts = self.need(given, StudyTexts)
+        if not texts.english or not texts.texts:
             return None
         found = np.array([opening_of(text) for text in texts.texts], dtype=object)
         if 2 * np.count_nonzero(found == NO_QUESTION) > len(found):
             return None
-        return {
-            "by_system": [
-                {
-                    "system": key,
-                    "n": int(mine.sum()),
-                    "forms": [
-                        {
-                            "form": form,
-                            "share": plain(self._share(given, found[mine] == form, key, form, mine)),
-                        }
+        return Openings(
+            tuple(
+                OpeningsOfSystem(
+                    key,
+                    int(mine.sum()),
+                    tuple(
+                        OpeningShare(form, self._share(given, found[mine] == form, key, form, mine))
                         for form in OPENINGS
-                    ],
-                }
+                    ),
+                )
                 for code, key in enumerate(texts.systems)
                 for mine in [texts.system == code]
-            ]
-        }
+            )
+        )
 
-    def _share(self, given: FigureInput, has: np.ndarray, key: str, form: str, mine: np.ndarray) -> object:
-        assert given.texts is not None
+    def _share(self, given: FigureInput, has: np.ndarray, key: str, form: str, mine: np.ndarray) -> Estimate:
         return mean_estimate(
             has.astype(np.float64),
-            given.texts.query[mine],
+            self.need(given, StudyTexts).query[mine],
             unit="texts",
             resample=given.resample(f"form {form} of {key}"),
             empty="The system has no text.",

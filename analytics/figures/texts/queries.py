@@ -8,8 +8,7 @@ from analytics.display.numbers import percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, Table, columns, count, head
 from analytics.figures.figure import Record, StudyFigure
-from analytics.figures.leaderboards.standings import SPLIT_NAMES
-from analytics.figures.report_view import ReportView
+from analytics.figures.report_view import SPLIT_NAMES, ReportView
 
 # Of more rows than this the tables are opened by who wants them.
 MOST_OPEN = 24

@@ -1,6 +1,8 @@
 """Length and readability of the systems' texts."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -10,9 +12,14 @@ from analytics.display.tables import DASH, Builder, Table, TableCell, columns, h
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.report_view import ReportView
-from analytics.figures.variance.between_groups import ETA, named_systems, without_differences
+from analytics.figures.variance.between_groups import (
+    ETA,
+    GroupsAnalysis,
+    groups_analysis,
+    without_differences,
+)
 from analytics.frames.texts import StudyTexts
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.resampling import mean_estimate
 from analytics.statistics.core.tidy import Floats
 from analytics.statistics.texts.readability import measure_text
@@ -24,7 +31,8 @@ CAUTION = (
     "Every text is taken for an independent one. Texts for one query are not: where queries differ, p-values of this "
     "analysis don't hold and are not shown, and its intervals are no better."
 )
-LABELS = {
+TextNumber = Literal["words", "characters", "ease", "grade"]
+LABELS: dict[TextNumber, str] = {
     "words": "Words",
     "characters": "Characters",
     "ease": "Reading ease",
@@ -33,7 +41,36 @@ LABELS = {
 ENGLISH_ONLY = ("ease", "grade")
 
 
+@dataclass(frozen=True)
+class TextMean:
+    """The mean of a measure of a system's texts, and its standard deviation."""
+
+    system: str
+    mean: Estimate
+    standard_deviation: float | None
+
+
+@dataclass(frozen=True)
+class TextMeasure:
+    """A measure of texts by system, and its analysis of variance between systems: None for a single one."""
+
+    measure: TextNumber
+    by_system: tuple[TextMean, ...]
+    between: GroupsAnalysis | None
+
+
+@dataclass(frozen=True)
+class TextsMeasured:
+    """Measures of the texts of the `drawn` ones of the `queries` that have texts."""
+
+    queries: int
+    drawn: int
+    measures: tuple[TextMeasure, ...]
+
+
 class ReadabilityFigure(Figure):
+    record_type = TextsMeasured
+    needs = (StudyTexts,)
     heading = "texts"
     place = 10
     definition = (
@@ -45,17 +82,16 @@ class ReadabilityFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return True
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> TextsMeasured | None:
         """AGENT-CQ Table 5, and the lengths of answers in section 4.3."""
-        texts = given.texts
-        if texts is None or not texts.texts:
+        if not given.is_first:
+            return None
+        texts = self.need(given, StudyTexts)
+        if not texts.texts:
             return None
         numbers = _numbers(texts)
-        return {
-            "queries": texts.queries,
-            "drawn": texts.drawn,
-            "measures": [_of_measure(given, texts, name, values) for name, values in numbers.items()],
-        }
+        measures = (_of_measure(given, texts, name, values) for name, values in numbers.items())
+        return TextsMeasured(texts.queries, texts.drawn, tuple(measures))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for record in view.records_of(self.key):
@@ -78,14 +114,14 @@ class ReadabilityFigure(Figure):
 FIGURE = ReadabilityFigure()
 
 
-def _numbers(texts: StudyTexts) -> dict[str, Floats]:
+def _numbers(texts: StudyTexts) -> dict[TextNumber, Floats]:
     """Each measure of every text (n,), nan where it has none."""
     measured = [measure_text(text) for text in texts.texts]
     names = [name for name in LABELS if texts.english or name not in ENGLISH_ONLY]
     return {name: np.array([getattr(each, name) for each in measured], dtype=np.float64) for name in names}
 
 
-def _of_measure(given: FigureInput, texts: StudyTexts, name: str, values: Floats) -> Record:
+def _of_measure(given: FigureInput, texts: StudyTexts, name: TextNumber, values: Floats) -> TextMeasure:
     known = np.isfinite(values)
     rows = []
     for code, key in enumerate(texts.systems):
@@ -100,14 +136,14 @@ def _of_measure(given: FigureInput, texts: StudyTexts, name: str, values: Floats
             empty="The system has no text with words.",
         )
         spread = float(values[used].std(ddof=1)) if used.sum() > 1 else None
-        rows.append({"system": key, "mean": plain(mean), "standard_deviation": spread})
+        rows.append(TextMean(key, mean, spread))
     between = None
     if len(rows) > 1:
         found = between_groups(
             values[known], texts.system[known], level=given.resample("texts").level, unit=UNIT
         )
-        between = named_systems(plain(found), texts.systems)
-    return {"measure": name, "by_system": rows, "between": between}
+        between = groups_analysis(found, texts.systems)
+    return TextMeasure(name, tuple(rows), between)
 
 
 def _means(view: ReportView, record: Record) -> Table:

@@ -3,7 +3,8 @@ asked the question."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -14,12 +15,15 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import FigureInput, several
-from analytics.figures.judges.measure_means import UNIT, is_first, systems_of
+from analytics.figures.measured import UNIT, is_first, systems_of
+from analytics.figures.needs import StudyMeasures
 from analytics.figures.report_view import ReportView
 from analytics.frames.measures import MeasureValues
-from analytics.statistics.core.estimates import plain
+from analytics.frames.needs import NeedSource
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.resampling import mean_estimate
 from analytics.statistics.core.tidy import Floats, Ints
+from evaluation.database.columns import CodedColumn
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.answers.measures import Subject
 
@@ -35,7 +39,75 @@ Values = tuple[Floats, Ints]
 Searches = Mapping[tuple[str, str | None], Mapping[int, Values]]
 
 
+@dataclass(frozen=True)
+class MeanAtCut:
+    """Mean nDCG of so many results."""
+
+    cut: int
+    mean: Estimate
+
+
+@dataclass(frozen=True)
+class DifferenceAtCut:
+    """Mean nDCG of so many results less that of a search by the query alone."""
+
+    cut: int
+    difference: Estimate
+
+
+@dataclass(frozen=True)
+class WayToSearch:
+    """One way to search: by the query, by query and clarifying question, by these and a system's responses, or by a
+    named run; the differences are from the query alone."""
+
+    searched: str
+    system: str | None
+    means: tuple[MeanAtCut, ...]
+    differences: tuple[DifferenceAtCut, ...]
+
+
+@dataclass(frozen=True)
+class SearchesOfSource:
+    """The searches that depend on the clarifying question, where this source asks it; empty where it is not known."""
+
+    source: str
+    rows: tuple[WayToSearch, ...]
+
+
+@dataclass(frozen=True)
+class JudgedSearches:
+    """All of one judge or import; by source where the clarifying questions have several, of which so many beyond the 40
+    with the most items are left out."""
+
+    judge: str
+    rater: str
+    cuts: tuple[int, ...]
+    rows: tuple[WayToSearch, ...]
+    by_source: tuple[SearchesOfSource, ...]
+    sources_left_out: int
+
+
+@dataclass(frozen=True)
+class SearchesByJudge:
+    """nDCG of searches, by the judge or import that gave it."""
+
+    judges: tuple[JudgedSearches, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionSources:
+    """By item, the source of its clarifying question."""
+
+    column: CodedColumn
+
+    @classmethod
+    def of(cls, source: NeedSource) -> Self:
+        return cls(source.frame.study_items.question_source)
+
+
 class RetrievalFigure(Figure):
+    record_type = SearchesByJudge
+    needs = (QuestionSources, StudyMeasures)
     heading = "texts"
     place = 30
     definition = (
@@ -47,17 +119,22 @@ class RetrievalFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return True
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> SearchesByJudge | None:
         """AGENT-CQ Table 7."""
         if given.people is not None or not is_first(given):
             return None
         by_rater: dict[str, list[tuple[int, str, MeasureValues]]] = {}
-        for each in given.measures:
+        for each in self.need(given, StudyMeasures).values:
             found = NAME.fullmatch(each.measure.name)
             if found and each.measure.subject == (Subject.ITEM if found["searched"] else Subject.RESPONSE):
                 searched = (int(found["cut"]), found["searched"] or RESPONSE, each)
                 by_rater.setdefault(each.rater, []).append(searched)
-        return {"judges": [_record(given, found) for found in by_rater.values()]} if by_rater else None
+        source = self.need(given, QuestionSources).column
+        return (
+            SearchesByJudge(tuple(_record(given, found, source) for found in by_rater.values()))
+            if by_rater
+            else None
+        )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         judges = {each["rater"]: each for record in view.records_of(self.key) for each in record["judges"]}
@@ -97,7 +174,9 @@ class _Shown(NamedTuple):
     row: Record
 
 
-def _record(given: FigureInput, found: list[tuple[int, str, MeasureValues]]) -> Record:
+def _record(
+    given: FigureInput, found: list[tuple[int, str, MeasureValues]], asked_by: CodedColumn
+) -> JudgedSearches:
     systems, keys, query, *_ = systems_of(given)
     cuts = sorted({cut for cut, _, _ in found})
     rows: dict[tuple[str, str | None], dict[int, Values]] = {}
@@ -113,41 +192,42 @@ def _record(given: FigureInput, found: list[tuple[int, str, MeasureValues]]) -> 
     alone = {cut: _by_item(values, len(query)) for cut, values in rows.get((QUERY, None), {}).items()}
     if (QUERY, None) in rows:
         rows[QUERY, None] = {cut: _once(values, query) for cut, values in rows[QUERY, None].items()}
-    return {
-        "judge": found[0][2].label,
-        "rater": found[0][2].rater,
-        "cuts": cuts,
-        "rows": [_row(given, *search, values, query, alone) for search, values in rows.items()],
-        **_by_source(given, rows, query, alone),
-    }
+    by_source, left_out = _by_source(given, rows, query, alone, asked_by)
+    return JudgedSearches(
+        found[0][2].label,
+        found[0][2].rater,
+        tuple(cuts),
+        tuple(_row(given, *search, values, query, alone) for search, values in rows.items()),
+        by_source,
+        left_out,
+    )
 
 
-def _by_source(given: FigureInput, rows: Searches, query: Ints, alone: Mapping[int, Floats]) -> Record:
-    """The searches that depend on the clarifying question, by what asked it, where that is more than one."""
+def _by_source(
+    given: FigureInput, rows: Searches, query: Ints, alone: Mapping[int, Floats], asked_by: CodedColumn
+) -> tuple[tuple[SearchesOfSource, ...], int]:
+    """The searches that depend on the clarifying question, by what asked it, where that is more than one; and how many
+    sources there is no room for."""
     asked = {
         search: by_cut for search, by_cut in rows.items() if not _is_of_queries(search[0], by_cut, query)
     }
     none = np.empty(0, dtype=np.int64)
     item = np.unique(np.concatenate([none, *(of for by_cut in asked.values() for _, of in by_cut.values())]))
-    source = given.question_source.codes[item]
-    sources = several(source, given.question_source.values)
-    n = np.bincount(source, minlength=len(given.question_source.values))
+    source = asked_by.codes[item]
+    sources = several(source, asked_by.values)
+    n = np.bincount(source, minlength=len(asked_by.values))
     kept = {code for code, _ in sorted(sources, key=lambda each: -n[each[0]])[:MOST_SOURCES]}
     found = []
     for code, name in sources:
         if code in kept:
-            theirs = {search: _asked_by(given, code, by_cut) for search, by_cut in asked.items()}
-            found.append(
-                {
-                    "source": name,
-                    "rows": [
-                        _row(given, *search, values, query, alone, name)
-                        for search, values in theirs.items()
-                        if values
-                    ],
-                }
+            theirs = {search: _asked_by(asked_by, code, by_cut) for search, by_cut in asked.items()}
+            searches = (
+                _row(given, *search, values, query, alone, name)
+                for search, values in theirs.items()
+                if values
             )
-    return {"by_source": found, "sources_left_out": len(sources) - len(found)}
+            found.append(SearchesOfSource(name, tuple(searches)))
+    return tuple(found), len(sources) - len(found)
 
 
 def _is_of_queries(searched: str, by_cut: Mapping[int, Values], query: Ints) -> bool:
@@ -165,11 +245,11 @@ def _repeats(numbers: Floats, query: Ints) -> bool:
     return len(first) < len(query) and np.array_equal(numbers, numbers[first][code])
 
 
-def _asked_by(given: FigureInput, source: int, by_cut: Mapping[int, Values]) -> dict[int, Values]:
+def _asked_by(asked_by: CodedColumn, source: int, by_cut: Mapping[int, Values]) -> dict[int, Values]:
     """The values of the items whose question this source asks."""
     found = {}
     for cut, (numbers, item) in by_cut.items():
-        theirs = given.question_source.codes[item] == source
+        theirs = asked_by.codes[item] == source
         if theirs.any():
             found[cut] = (numbers[theirs], item[theirs])
     return found
@@ -202,7 +282,7 @@ def _row(
     query: Ints,
     alone: Mapping[int, Floats],
     source: str | None = None,
-) -> Record:
+) -> WayToSearch:
     unit = {QUERY: "queries", RESPONSE: UNIT}.get(searched, "items")
     means, differences = [], []
     for cut, (numbers, item) in sorted(by_cut.items()):
@@ -211,7 +291,7 @@ def _row(
         mean = mean_estimate(
             numbers, query[item], unit=unit, resample=resample, empty="Nothing was searched for.", share=True
         )
-        means.append({"cut": cut, "mean": plain(mean)})
+        means.append(MeanAtCut(cut, mean))
         if searched == QUERY or cut not in alone:
             continue
         more = numbers - alone[cut][item]
@@ -224,8 +304,8 @@ def _row(
                 resample=resample,
                 empty="Nothing was searched for.",
             )
-            differences.append({"cut": cut, "difference": plain(difference)})
-    return {"searched": searched or "response", "system": system, "means": means, "differences": differences}
+            differences.append(DifferenceAtCut(cut, difference))
+    return WayToSearch(searched or "response", system, tuple(means), tuple(differences))
 
 
 def _name(view: ReportView, row: Record) -> str:

@@ -1,6 +1,7 @@
 """The analysis of variance between systems as papers report it: every rating taken for an independent one."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
@@ -8,8 +9,8 @@ from analytics.display.tables import Builder, Table, TableCell, columns, head, w
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import Estimate, plain
-from analytics.statistics.variance.between_groups import MOST_COMPARED, between_groups
+from analytics.statistics.core.estimates import Estimate, LeftOut
+from analytics.statistics.variance.between_groups import MOST_COMPARED, BetweenGroups, between_groups
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 ETA = "\N{GREEK SMALL LETTER ETA}\N{SUPERSCRIPT TWO}"
@@ -22,7 +23,47 @@ CAUTION = (
 )
 
 
+@dataclass(frozen=True)
+class AnalysedSystem:
+    """A system, the mean of its `n` ratings, None where there is nothing to average."""
+
+    system: str
+    mean: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class AnalysedPair:
+    """Two systems: the second's mean less the first's, and the p-value of Tukey's test."""
+
+    system_1: str
+    system_2: str
+    difference: Estimate
+    p_value: float
+
+
+@dataclass(frozen=True)
+class GroupsAnalysis:
+    """An analysis of variance of `n` ratings between systems; `undefined` says why there is none.
+
+    `eta_squared` is the share of the sum of squares between systems, `level` that of the intervals.
+    """
+
+    systems: tuple[AnalysedSystem, ...]
+    n: int
+    f: float | None
+    df_between: int | None
+    df_within: int | None
+    p_value: float | None
+    eta_squared: float | None
+    level: float
+    pairs: tuple[AnalysedPair, ...]
+    left_out: tuple[LeftOut, ...]
+    undefined: str
+
+
 class BetweenGroupsFigure(Figure):
+    record_type = GroupsAnalysis
     heading = "ratings"
     place = 50
     deferred_as = "analysis of variance between systems"
@@ -34,12 +75,12 @@ class BetweenGroupsFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.SCALE and question.over != Over.VALUE
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> GroupsAnalysis | None:
         """AGENT-CQ section 4.2. None where only one system was rated."""
         assert isinstance(given, AnswerInput)
         values = given.values
-        found = plain(between_groups(values.value, values.system, level=given.resample("anova").level))
-        return named_systems(found, given.frame.items.systems) if len(found["systems"]) > 1 else None
+        found = between_groups(values.value, values.system, level=given.resample("anova").level)
+        return groups_analysis(found, given.frame.items.systems) if len(found.systems) > 1 else None
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for group in view.groups:
@@ -108,25 +149,29 @@ def without_differences(analyses: Iterable[Record]) -> str:
     )
 
 
-def named_systems(found: Record, systems: tuple[str, ...]) -> Record:
-    """An analysis as plain numbers, with the keys of its systems instead of their codes."""
-    own = [systems[code] for code in found["systems"]]
-    by_system = [
-        {"system": key, "mean": mean, **({"n": n} if n is not None else {})}
-        for key, mean, n in zip(
-            own, found.pop("means") or [None] * len(own), found.pop("counts", [None] * len(own)), strict=True
-        )
-    ]
-    pairs = [_pair(found, pair, systems) for pair in found["pairs"]]
-    return {**found, "systems": by_system, "pairs": pairs}
+def groups_analysis(found: BetweenGroups, systems: tuple[str, ...]) -> GroupsAnalysis:
+    """With the keys of the systems instead of their codes."""
+    means = found.means or (None,) * len(found.systems)
+    named = {
+        "systems": tuple(
+            AnalysedSystem(systems[code], mean, n)
+            for code, mean, n in zip(found.systems, means, found.counts, strict=True)
+        ),
+        "pairs": tuple(
+            AnalysedPair(
+                systems[pair.system_1],
+                systems[pair.system_2],
+                difference_estimate(pair.difference, pair.low, pair.high, found.n, found.level),
+                pair.p_value,
+            )
+            for pair in found.pairs
+        ),
+    }
+    rest = {name: each for name, each in vars(found).items() if name not in ("means", "counts")}
+    return GroupsAnalysis(**(rest | named))
 
 
-def _pair(found: Record, pair: Record, systems: tuple[str, ...]) -> Record:
-    """Two systems with their difference as an estimate, whatever else is known of them beside it."""
-    reason = pair.get("undefined", "")
-    difference = Estimate(
-        pair["difference"], pair["low"], pair["high"], found["n"], UNIT, found["level"], METHOD, (), reason
-    )
-    rest = {name: each for name, each in pair.items() if name not in ("low", "high", "undefined")}
-    names = {name: systems[pair[name]] for name in ("system_1", "system_2")}
-    return {**rest, **names, "difference": difference.as_dict()}
+def difference_estimate(
+    value: float, low: float | None, high: float | None, n: int, level: float, undefined: str = ""
+) -> Estimate:
+    return Estimate(value, low, high, n, UNIT, level, METHOD, (), undefined)

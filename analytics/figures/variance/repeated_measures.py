@@ -1,6 +1,7 @@
 """The analysis of variance of systems measured repeatedly on the same queries."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
@@ -8,8 +9,8 @@ from analytics.display.tables import Builder, Table, TableCell, columns, head, w
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.figures.variance.between_groups import named_systems
-from analytics.statistics.core.estimates import plain
+from analytics.figures.variance.between_groups import difference_estimate
+from analytics.statistics.core.estimates import Estimate, LeftOut
 from analytics.statistics.variance.repeated_measures import repeated_measures
 from evaluation.protocols import Kind, Over, QuestionSpec
 
@@ -17,7 +18,51 @@ EPSILON = "\N{GREEK SMALL LETTER EPSILON}"
 PARTIAL_ETA = "Partial \N{GREEK SMALL LETTER ETA}\N{SUPERSCRIPT TWO}"
 
 
+@dataclass(frozen=True)
+class MeanOfSystem:
+    """The mean of a system, None where there is nothing to average."""
+
+    system: str
+    mean: float | None
+
+
+@dataclass(frozen=True)
+class PairedSystems:
+    """Two systems: the second's mean less the first's, the p-value of the paired t-test, before and after Holm's
+    correction over the question's pairs, and the `effect`, Cohen's d of paired measures."""
+
+    system_1: str
+    system_2: str
+    difference: Estimate
+    p_value: float | None
+    p_corrected: float | None
+    effect: float | None
+
+
+@dataclass(frozen=True)
+class RepeatedAnalysis:
+    """An analysis over the `n` queries that have every system; `undefined` says why there is none.
+
+    `epsilon` is that of Greenhouse and Geisser, by which `p_value` is corrected for a lack of sphericity.
+    """
+
+    systems: tuple[MeanOfSystem, ...]
+    n: int
+    f: float | None
+    df_systems: int | None
+    df_error: int | None
+    epsilon: float | None
+    p_value: float | None
+    p_uncorrected: float | None
+    partial_eta_squared: float | None
+    level: float
+    pairs: tuple[PairedSystems, ...]
+    left_out: tuple[LeftOut, ...]
+    undefined: str
+
+
 class RepeatedMeasuresFigure(Figure):
+    record_type = RepeatedAnalysis
     heading = "ratings"
     place = 40
     deferred_as = "analysis of variance within queries"
@@ -29,12 +74,36 @@ class RepeatedMeasuresFigure(Figure):
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.SCALE and question.over != Over.VALUE
 
-    def compute(self, given: FigureInput) -> Record | None:
+    def compute(self, given: FigureInput) -> RepeatedAnalysis | None:
         """None where only one system was rated."""
         assert isinstance(given, AnswerInput)
         values, level = given.values, given.resample("anova").level
-        found = plain(repeated_measures(values.value, values.system, values.query, level=level))
-        return named_systems(found, given.frame.items.systems) if len(found["systems"]) > 1 else None
+        found = repeated_measures(values.value, values.system, values.query, level=level)
+        if len(found.systems) < 2:
+            return None
+        systems = given.frame.items.systems
+        means = found.means or (None,) * len(found.systems)
+        named = {
+            "systems": tuple(
+                MeanOfSystem(systems[code], mean) for code, mean in zip(found.systems, means, strict=True)
+            ),
+            "pairs": tuple(
+                PairedSystems(
+                    systems[pair.system_1],
+                    systems[pair.system_2],
+                    difference_estimate(
+                        pair.difference, pair.low, pair.high, found.n, found.level, pair.undefined
+                    ),
+                    pair.p_value,
+                    pair.p_corrected,
+                    pair.effect,
+                )
+                for pair in found.pairs
+            ),
+        }
+        return RepeatedAnalysis(
+            **({name: each for name, each in vars(found).items() if name != "means"} | named)
+        )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for group in view.groups:
@@ -72,8 +141,9 @@ class RepeatedMeasuresFigure(Figure):
     def _differences(self, view: ReportView, group: Record) -> Table:
         build = Builder(
             "Paired comparisons on these queries: the second system's mean less the first's with its interval, and p "
-            "of the paired t-test, also corrected (Holm) over the question's pairs.",
-            columns(["Question", "System", "and", "Difference", "p", "Corrected p"], names=3),
+            "of the paired t-test, also corrected (Holm) over the question's pairs. d: the mean of the differences "
+            "over their standard deviation (Cohen's d of paired measures).",
+            columns(["Question", "System", "and", "Difference", "d", "p", "Corrected p"], names=3),
         )
         for question, records in view.answered(view.asked(self.key), group):
             for pair in records[self.key]["pairs"]:
@@ -82,6 +152,7 @@ class RepeatedMeasuresFigure(Figure):
                     words(view.system(pair["system_1"])),
                     words(view.system(pair["system_2"])),
                     build.coefficient(pair["difference"]),
+                    build.number(pair["effect"], decimal, pair["difference"]["undefined"]),
                     build.p(pair["p_value"], pair["difference"]["undefined"]),
                     build.p(pair["p_corrected"], pair["difference"]["undefined"]),
                 )

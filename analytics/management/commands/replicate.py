@@ -55,6 +55,8 @@ class Command(AssayCommand):
 def lines_of(done: Replication) -> Iterator[str]:
     """The outcome in words, a line per figure and per table that differs."""
     yield from sentences(done)
+    for check in done.checks:
+        yield from (f"{SAID[Sameness.DIFFERENT]:<17} {problem}" for problem in check.problems)
     for figure in done.figures:
         yield f"{SAID[figure.sameness]:<17} {figure.name}"
         yield from (f"  {each}" for each in differing(figure))

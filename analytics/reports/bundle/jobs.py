@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
+from analytics.job_kinds import BUNDLE
 from analytics.reports.build import fingerprint
 from analytics.reports.bundle.outcome import outcome_record
 from analytics.reports.bundle.reading import is_bundle
@@ -13,16 +14,16 @@ from analytics.reports.bundle.writing import export_bundle
 from analytics.reports.cache import effective_ties
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.extension import StudyFile
+from evaluation.job_kinds import IMPORT
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.jobs import (
     JobProgress,
-    JobTaken,
     begin_job,
     finish_job,
-    give_up_lost,
     new_file_name,
+    note_in_job,
 )
 from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 
@@ -59,7 +60,7 @@ class StudyBundle:
 def latest_bundle(study: Study, *, ties: Ties = "half") -> StudyBundle | None:
     """The latest that was asked for with this count of ties; None where nobody has."""
     ties = effective_ties(study, ties)
-    job = Job.objects.filter(study=study, kind=Job.Kind.BUNDLE, parameters__ties=ties).first()
+    job = Job.objects.filter(study=study, kind=BUNDLE.key, parameters__ties=ties).first()
     if job is None:
         return None
     there = job.state == Job.State.DONE and bool(job.file) and job.path.exists()
@@ -73,11 +74,10 @@ def begin_bundle(study: Study, *, by: Any, ties: Ties = "half") -> Job:
     refuse_in_rehearsal(study, NEVER_EXPORTED)
     if not study.judgments.exists():
         raise Refused("Nothing has been judged yet, so there is nothing to bundle.")
-    give_up_lost(study, Job.Kind.BUNDLE, "The worker stopped before the bundle was written.")
     file = new_file_name("zip")
     try:
         job = begin_job(
-            kind=Job.Kind.BUNDLE,
+            kind=BUNDLE.key,
             slug=study.slug,
             study=study,
             by=by,
@@ -96,7 +96,7 @@ def write_bundle_of(job: Job) -> None:
     assert study is not None  # only an import has none
     progress, ties = JobProgress(job), job.parameters["ties"]
     # What changes from here on makes the bundle old, or keeps it from being written.
-    _update_parameters(job, {"fingerprint": fingerprint(study, ties=ties)})
+    note_in_job(job, {"fingerprint": fingerprint(study, ties=ties)})
     export_bundle(study, job.path, ties=ties, watch=progress)
     finish_job(job, message=f"{job.path.stat().st_size / 1e6:,.1f} MB, ready to download.")
     log_action(study=study, by=job.by, message="Wrote a replication bundle.")
@@ -116,18 +116,20 @@ def open_bundle_of(job: Job) -> None:
         most_bytes=UNPACKED * settings.ASSAY_UPLOAD_MB * 1_000_000,
         watch=JobProgress(job),
         kept=_made_by(job),
-        on_imported=lambda study: _update_parameters(job, {OPENED: study.pk}),
+        on_imported=lambda study: note_in_job(job, {OPENED: study.pk}),
     )
     study = done.study
     assert study is not None  # it was kept
     outcome = outcome_record(done)
-    _update_parameters(job, {OUTCOME: outcome})
+    note_in_job(job, {OUTCOME: outcome})
     said = f"{study.title} was opened from the bundle. {outcome['counts']}"
     finish_job(job, message=said, study=study)
     log_action(study=study, by=job.by, message=f"Opened from {job.file_name}. {outcome['counts']}")
 
 
-BUNDLE = StudyFile("a replication bundle", is_bundle, open_bundle_of, "manage.py replicate FILE --keep SLUG")
+BUNDLE_FILE = StudyFile(
+    "a replication bundle", is_bundle, open_bundle_of, "manage.py replicate FILE --keep SLUG"
+)
 
 
 def _made_by(job: Job) -> Study | None:
@@ -146,12 +148,5 @@ def _made_by(job: Job) -> Study | None:
 def opening_of(study: Study) -> Job | None:
     """The job that opened this study from a bundle; None for every other study, and once it is forgotten."""
     return Job.objects.filter(
-        study=study, kind=Job.Kind.IMPORT, state=Job.State.DONE, parameters__has_key=OUTCOME
+        study=study, kind=IMPORT.key, state=Job.State.DONE, parameters__has_key=OUTCOME
     ).first()
-
-
-def _update_parameters(job: Job, found: dict[str, Any]) -> None:
-    """Keep something with the job; JobTaken if it no longer belongs to this worker."""
-    job.parameters = job.parameters | found
-    if not Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=job.parameters):
-        raise JobTaken(f"Job {job.pk} was taken over by another worker.")

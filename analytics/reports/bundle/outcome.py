@@ -29,7 +29,12 @@ def outcome_record(done: Replication) -> dict[str, Any]:
         _row(f"table {key}", WORDS[Sameness.EXACT if same else Sameness.DIFFERENT], (), not same)
         for key, same in done.tables
     ]
-    return {"sentences": list(sentences(done)), "counts": counts(done), "rows": [*figures, *tables]}
+    files = [
+        _row("generated files", WORDS[Sameness.DIFFERENT], each.problems, differs=True)
+        for each in done.checks
+        if each.problems
+    ]
+    return {"sentences": list(sentences(done)), "counts": counts(done), "rows": [*files, *figures, *tables]}
 
 
 def _row(name: str, result: str, differences: Sequence[str], differs: bool) -> dict[str, Any]:
@@ -45,6 +50,8 @@ def sentences(done: Replication) -> Iterator[str]:
             f"The bundle was made by another version of the code (figures {manifest['figures']}; here "
             f"{code_version()}): values are compared."
         )
+    for check in done.checks:
+        yield from check.said
 
 
 def counts(done: Replication) -> str:

@@ -61,6 +61,16 @@ class Bundle:
             raise Refused(f"The tables are larger than {MAX_READ / 1e6:,.0f} MB.")
         return {path.removeprefix(TABLES).removesuffix(".csv"): self.read(path) for path in paths}
 
+    def lines(self, path: str) -> Iterator[bytes] | None:
+        """The lines of one file; None where the bundle has none such."""
+        if path not in self.manifest["sha256"]:
+            return None
+        return self._lines(path)
+
+    def _lines(self, path: str) -> Iterator[bytes]:
+        with self.archive.open(path) as file:
+            yield from file
+
     @contextmanager
     def extracted(self, path: str) -> Iterator[Path]:
         """One file, unpacked beside nothing else, as long as it is wanted."""

@@ -10,19 +10,20 @@ import orjson
 from django.db import transaction
 
 from analytics.figures.report_view import Record
-from analytics.reports.build import SCHEMA, build_report
+from analytics.reports.build import build_report
 from analytics.reports.bundle.codings import CODES, read_codings
 from analytics.reports.bundle.comparison import ComparedFigure, Sameness, compare_reports, compare_tables
 from analytics.reports.bundle.members import REPORT, STUDY, VERSIONS
 from analytics.reports.bundle.reading import MAX_BYTES, Bundle, open_bundle
 from analytics.reports.code_version import code_version
 from analytics.reports.common import REPLICATES, TIES, NothingToReport, Watch, no_watch
+from analytics.reports.document import SCHEMA
 from analytics.reports.files import report_json
 from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import FileSource
-from evaluation.extension import Coding
+from evaluation.extension import BundleCheck, Coding, extensions
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.imports import discard_import
@@ -39,6 +40,8 @@ class Replication:
     versions: Mapping[str, Any]
     figures: list[ComparedFigure]
     tables: list[tuple[str, bool]]
+    # The apps' checks of their own files.
+    checks: list[BundleCheck]
     # The study that was kept; None where it was taken back.
     study: Study | None
 
@@ -49,9 +52,12 @@ class Replication:
 
     @property
     def succeeded(self) -> bool:
-        """True if every figure is the same, but perhaps for rounding, and shows the same in every table."""
-        return all(each.sameness < Sameness.DIFFERENT for each in self.figures) and all(
-            same for _, same in self.tables
+        """True if every figure is the same, but perhaps for rounding, and shows the same in every table, and nothing is
+        wrong with the other files."""
+        return (
+            not any(each.problems for each in self.checks)
+            and all(each.sameness < Sameness.DIFFERENT for each in self.figures)
+            and all(same for _, same in self.tables)
         )
 
 
@@ -105,11 +111,13 @@ def _compared(
     ours = _computed(study, theirs, codings, watch)
     tables = {table.key: table_csv(table).encode() for table in tables_of(ours)}
     versions = bundle.json(VERSIONS)
+    checks = [found for each in extensions() if (found := each.check_bundle(bundle.lines)) is not None]
     return Replication(
         bundle.manifest,
         versions if isinstance(versions, dict) else {},
         compare_reports(theirs, orjson.loads(report_json(ours))),
         compare_tables(bundle.tables, tables),
+        checks,
         study,
     )
 

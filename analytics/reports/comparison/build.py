@@ -8,12 +8,13 @@ import numpy as np
 
 from analytics.figures.failures import Failures
 from analytics.figures.families import ALPHA, FamilyTest, correct
-from analytics.figures.figure_input import question_record
+from analytics.figures.figure_input import QuestionRecord, question_record
 from analytics.figures.withheld import OF_A_COMPARISON, withheld
 from analytics.frames.study import RaterGroup
 from analytics.reports.code_version import code_version
-from analytics.reports.common import LEVEL, NothingToReport
+from analytics.reports.common import LEVEL, NothingToReport, Watch, no_watch
 from analytics.reports.compared_rankings import every_ranking_compared
+from analytics.reports.comparison.document import SCHEMA, WithoutPartner
 from analytics.reports.comparison.leaderboards import leaderboard_correlations
 from analytics.reports.comparison.matching import (
     MatchedQueries,
@@ -33,7 +34,7 @@ from analytics.reports.comparison.pairing import (
     read_side,
 )
 from analytics.reports.comparison.sentences import about, counted, findings
-from analytics.reports.comparison.sides import NAMES, SCHEMA, Sides
+from analytics.reports.comparison.sides import NAMES, Sides
 from analytics.statistics.core.estimates import Estimate, plain
 from analytics.statistics.core.matched import QuerySums, matched_difference
 from analytics.statistics.core.randomization import Randomization
@@ -46,14 +47,18 @@ COUNTS = ("queries", "responses", "only_scored", "only_ranked", "other_text")
 SAME_JUDGMENTS = "Both views have the same judgments of it."
 
 
-def build_comparison(sides: Sides) -> Record:
+def build_comparison(sides: Sides, watch: Watch = no_watch) -> Record:
     """Every comparable quantity that both sides have, over the queries that both have; of two studies the scores of
     either against the rankings of the other, too.
 
     A tie counts as half a win, as in every report unless it is asked otherwise. Raises NothingToReport where a side has
     no judgments that count, or nothing is shared.
     """
-    a, b = (read_side(each) for each in sides.both)
+    watch("reading A", 0, 3)
+    a = read_side(sides.a)
+    watch("reading B", 1, 3)
+    b = read_side(sides.b)
+    watch("comparing", 2, 3)
     queries = match_queries(sides, a.frame.study_items, b.frame.study_items)
     if not queries.matched:
         raise NothingToReport(_nothing_shared(sides, queries))
@@ -76,7 +81,7 @@ def build_comparison(sides: Sides) -> Record:
     responses, other_text = other_responses(sides, _matched_keys(a, queries), set(a.systems) & set(b.systems))
     comparisons = _compared(found, queries, sides)
     correct(FamilyTest("compared", each["test"]) for each in comparisons if each["test"] is not None)
-    without = [
+    without: list[WithoutPartner] = [
         *_questions_alone(a, b, unlike),
         *_raters_alone("a", groups_a, "B"),
         *_raters_alone("b", groups_b, "A"),
@@ -195,12 +200,12 @@ def _are_same(a: QuerySums, b: QuerySums) -> bool:
     return np.array_equal(a.columns, b.columns, equal_nan=True) and np.array_equal(a.query, b.query)
 
 
-def _questions(a: ReadSide, found: list[Paired]) -> list[Record]:
+def _questions(a: ReadSide, found: list[Paired]) -> list[QuestionRecord]:
     asked = dict.fromkeys((each.question, each.form) for each in found)
     return [question_record(a.questions[key], key[1]) for key in asked]
 
 
-def _questions_alone(a: ReadSide, b: ReadSide, unlike: dict[Asked, str]) -> Iterator[Record]:
+def _questions_alone(a: ReadSide, b: ReadSide, unlike: dict[Asked, str]) -> Iterator[WithoutPartner]:
     named = [[_name(question) for question in each.questions.values()] for each in (a, b)]
     yield from alone("question", named[0], named[1], "{side} has no answers to a question of this key.")
     for key, reason in unlike.items():
@@ -209,7 +214,7 @@ def _questions_alone(a: ReadSide, b: ReadSide, unlike: dict[Asked, str]) -> Iter
                 yield {"kind": "question", "side": side, "name": _name(read.questions[key]), "reason": reason}
 
 
-def _raters_alone(side: str, groups: Iterable[RaterGroup], other: str) -> Iterator[Record]:
+def _raters_alone(side: str, groups: Iterable[RaterGroup], other: str) -> Iterator[WithoutPartner]:
     for group in groups:
         reason = f"{other} has no raters who are known to be the same."
         yield {"kind": "raters", "side": side, "name": group.label, "reason": reason}
@@ -217,7 +222,7 @@ def _raters_alone(side: str, groups: Iterable[RaterGroup], other: str) -> Iterat
 
 def _figures_alone(
     record: Record, a: ReadSide, b: ReadSide, found: Iterable[tuple[str, Key]]
-) -> Iterator[Record]:
+) -> Iterator[WithoutPartner]:
     """Figures of systems and settings that both sides have; of others it was said that they are missing."""
     systems, arms = set(a.systems) & set(b.systems), {*(set(a.arms) & set(b.arms)), None}
     for side, (name, arm, named) in found:

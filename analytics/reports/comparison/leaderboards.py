@@ -1,11 +1,11 @@
 """The correlation of two sides' leaderboards, over the systems and the queries that both have."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from analytics.figures.figure_input import PairInput
+from analytics.reports.comparison.document import ComparedLeaderboards
 from analytics.reports.comparison.matching import GroupPair, MatchedQueries, arms_in
 from analytics.reports.comparison.pairing import Asked, ReadSide, has_one_setting
 from analytics.statistics.core.estimates import plain
@@ -13,12 +13,10 @@ from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.leaderboards.correlation import LEAST_SYSTEMS, leaderboard_correlation
 from analytics.statistics.leaderboards.scores import SystemScores
 
-Record = dict[str, Any]
-
 
 def leaderboard_correlations(
     a: ReadSide, b: ReadSide, asked: Iterable[Asked], groups: Sequence[GroupPair], queries: MatchedQueries
-) -> Iterator[Record]:
+) -> Iterator[ComparedLeaderboards]:
     """HREF, section 4.2: of each preference, group and setting that ranks at least three systems on both sides."""
     for place in asked:
         for group in groups:
@@ -32,7 +30,15 @@ def leaderboard_correlations(
                 found = leaderboard_correlation(*rates)
                 if found.pearson.n >= LEAST_SYSTEMS:
                     key, form = place
-                    yield {"question": key, "form": form, "group": group.a, "arm": arm, **plain(found)}
+                    yield {
+                        "question": key,
+                        "form": form,
+                        "group": group.a,
+                        "arm": arm,
+                        "pearson": plain(found.pearson),
+                        "spearman": plain(found.spearman),
+                        "kendall": plain(found.kendall),
+                    }
 
 
 def _settings(a: ReadSide, b: ReadSide) -> list[str | None]:

@@ -7,7 +7,6 @@ setting, or one group of raters, these are compared with each other.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,12 +14,11 @@ from analytics.figures.figure_input import points_of
 from analytics.frames.arrays import StudyItems
 from analytics.frames.rows import JUDGES
 from analytics.frames.study import RaterGroup
+from analytics.reports.comparison.document import WithoutPartner
 from analytics.reports.comparison.sides import Sides
 from analytics.statistics.core.tidy import Ints
 from evaluation.models import Query, Rater, Response, Study
 from evaluation.protocols import QuestionSpec
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +142,7 @@ def arms_in(items: StudyItems) -> list[str]:
     return [items.arms[code] for code in np.unique(items.arm[items.arm >= 0])]
 
 
-def alone(kind: str, a: Iterable[str], b: Iterable[str], reason: str) -> Iterator[Record]:
+def alone(kind: str, a: Iterable[str], b: Iterable[str], reason: str) -> Iterator[WithoutPartner]:
     """The names that one side alone has, as the record lists them; `reason` names the other side as {side}."""
     a, b = list(dict.fromkeys(a)), list(dict.fromkeys(b))
     for side, own, others, other in (("a", a, b, "B"), ("b", b, a, "A")):

@@ -2,23 +2,26 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import FigureInput, figure_inputs
 from analytics.figures.headings import HEADINGS
 from analytics.figures.quantities import Quantity
+from analytics.figures.registry import FIGURES
+from analytics.frames.needs import NeedSource
 from analytics.frames.study import StudyFrame, study_frame
-from analytics.reports.build import applying, latest_revision, terms_of
+from analytics.reports.build import applying, latest_revision, made_needs
 from analytics.reports.common import REPLICATES, NothingToReport, study_record, why_nothing
+from analytics.reports.comparison.document import SideRecord
 from analytics.reports.comparison.matching import GroupPair, arms_in
 from analytics.reports.comparison.sides import ComparisonSide
+from analytics.reports.document import ViewRecord
 from analytics.reports.judges import judges
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import counting_judgments
 
-Record = dict[str, Any]
 # A quantity's name, the key of its setting and the keys of its systems.
 Key = tuple[str, str | None, tuple[str, ...]]
 # A question's key and form.
@@ -31,7 +34,7 @@ class ReadSide:
 
     side: ComparisonSide
     frame: StudyFrame
-    record: Record
+    record: SideRecord
     questions: dict[Asked, QuestionSpec]
     inputs: dict[Asked, dict[str, FigureInput]]
 
@@ -66,21 +69,16 @@ def read_side(side: ComparisonSide) -> ReadSide:
     if not counting_judgments(study).filter(filters.judgments(study)).exists():
         raise NothingToReport(f"{study.slug}: {why_nothing(study, filters)}")
     frame = study_frame(study, filters)
-    terms = terms_of(
-        study,
-        revision,
-        judges(study, frame, filters),
-        replicates=REPLICATES,
-        ties="half",
-        filters=filters,
-    )
+    source = NeedSource(study, revision.spec, filters, frame, judges(study, frame, filters))
     questions, inputs = {}, {}
-    for question, form, given in figure_inputs(frame, terms):
+    compared = [key for key, each in FIGURES.items() if type(each).quantities is not Figure.quantities]
+    needs = made_needs(source, compared)
+    for question, form, given in figure_inputs(source, needs, replicates=REPLICATES, ties="half"):
         questions[question.key, form] = question
         inputs[question.key, form] = {each.group_key: each for each in given}
-    record = {
+    record: SideRecord = {
         "study": study_record(study, revision, filters, frame.study_items.systems),
-        "view": filters.canonical(),
+        "view": cast(ViewRecord, filters.canonical()),
         "judgments": sum(group.judgments for group in frame.judges_apart),
         "queries": frame.queries,
     }

@@ -7,12 +7,11 @@ from typing import Any, Self
 from analytics.frames.filters import EVERYTHING, Filters, view_in_words
 from analytics.reports.build import fingerprint
 from analytics.reports.common import NothingToReport
+from analytics.reports.comparison.document import SCHEMA
 from evaluation.canonical import canonical_hash
 from evaluation.models import Study
 from evaluation.selectors import counting_judgments
 
-# Version of the record's shape; schema.json beside this module has it.
-SCHEMA = "assay-comparison/1"
 # What the two sides are called, in addresses and records and, as capitals, on the page.
 NAMES = ("a", "b")
 SAME = (

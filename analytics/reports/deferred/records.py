@@ -2,15 +2,17 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from analytics.figures.failures import Failures
 from analytics.figures.figure_input import figure_inputs
 from analytics.figures.registry import FIGURES
 from analytics.frames.filters import Filters
+from analytics.frames.needs import NeedSource
 from analytics.frames.study import study_frame
 from analytics.reports import judges
-from analytics.reports.build import applying, conclude, latest_revision, records_of, terms_of
+from analytics.reports.build import applying, conclude, latest_revision, made_needs, records_of
 from analytics.reports.common import Watch, no_watch
 from evaluation.models import Study
 
@@ -49,24 +51,25 @@ def deferred_records(
     watch("reading judgments", 0, 1)
     filters, parameters = filters_of(report), report["parameters"]
     frame = study_frame(study, filters)
-    terms = terms_of(
-        study,
-        latest_revision(study),
-        judges.judges(study, frame, filters),
+    judged = judges.judges(study, frame, filters)
+    source = NeedSource(study, latest_revision(study).spec, filters, frame, judged)
+    by_question = partial(
+        figure_inputs,
+        source,
+        made_needs(source, keys),
         replicates=parameters["replicates"],
         ties=parameters["ties"],
-        filters=filters,
     )
     records: list[Record] = []
     places: dict[tuple[str, str], int] = {}
     failures = Failures(report)
     steps, done = 0, 0
-    for question, form, inputs in figure_inputs(frame, terms):
+    for question, form, inputs in by_question():
         steps += len(inputs) * len(applying(question, form, keys))
         for given in inputs:
             places.setdefault((question.key, given.group_key), len(places))
     # Asked for anew: each question's arrays are let go before the next one's are made.
-    for question, form, inputs in figure_inputs(frame, terms):
+    for question, form, inputs in by_question():
         for figure in applying(question, form, keys):
             for given in inputs:
                 watch(figure.deferred_as, done, steps)

@@ -4,53 +4,53 @@ from typing import Any
 
 from analytics.figures.headings import HEADINGS
 from analytics.frames.filters import EVERYTHING, Filters
-from analytics.reports.cache import effective_ties, report_with_section
+from analytics.job_kinds import SECTION
+from analytics.reports.cache import report_with_section
 from analytics.reports.common import NothingToReport
+from analytics.reports.report_jobs import report_of, report_parameters, report_subject
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import Job, Study
 from evaluation.refusals import WrongState
-from evaluation.services.jobs import JobProgress, begin_job, finish_job, give_up_lost
+from evaluation.services.jobs import ACTIVE, JobProgress, begin_job, finish_job, job_at
 
 
-def section_under_way(study: Study) -> Job | None:
-    """The job that computes a section of the study's report now; one whose worker fell silent is given up."""
-    job = Job.objects.filter(
-        study=study, kind=Job.Kind.SECTION, state__in=[Job.State.QUEUED, Job.State.RUNNING]
-    ).first()
-    if job is not None and job.is_lost:
-        give_up_lost(study, Job.Kind.SECTION, "The worker stopped before the figures were computed.")
-        return None
-    return job
+def _subject(study: Study, heading: str, ties: Ties, filters: Filters) -> str:
+    return f"{heading}:{report_subject(study, ties, filters)}"
 
 
-def section_parameters(
+def section_job(
     study: Study, heading: str, *, ties: Ties = "half", filters: Filters = EVERYTHING
-) -> dict[str, Any]:
-    """By which the job of a section is told from all others of the study."""
-    view = {"view": filters.canonical()} if filters else {}
-    return {"ties": effective_ties(study, ties), "heading": heading, **view}
+) -> Job | None:
+    """The latest job that computes this section of the report; None where nobody has asked for it."""
+    return job_at(SECTION.key, study.slug, _subject(study, heading, ties, filters))
+
+
+def sections_under_way(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> dict[str, Job]:
+    """The jobs that compute sections of this report now, by heading."""
+    active = Job.objects.filter(study=study, kind=SECTION.key, state__in=ACTIVE)
+    mine = active.filter(subject__endswith=f":{report_subject(study, ties, filters)}")
+    return {job.parameters["heading"]: job for job in mine if not job.is_lost}
 
 
 def begin_section(
     study: Study, heading: str, *, by: Any, ties: Ties = "half", filters: Filters = EVERYTHING
 ) -> Job:
-    """Queue the job; Refused while another section of the study is under way."""
+    """Queue the job; Refused while the section is computed already."""
     return begin_job(
-        kind=Job.Kind.SECTION,
+        kind=SECTION.key,
         slug=study.slug,
         study=study,
+        subject=_subject(study, heading, ties, filters),
         by=by,
-        parameters=section_parameters(study, heading, ties=ties, filters=filters),
+        parameters={**report_parameters(study, ties, filters), "heading": heading},
     )
 
 
 def compute_section_of(job: Job) -> None:
     """Compute the section's figures and keep them with the report."""
-    assert job.study is not None  # only an import has none
-    heading, ties = job.parameters["heading"], job.parameters["ties"]
-    filters = Filters.of(job.parameters.get("view", {}))
+    (study, ties, filters), heading = report_of(job), job.parameters["heading"]
     try:
-        report_with_section(job.study, heading, ties=ties, filters=filters, watch=JobProgress(job))
+        report_with_section(study, heading, ties=ties, filters=filters, watch=JobProgress(job))
     except NothingToReport as nothing:
         raise WrongState(str(nothing)) from None
     finish_job(job, message=f"{HEADINGS[heading].title}: computed.")

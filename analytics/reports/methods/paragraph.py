@@ -37,7 +37,7 @@ ASKED: dict[str, tuple[str, str]] = {
 MOST_NAMED = 8
 # The same of judges, each with its model.
 MOST_JUDGES = 5
-# The predicates of judgments that are in no figure.
+# The predicates of judgments that are not in the report.
 REASONS = {
     "excluded": "{be} excluded individually or with their rater",
     "skipped": "{be} skipped",
@@ -204,7 +204,7 @@ def _exclusions(report: Record) -> Iterator[str]:
         for part in counts["left_out"]
     ]
     if parts:
-        yield f"Of the others, which are in no figure, {joined(parts)}."
+        yield f"Of the others, which are not in the report, {joined(parts)}."
     if n := counts["excluded_raters"]:
         yield f"{_n(n, 'rater was', 'raters were')} excluded."
     if not parts and not counts["excluded_raters"]:

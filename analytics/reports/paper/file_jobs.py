@@ -5,18 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from analytics.frames.filters import EVERYTHING, Filters
+from analytics.job_kinds import FILES
 from analytics.reports.build import fingerprint
 from analytics.reports.cache import effective_ties, whole_report
 from analytics.reports.common import NothingToReport
 from analytics.reports.paper.archive import ARCHIVE, folder, write_archive
 from analytics.reports.paper.credit import credit_of
+from analytics.reports.report_jobs import report_of, report_parameters, report_subject
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.dumps.exports.study_export import atomic_file
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
-from evaluation.services.jobs import JobProgress, begin_job, finish_job, give_up_lost, new_file_name
+from evaluation.services.jobs import JobProgress, begin_job, finish_job, job_at, new_file_name, note_in_job
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,7 @@ def latest_archive(
     study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING
 ) -> ReportArchive | None:
     """The latest that was asked for with this count of ties, of this view; None where nobody has."""
-    ties = effective_ties(study, ties)
-    jobs = Job.objects.filter(study=study, kind=Job.Kind.REPORT, parameters__ties=ties)
-    if filters:
-        job = jobs.filter(parameters__view_hash=filters.digest).first()
-    else:
-        job = jobs.filter(parameters__view_hash__isnull=True).first()
+    job = job_at(FILES.key, study.slug, report_subject(study, ties, filters))
     if job is None:
         return None
     made = job.state == Job.State.DONE and bool(job.file) and job.path.exists()
@@ -59,20 +56,16 @@ def latest_archive(
 
 def begin_archive(study: Study, *, by: Any, ties: Ties = "half", filters: Filters = EVERYTHING) -> Job:
     """Queue the job; Refused while another one of the study is under way, unless its worker fell silent."""
-    ties = effective_ties(study, ties)
-    give_up_lost(study, Job.Kind.REPORT, "The worker stopped before the files were created.")
     file = new_file_name("zip")
     try:
         job = begin_job(
-            kind=Job.Kind.REPORT,
+            kind=FILES.key,
             slug=study.slug,
             study=study,
             by=by,
-            parameters={
-                "ties": ties,
-                "fingerprint": _fingerprint(study, ties=ties, filters=filters),
-                **({"view": filters.canonical(), "view_hash": filters.digest} if filters else {}),
-            },
+            subject=report_subject(study, ties, filters),
+            parameters=report_parameters(study, ties, filters)
+            | {"fingerprint": _fingerprint(study, ties=ties, filters=filters)},
             file=file,
             file_name=f"{study.slug}-report.zip",
         )
@@ -84,21 +77,20 @@ def begin_archive(study: Study, *, by: Any, ties: Ties = "half", filters: Filter
 
 def _fingerprint(study: Study, *, ties: Ties, filters: Filters) -> str:
     """Everything that the files depend on: the report, and whom its citation names."""
-    return canonical_hash([fingerprint(study, ties=ties, filters=filters), credit_of(study).stamp])
+    report = fingerprint(study, ties=effective_ties(study, ties), filters=filters)
+    return canonical_hash([report, credit_of(study).stamp])
 
 
 def make_files_of(job: Job) -> None:
     """Compute of the report what is not kept, and write its archive."""
-    assert job.study is not None  # only an import has none
+    study, ties, filters = report_of(job)
     progress = JobProgress(job)
     progress("computing the figures", 0, 1)
     # What arrives from here on makes the files old; what arrived in the queue is in them.
-    ties, filters = job.parameters["ties"], Filters.of(job.parameters.get("view") or {})
-    credit = credit_of(job.study)
-    parameters = job.parameters | {"fingerprint": _fingerprint(job.study, ties=ties, filters=filters)}
-    Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=parameters)
+    credit = credit_of(study)
+    note_in_job(job, {"fingerprint": _fingerprint(study, ties=ties, filters=filters)})
     try:
-        report = whole_report(job.study, ties=ties, filters=filters, watch=progress)
+        report = whole_report(study, ties=ties, filters=filters, watch=progress)
     except NothingToReport as nothing:
         raise WrongState(str(nothing)) from None
     with atomic_file(job.path) as file:

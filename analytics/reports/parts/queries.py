@@ -1,19 +1,18 @@
 """The study's queries by category, by split and by source, and by category inside each split."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from analytics.frames.arrays import StudyItems
+from analytics.reports.document import QueriesRecord
 from analytics.statistics.core.tidy import Ints
 
-Record = dict[str, Any]
 # A source may be an address of its own for every query: what is beyond so many values is counted together.
 MOST_VALUES = 50
 
 
-def queries_record(items: StudyItems) -> list[Record]:
+def queries_record(items: StudyItems) -> list[QueriesRecord]:
     """A record for each of category, split and source that has several values among the items' queries, and for the
     categories of each of several splits."""
     per_query = np.bincount(items.query, minlength=len(items.queries))
@@ -30,7 +29,13 @@ def queries_record(items: StudyItems) -> list[Record]:
     return found
 
 
-def _by(name: str, values: Sequence[str], per_query: Ints, *, split: str | None = None) -> Iterator[Record]:
+def _by(
+    name: str,
+    values: Sequence[str],
+    per_query: Ints,
+    *,
+    split: str | None = None,
+) -> Iterator[QueriesRecord]:
     """Values with the most queries first; nothing where there is one value only."""
     import pandas as pd
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analytics.frames.rows import StudyRows
 from analytics.frames.times import RecordedTimes, read_times
+from analytics.reports.document import ItemTimes, RaterTimes, TimesRecord
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Floats, Ints, sorted_codes
@@ -19,17 +20,16 @@ from evaluation.models import Item, Study
 if TYPE_CHECKING:
     import pandas as pd
 
-Record = dict[str, Any]
 # The items that took longest, and those that were skipped most.
 MOST_ITEMS = 20
 
 
-def times_record(rows: StudyRows) -> list[Record]:
+def times_record(rows: StudyRows) -> list[TimesRecord]:
     """A record per kind of raters with recorded times or skips: active and visible seconds, and each rater's own."""
     return [_of_kind(rows.study, times) for times in read_times(rows)]
 
 
-def _of_kind(study: Study, times: RecordedTimes) -> Record:
+def _of_kind(study: Study, times: RecordedTimes) -> TimesRecord:
     resample = ResampleSpec(design.derived_seed(study.seed, "report", times.kind, "times"))
     rows = (times.item, times.rater, times.query)
     return {
@@ -42,7 +42,7 @@ def _of_kind(study: Study, times: RecordedTimes) -> Record:
     }
 
 
-def _of_items(times: RecordedTimes) -> list[Record]:
+def _of_items(times: RecordedTimes) -> list[ItemTimes]:
     """The items that took longest, the slowest first, and those that were skipped most."""
     import pandas as pd
 
@@ -64,7 +64,7 @@ def _of_items(times: RecordedTimes) -> list[Record]:
     ]
 
 
-def _by_rater(times: RecordedTimes) -> Iterator[Record]:
+def _by_rater(times: RecordedTimes) -> Iterator[RaterTimes]:
     judgments = np.bincount(times.rater, minlength=len(times.raters)).tolist()
     active, visible = (_medians(times.rater, seconds) for seconds in (times.active, times.visible))
     for code, name in enumerate(times.raters):

@@ -84,7 +84,7 @@ def pairwise_kappa(
 
     `query` (n_items,) is that of each item. Raises DuplicateJudgmentError where one of them judged an item twice.
     """
-    labelled = judgments.where(judgments.label >= 0)
+    labelled = judgments.where(judgments.vote >= 0)
     per_rater = np.bincount(labelled.rater, minlength=len(judgments.raters))
     active = np.flatnonzero(per_rater)
     chosen = active[np.argsort(-per_rater[active], kind="stable")][:max_raters]
@@ -112,7 +112,7 @@ def _label_table(judgments: Judgments, chosen: Ints) -> Ints:
     n_items = int(kept.item.max(initial=-1)) + 1
     flat = position[kept.rater] * n_items + kept.item
     table = np.full(len(chosen) * n_items, -1, dtype=np.int8)
-    table[flat] = kept.label
+    table[flat] = kept.vote
     if np.count_nonzero(table >= 0) < len(flat):
         raise DuplicateJudgmentError("A rater has judged the same item twice.")
     return table.reshape(len(chosen), n_items)

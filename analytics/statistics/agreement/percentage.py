@@ -86,9 +86,9 @@ class ByChance:
 
 
 def chance_agreement(counts: Ints) -> ByChance | None:
-    """Agreement of counts (n, 3) of the labels, had every judgment been drawn from the labels of all items together.
+    """Agreement of counts (n, k) of the labels, had every judgment been drawn from the labels of all items together.
 
-    Exact, over all that could be drawn. None without an item of two judgments. Ours.
+    Those from TIE on are ties. Exact, over all that could be drawn. None without an item of two judgments. Ours.
     """
     found = mean_by_chance(counts, _by_chance)
     if found is None:
@@ -124,12 +124,12 @@ def two_by_chance(one: Ints | Floats, other: Ints | Floats) -> float | None:
 
 
 def _by_chance(chances: Floats, n: int) -> tuple[float, float, float, float]:
-    """Of `n` labels drawn by their `chances` (3,): the expected share of the most common one; the chance that this is
+    """Of `n` labels drawn by their `chances` (k,): the expected share of the most common one; the chance that this is
     not a tie alone, and the expected share times that; and how often the others' most common label is that of one.
     """
     drawn, chance = _all_drawn(chances, n)
     share = drawn.max(axis=1) / n
-    untied = ~mode_is(drawn, TIE)
+    untied = ~is_tied(drawn, TIE)
     others, chance_of_others = _all_drawn(chances, n - 1)
     most = others == others.max(axis=1, keepdims=True)
     predicted = (most @ chances) / most.sum(axis=1)
@@ -142,19 +142,20 @@ def _by_chance(chances: Floats, n: int) -> tuple[float, float, float, float]:
 
 
 def _all_drawn(chances: Floats, n: int) -> tuple[Ints, Floats]:
-    """All counts (m, 3) of `n` labels, and the chance (m,) of each."""
+    """All counts (m, k) of `n` labels, and the chance (m,) of each."""
     import scipy
 
-    first, second = (each.ravel() for each in np.indices((n + 1, n + 1)))
-    drawn = np.stack([first, second, n - first - second], axis=1)[first + second <= n]
+    k = len(chances)
+    of_most = np.indices((n + 1,) * (k - 1)).reshape(k - 1, -1)
+    last = n - of_most.sum(axis=0)
+    drawn = np.stack([*of_most, last], axis=1)[last >= 0]
     log = scipy.special.gammaln(n + 1) - scipy.special.gammaln(drawn + 1).sum(axis=1)
     return drawn, np.exp(log + scipy.special.xlogy(drawn, chances).sum(axis=1))
 
 
-def mode_is(counts: Ints, label: int) -> Bools:
-    """True where `label` is the one most common label of an item; counts (n, k), result (n,)."""
-    others = np.delete(counts, label, axis=1)
-    return np.asarray(counts[:, label] > others.max(axis=1, initial=0))
+def is_tied(counts: Ints, tie: int) -> Bools:
+    """True where an item's most common labels are ties, which those from `tie` on are; counts (n, k), result (n,)."""
+    return np.asarray(counts[:, tie:].max(axis=1) > counts[:, :tie].max(axis=1, initial=0))
 
 
 def agreement(counts: Ints, query: Ints, *, resample: ResampleSpec, tie: int | None = TIE) -> Agreement:
@@ -163,7 +164,8 @@ def agreement(counts: Ints, query: Ints, *, resample: ResampleSpec, tie: int | N
     An item's agreement is the share of its judgments equal to its most common label; the figure is the
     mean over items, the interval is over queries. Without ties, an item whose unique most
     common label is `tie` is left out, while one without a unique label stays: three different labels are
-    a third. Items with fewer than two judgments are left out of both. `tie` is None for labels without one.
+    a third. Labels after `tie` are ties as well: an item whose most common labels are all ties is left out. Items with
+    fewer than two judgments are left out of both. `tie` is None for labels without one.
     """
     shares = item_agreement(counts)
     usable = np.isfinite(shares)
@@ -172,7 +174,7 @@ def agreement(counts: Ints, query: Ints, *, resample: ResampleSpec, tie: int | N
     if tie is None:
         reason = "The labels of this question have no tie."
         return Agreement(with_ties, undefined(reason, level=resample.level))
-    tied = usable & mode_is(counts, tie)
+    tied = usable & is_tied(counts, tie)
     parts = {FEW_JUDGMENTS: few, TIED_ITEMS: int(np.count_nonzero(tied))}
     return Agreement(with_ties, _mean_agreement(shares, query, usable & ~tied, parts, resample))
 
@@ -204,19 +206,19 @@ def agreement_difference(
 
     Items are matched by query and pair, several of one match averaged; matches found in one arm only are left out. The
     interval is that of the two-sided paired t-test. The sign-flip test flips queries, with all of their pairs, and is
-    of the agreement of two. `ties=False` leaves out items whose unique most common label is `tie` before matching, and
-    of two judgments those of which one is. Raises ParameterError where both arms are the same.
+    of the agreement of two. `ties=False` leaves out items that are tied (see `agreement`) before matching, and
+    of two judgments those of which one is a tie. Raises ParameterError where both arms are the same.
     """
     if first == second:
         raise ParameterError("Two different arms are needed for a difference.")
     match = query.astype(np.int64) * (int(pair.max(initial=0)) + 1) + pair
     arms = (arm == first, arm == second)
     shares = item_agreement(counts)
-    untied = np.ones(len(counts), dtype=bool) if ties else ~mode_is(counts, tie)
+    untied = np.ones(len(counts), dtype=bool) if ties else ~is_tied(counts, tie)
     left_out = FEW_JUDGMENTS if ties else f"{FEW_JUDGMENTS}, and {TIED_ITEMS}"
     _, one, other, parts = _matched(np.where(untied, shares, np.nan), match, arms, left_out)
     found = _paired_test(one, other, parts, level)
-    shares = agreement_of_two(counts if ties else np.delete(counts, tie, axis=1))
+    shares = agreement_of_two(counts if ties else counts[:, :tie])
     shared, one, other, parts = _matched(shares, match, arms, FEW_JUDGMENTS if ties else FEW_UNTIED)
     if not len(shared):
         return found

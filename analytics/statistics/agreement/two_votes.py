@@ -36,7 +36,7 @@ def two_votes_within(counts: Ints, query: Ints, *, resample: ResampleSpec, tie: 
     """The chance that two different raters' votes on an item agree, averaged over items (n,) of `query` (n,).
 
     counts (n, k) are of the votes for each label. Items with fewer than two votes are left out, without ties those with
-    fewer than two that are none. `tie` is None for labels without one.
+    fewer than two that are none. Labels from `tie` on are ties; it is None for labels without one.
     """
 
     return _both_ways(agreement_of_two, (counts,), query, resample, tie, FEW_VOTES)
@@ -73,7 +73,7 @@ def _both_ways(
     with_ties, by_chance = _mean(shares, tables, query, resample, reasons[0])
     if tie is None:
         return TwoVotes(with_ties, undefined(NO_TIES, level=resample.level), by_chance, None)
-    chosen = tuple(np.delete(table, tie, axis=1) for table in tables)
+    chosen = tuple(table[:, :tie] for table in tables)
     without_ties, untied_by_chance = _mean(shares, chosen, query, resample, reasons[1])
     return TwoVotes(with_ties, without_ties, by_chance, untied_by_chance)
 

@@ -7,6 +7,7 @@ Everything takes tidy columns of one entry per reading and works on all raters a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -14,15 +15,17 @@ import numpy as np
 from analytics.statistics.core.estimates import Estimate, ParameterError, present
 from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate
 from analytics.statistics.core.tidy import (
+    BOTH_BAD,
     FIRST,
     MISSING,
-    N_LABELS,
+    N_VOTES,
     SECOND,
     TIE,
     UNKNOWN_ORDER,
     Bools,
     Floats,
     Ints,
+    labels_of,
 )
 
 Rule: TypeAlias = Literal["majority", "mean", "both_ways"]
@@ -37,25 +40,29 @@ class Readings:
     """One row per reading of one rater group, as it came; arrays of shape (n,).
 
     `rater` and `item` are any whole numbers, `sample` numbers a rater's samples of an item, and the two orders of a
-    sample share its number. `label`, `number` and `first` are as in `Judgments`.
+    sample share its number. `vote`, `label`, `number` and `first` are as in `Judgments`.
     """
 
     rater: Ints
     item: Ints
     sample: Ints
-    label: Ints
+    vote: Ints
     number: Floats
     first: Ints
 
     def __len__(self) -> int:
         return len(self.item)
 
+    @cached_property
+    def label(self) -> Ints:
+        return labels_of(self.vote)
+
     def where(self, mask: Bools) -> Readings:
         return Readings(
             self.rater[mask],
             self.item[mask],
             self.sample[mask],
-            self.label[mask],
+            self.vote[mask],
             self.number[mask],
             self.first[mask],
         )
@@ -65,24 +72,24 @@ class Readings:
 class ReducedReadings:
     """One row per rater and item, in ascending order of both: `row` is that of its first reading.
 
-    A label is MISSING where the rule finds none, and an order unknown where the readings differ in it.
+    A vote is MISSING where the rule finds none, and an order unknown where the readings differ in it.
     """
 
     row: Ints
-    label: Ints
+    vote: Ints
     number: Floats
     first: Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """One row per sample: the row of its first reading, and its label and number by the rule of both ways.
+    """One row per sample: the row of its first reading, and its vote and number by the rule of both ways.
 
-    `flipped` is true where two readings differ in their label, `whole` where there are two.
+    `flipped` is true where two readings differ in their vote, `whole` where there are two.
     """
 
     row: Ints
-    label: Ints
+    vote: Ints
     number: Floats
     flipped: Bools
     whole: Bools
@@ -90,7 +97,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Consistency:
-    """Share of samples whose label changes with the order of the responses."""
+    """Share of samples whose vote changes with the order of the responses."""
 
     inconsistent: Estimate
 
@@ -98,12 +105,12 @@ class Consistency:
 def reduce_readings(readings: Readings, rule: str) -> ReducedReadings:
     """One judgment per rater and item.
 
-    - majority: the most common label, a tie without a unique one; the number is the mean of those there are.
-    - mean: the mean of the readings' preferences (their number, or 0, 1/2, 1 for first, tie, second); the label says
-      on which side of one half it lies.
-    - both_ways: the two readings of a sample count as one: their label, or a tie where they differ (a flip). Samples
+    - majority: the most common vote, a tie without a unique one; the number is the mean of those there are.
+    - mean: the mean of the readings' preferences (their number, or 0, 1/2, 1 for first, tie, second); the vote says
+      on which side of one half it lies, or that both are bad where every reading does.
+    - both_ways: the two readings of a sample count as one: their vote, or a tie where they differ (a flip). Samples
       are then reduced by majority. A sample of which one order is missing says nothing; where there is no other, the
-      label is missing.
+      vote is missing.
 
     Raises ParameterError for another rule.
     """
@@ -115,25 +122,28 @@ def reduce_readings(readings: Readings, rule: str) -> ReducedReadings:
     first = groups.common(readings.first, UNKNOWN_ORDER)
     if rule == "mean":
         number = groups.mean(_preferences(readings))
-        return ReducedReadings(groups.row, _side(number), number, first)
+        side = _side(number)
+        # BOTH_BAD is the highest of the votes: where it is also the lowest, nothing else was said.
+        all_bad = (side == TIE) & (groups.lowest(readings.vote) == BOTH_BAD)
+        return ReducedReadings(groups.row, np.where(all_bad, BOTH_BAD, side).astype(np.int8), number, first)
     if rule == "majority":
-        return ReducedReadings(groups.row, groups.mode(readings.label), groups.mean(readings.number), first)
+        return ReducedReadings(groups.row, groups.mode(readings.vote), groups.mean(readings.number), first)
     samples = read_both_ways(readings)
     of = groups.code[samples.row]
-    label = np.where(samples.whole, samples.label, MISSING)
+    vote = np.where(samples.whole, samples.vote, MISSING)
     number = np.where(samples.whole, samples.number, np.nan)
-    return ReducedReadings(groups.row, groups.mode(label, of), groups.mean(number, of), first)
+    return ReducedReadings(groups.row, groups.mode(vote, of), groups.mean(number, of), first)
 
 
 def read_both_ways(readings: Readings) -> Samples:
     """The readings of each sample as one. A flip is a tie, and its number, where there are numbers, is one half."""
     groups = _Groups(readings.rater, readings.item, readings.sample)
-    low = groups.lowest(readings.label)
-    flipped = low != groups.highest(readings.label)
+    low = groups.lowest(readings.vote)
+    flipped = low != groups.highest(readings.vote)
     number = groups.mean(readings.number)
     return Samples(
         row=groups.row,
-        label=np.where(flipped, TIE, low).astype(np.int8),
+        vote=np.where(flipped, TIE, low).astype(np.int8),
         number=np.where(flipped & np.isfinite(number), 0.5, number),
         flipped=flipped,
         whole=groups.size > 1,
@@ -141,7 +151,7 @@ def read_both_ways(readings: Readings) -> Samples:
 
 
 def inconsistency(readings: Readings, query: Ints, *, resample: ResampleSpec) -> Consistency:
-    """Share of samples whose label changes with the order; the interval is over the readings' `query` (n,).
+    """Share of samples whose vote changes with the order; the interval is over the readings' `query` (n,).
 
     Samples of which only one order was read (the other failed, or was never asked) are left out.
     """
@@ -161,14 +171,14 @@ def inconsistency(readings: Readings, query: Ints, *, resample: ResampleSpec) ->
 
 def _preferences(readings: Readings) -> Floats:
     """Degree to which each reading prefers the second response, nan where it says nothing."""
-    by_label = np.full(N_LABELS + 1, np.nan)
-    by_label[[FIRST, TIE, SECOND]] = 0.0, 0.5, 1.0
-    # A missing label is -1 and so reads the last entry.
-    return np.where(np.isfinite(readings.number), readings.number, by_label[readings.label])
+    by_vote = np.full(N_VOTES + 1, np.nan)
+    by_vote[[FIRST, TIE, BOTH_BAD, SECOND]] = 0.0, 0.5, 0.5, 1.0
+    # A missing vote is -1 and so reads the last entry.
+    return np.where(np.isfinite(readings.number), readings.number, by_vote[readings.vote])
 
 
 def _side(number: Floats) -> Ints:
-    """The label on whose side of one half each mean preference lies."""
+    """The vote on whose side of one half each mean preference lies."""
     label = np.where(np.abs(number - 0.5) <= EVEN, TIE, np.where(number < 0.5, FIRST, SECOND))
     return np.where(np.isfinite(number), label, MISSING).astype(np.int8)
 
@@ -210,11 +220,11 @@ class _Groups:
         n = np.bincount(code[finite], minlength=self.n)
         return divide(total.astype(np.float64), n.astype(np.float64))
 
-    def mode(self, label: Ints, code: Ints | None = None) -> Ints:
-        """The most common label, a tie without a unique one, MISSING without any."""
-        code, given = self.code if code is None else code, label >= 0
-        flat = np.bincount(code[given] * N_LABELS + label[given], minlength=self.n * N_LABELS)
-        counts = flat.reshape(self.n, N_LABELS)
+    def mode(self, vote: Ints, code: Ints | None = None) -> Ints:
+        """The most common vote, a tie without a unique one, MISSING without any."""
+        code, given = self.code if code is None else code, vote >= 0
+        flat = np.bincount(code[given] * N_VOTES + vote[given], minlength=self.n * N_VOTES)
+        counts = flat.reshape(self.n, N_VOTES)
         top = counts.max(axis=1, initial=0)
         unique = (counts == top[:, None]).sum(axis=1) == 1
         found = np.where(unique, counts.argmax(axis=1), TIE)

@@ -17,9 +17,10 @@ Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
-FIRST, SECOND, TIE, MISSING = 0, 1, 2, -1
-"""Labels of a preference: the first or the second canonical response, a tie, or no label."""
-N_LABELS = 3
+FIRST, SECOND, TIE, BOTH_BAD, MISSING = 0, 1, 2, 3, -1
+"""Votes of a preference: the first or the second canonical response, a tie, both bad, or none. From TIE on they prefer
+neither: the labels, by which wins are counted, have TIE for both."""
+N_LABELS, N_VOTES = 3, 4
 UNKNOWN_ORDER = -1
 CELL_FACTORS = ("arm", "pair", "category")
 
@@ -140,15 +141,15 @@ class Items(_Rows):
 class Judgments(_Rows):
     """One row per counting judgment of one rater group, replicates reduced; arrays of shape (n,).
 
-    `item` indexes the rows of `Items`, `rater` codes `raters` (pseudonyms). `label` is FIRST, SECOND, TIE
-    or MISSING; `number` the probability that the second canonical response is better (nan where absent);
-    `first` says which canonical response was presented first (0 or 1, UNKNOWN_ORDER where unknown).
+    `item` indexes the rows of `Items`, `rater` codes `raters` (pseudonyms). `vote` is FIRST, SECOND, TIE, BOTH_BAD
+    or MISSING, which agreement is about; `number` the probability that the second canonical response is better (nan
+    where absent); `first` says which canonical response was presented first (0 or 1, UNKNOWN_ORDER where unknown).
     """
 
     item: Ints
     rater: Ints
     raters: tuple[str, ...]
-    label: Ints
+    vote: Ints
     number: Floats
     first: Ints
 
@@ -156,7 +157,7 @@ class Judgments(_Rows):
         n = len(self.item)
         _coerce(self, "item", n, np.int32, 0, 2**31)
         _coerce(self, "rater", n, np.int32, 0, len(self.raters))
-        _coerce(self, "label", n, np.int8, MISSING, N_LABELS)
+        _coerce(self, "vote", n, np.int8, MISSING, N_VOTES)
         _coerce(self, "first", n, np.int8, UNKNOWN_ORDER, 2)
         number = np.asarray(self.number, dtype=np.float64)
         if number.shape != (n,):
@@ -165,6 +166,11 @@ class Judgments(_Rows):
         if bool(np.any((number < 0) | (number > 1))):
             raise TidyDataError("The column number must hold probabilities between 0 and 1.")
         _set(self, "number", number)
+
+    @cached_property
+    def label(self) -> Ints:
+        """FIRST, SECOND, TIE or MISSING (n,), by which wins are counted: where both are bad, neither is preferred."""
+        return labels_of(self.vote)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +192,11 @@ class Checks(_Rows):
         _coerce(self, "follow_up", n, np.int16, 0, 2**15)
         _coerce(self, "response", n, np.int8, 0, 2)
         _coerce(self, "value", n, np.int8, 0, 2)
+
+
+def labels_of(vote: Ints) -> Ints:
+    """The votes (n,) as labels: BOTH_BAD is a tie."""
+    return np.minimum(vote, TIE)
 
 
 def _are_dense(codes: Ints) -> bool:

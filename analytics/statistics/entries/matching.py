@@ -7,7 +7,7 @@ entry that fits it best; a better pair later on finds its reference taken. The o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +59,23 @@ def greedy_matching(fit: Floats) -> Matching:
         if free:
             taken.append(max(free, key=lambda column: row[column]))
     return Matching(np.arange(len(taken)), np.array(taken, dtype=np.int64), *fit.shape)
+
+
+def given_matching(conditions: Sequence[str], reference: Sequence[str]) -> Matching | None:
+    """The matching of entries whose conditions were given to the system: each with the reference entry of the very same
+    condition, the first that is free of equals. None where a condition is empty or none of the reference's.
+
+    An answer that stands under another condition than its own then matches nothing that it says.
+    """
+    free: dict[str, list[int]] = {}
+    for place, text in enumerate(reference):
+        free.setdefault(text.strip(), []).append(place)
+    found = []
+    for text in conditions:
+        if not text.strip() or not free.get(text.strip()):
+            return None
+        found.append(free[text.strip()].pop(0))
+    return Matching(np.arange(len(found)), np.array(found, dtype=np.int64), len(found), len(reference))
 
 
 def _check(fit: Floats) -> None:

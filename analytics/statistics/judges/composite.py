@@ -37,9 +37,10 @@ class Composite:
     """The choice of a method (column) for each of c categories.
 
     `choice` (c,) is the portable map, chosen on all items; `fold_choice` (folds, c) those of which `cross_fitted` is
-    made, `fold` (n,) the fold of each item. `takes_best_overall` (c,) tells the categories with too few judged
-    queries or a tie for the best, which take `best_overall`. The figures by category are in the order of `categories`
-    (codes).
+    made, `fold` (n,) the fold of each item. `of_map` is the part of `cross_fitted` that is the map's own: of the
+    categories for which every fold chose the method of the map. `takes_best_overall` (c,) tells the categories with
+    too few judged queries or a tie for the best, which take `best_overall`. The figures by category are in the order of
+    `categories` (codes).
     """
 
     categories: tuple[int, ...]
@@ -49,6 +50,7 @@ class Composite:
     fold: Ints
     fold_choice: tuple[tuple[int, ...], ...]
     cross_fitted: ChosenAgreement
+    of_map: ChosenAgreement
     in_sample: ChosenAgreement
     cross_fitted_by_category: tuple[ChosenAgreement, ...]
     in_sample_by_category: tuple[ChosenAgreement, ...]
@@ -109,6 +111,7 @@ def composite(
         fold=fold,
         fold_choice=tuple(tuple(each) for each in by_fold.tolist()),
         cross_fitted=_mean(crossed),
+        of_map=_mean(crossed[(by_fold == chosen).all(axis=0)[code]]),
         in_sample=_mean(inside),
         cross_fitted_by_category=tuple(_mean(crossed[group]) for group in groups),
         in_sample_by_category=tuple(_mean(inside[group]) for group in groups),

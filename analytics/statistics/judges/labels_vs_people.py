@@ -51,7 +51,8 @@ class JudgeLessPeople:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Items by the judge's label (rows) and by people's majority (columns): first, second, tie, no majority."""
+    """Items by the judge's label (rows) and by people's majority (columns): the votes that the question has in their
+    order, no majority."""
 
     counts: tuple[tuple[int, ...], ...]
     n: int
@@ -160,16 +161,16 @@ def kappa_with_majority(people: Ints, judge: Ints, query: Ints, *, resample: Res
     return noted(estimate, totals, n_distinct(query[used]))
 
 
-def label_chances(judgments: Judgments, n_items: int) -> Floats:
-    """Probability of each label, per item (n_items, 3), by the mean over its judgments; nan without any.
+def label_chances(judgments: Judgments, n_items: int, n_votes: int = N_LABELS) -> Floats:
+    """Probability of each vote, per item (n_items, n_votes), by the mean over its judgments; nan without any.
 
     A judgment with a number, the probability that the second response is better, is spread over the two responses;
-    one without gives its label.
+    one without gives its vote.
     """
     continuous = np.isfinite(judgments.number)
-    usable = continuous | (judgments.label != MISSING)
-    # A missing label is -1 and so reads the last row.
-    chances = np.vstack([np.eye(N_LABELS), np.full(N_LABELS, np.nan)])[judgments.label]
+    usable = continuous | (judgments.vote != MISSING)
+    # A missing vote is -1 and so reads the last row.
+    chances = np.vstack([np.eye(n_votes), np.full(n_votes, np.nan)])[judgments.vote]
     chances[continuous] = 0.0
     chances[continuous, FIRST] = 1 - judgments.number[continuous]
     chances[continuous, SECOND] = judgments.number[continuous]

@@ -10,17 +10,17 @@ from analytics.statistics.core.tidy import MISSING, TIE, Ints
 from analytics.statistics.preferences.bias import NO_LABEL
 
 
-def tie_rate(label: Ints, query: Ints, *, resample: ResampleSpec) -> Estimate:
+def tie_rate(label: Ints, query: Ints, *, resample: ResampleSpec, tie: int = TIE) -> Estimate:
     """The share of ties among labels (n,), with its interval over queries (n,) (HREF, section 2.1.2).
 
     Every judgment weighs the same, unlike in the share of items whose majority is a tie. Judgments without a label are
-    left out. Raises TidyDataError where the shapes differ.
+    left out. Of votes, `tie` says which kind of them: TIE or BOTH_BAD. Raises TidyDataError where the shapes differ.
     """
     if label.shape != query.shape:
         raise TidyDataError("A tie rate needs a query for every label.")
     labelled = label != MISSING
     return mean_estimate(
-        (label[labelled] == TIE).astype(np.float64),
+        (label[labelled] == tie).astype(np.float64),
         query[labelled],
         unit="judgments",
         resample=resample,

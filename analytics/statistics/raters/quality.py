@@ -27,8 +27,21 @@ WORDS_OF_A_COPY = 6
 SHINGLE = 4
 COPIED_SHARE = 0.7
 PASTED_SHARE = 0.5
-TEXT_COUNTS = ("n", "watched", "pasted", "short", "repeated", "like_others", "copied")
+# A text of so many words or more, of which no more than that share are different, says nothing.
+WORDS_OF_PADDING = 3
+PADDED_SHARE = 1 / 3
+TEXT_COUNTS = ("n", "watched", "pasted", "short", "repeated", "again", "padded", "like_others", "copied")
 WORD = re.compile(r"\w+")
+# Silent readers of English take 238 words a minute, most of them 175 to 300 (Brysbaert 2019, 190 studies); beyond 1,000
+# nothing is understood (Rayner et al. 2016). Languages that need fewer words for the same are read with fewer words a
+# minute, so that the limit is the more lenient there.
+FASTEST_WORDS_PER_MINUTE = 1000
+# Nobody reads, decides and submits in less, however little there is to read.
+FASTEST_SECONDS = 1.0
+# Chinese and Japanese have no blanks: a word is as long as in the texts of the IReST (Trauzettel-Klosinski and Dietz
+# 2012), in which 255 characters of Chinese are 158 words.
+IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+IDEOGRAPHS_OF_A_WORD = 255 / 158
 
 
 def modified_z(values: Floats) -> Floats:
@@ -50,14 +63,41 @@ def relative_times(rater: Ints, item: Ints, seconds: Floats, n_raters: int) -> t
     """Each rater's median time, and the median of its times as a share of the item's median over all raters.
 
     `rater` (n,), `item` (n,) codes and `seconds` (n,), nan where unknown; both results have shape (n_raters,), nan
-    where a rater has no known time. Raises TidyDataError where the shapes differ.
+    where a rater has no known time, and the share where nobody else took a known time for any of its items. Raises
+    TidyDataError where the shapes differ.
     """
     _same_length(rater, item, seconds)
     known = ~np.isnan(seconds)
     rater, item, seconds = rater[known], item[known], seconds[known]
-    medians = _medians(item, seconds, int(item.max(initial=-1)) + 1)
-    share = seconds / np.where(medians[item] > 0, medians[item], np.nan)
-    return _medians(rater, seconds, n_raters), _medians(rater, share, n_raters)
+    n_items = int(item.max(initial=-1)) + 1
+    medians = _medians(item, seconds, n_items)
+    pairs = np.unique(np.stack([item, rater]), axis=1)
+    shared = (np.bincount(pairs[0], minlength=n_items)[item] > 1) & (medians[item] > 0)
+    share = seconds[shared] / medians[item[shared]]
+    return _medians(rater, seconds, n_raters), _medians(rater[shared], share, n_raters)
+
+
+def count_words(text: str) -> float:
+    """The number of words of a text; of Chinese and Japanese, which have no blanks, by the number of characters."""
+    ideographs = len(IDEOGRAPH.findall(text))
+    return len(WORD.findall(IDEOGRAPH.sub(" ", text))) + ideographs / IDEOGRAPHS_OF_A_WORD
+
+
+def unread(rater: Ints, seconds: Floats, words: Floats, n_raters: int) -> tuple[Ints, Ints]:
+    """Of each rater's judgments of known time: how many took less time than anybody can read in, and how many.
+
+    `seconds` (n,), nan where unknown, of a judgment of an item that shows so many `words` (n,): at
+    `FASTEST_WORDS_PER_MINUTE`, and never less than `FASTEST_SECONDS`. Both results have shape (n_raters,). Raises
+    TidyDataError where the shapes differ.
+    """
+    _same_length(rater, seconds, words)
+    known = ~np.isnan(seconds)
+    least = np.maximum(FASTEST_SECONDS, words * 60 / FASTEST_WORDS_PER_MINUTE)
+    # Where a time is unknown, the comparison is false.
+    return (
+        np.bincount(rater[known & (seconds < least)], minlength=n_raters),
+        np.bincount(rater[known], minlength=n_raters),
+    )
 
 
 def straight_lines(judgment: Ints, rater: Ints, value: Floats, n_raters: int) -> tuple[Ints, Ints]:
@@ -134,7 +174,8 @@ def agreement_with_others(
 class Texts:
     """Oddities of one rater's texts: how many are short, repeated, like another's, or copied from the item.
 
-    Of those that were `watched`, which a browser counted pasting in, so many are `pasted`.
+    Of those that were `watched`, which a browser counted pasting in, so many are `pasted`. `again` are those that
+    repeat an earlier one however short they are, `padded` those that say the same word over and over.
     """
 
     n: int = 0
@@ -142,6 +183,8 @@ class Texts:
     pasted: int = 0
     short: int = 0
     repeated: int = 0
+    again: int = 0
+    padded: int = 0
     like_others: int = 0
     copied: int = 0
 
@@ -158,7 +201,8 @@ def odd_texts(
 
     Short is under `SHORT_TEXT` characters. Repeated and like another's are texts of `WORDS_OF_A_COPY` words or more
     whose words are the same; copied ones have at least `COPIED_SHARE` of their runs of `SHINGLE` words in the source.
-    Pasted is a text of as many words of which `PASTED_SHARE` or more of the characters were.
+    Pasted is a text of as many words of which `PASTED_SHARE` or more of the characters were. Padded is one of
+    `WORDS_OF_PADDING` words or more of which at most `PADDED_SHARE` are different.
     `sources` is read once, in step with the texts, so that it may be made on the way; texts beside the same source
     had better follow each other.
     """
@@ -167,6 +211,7 @@ def odd_texts(
     mine = Counter((who, text) for who, text in zip(rater, long, strict=True) if text)
     everybody = Counter(text for _, text in mine)
     seen: Counter[tuple[int, str]] = Counter()
+    given: set[tuple[int, str]] = set()
     found = [dict.fromkeys(TEXT_COUNTS, 0) for _ in range(n_raters)]
     latest, there = "", ""
     for who, text, said, normal, inserted, source in zip(
@@ -176,6 +221,10 @@ def odd_texts(
         counts["n"] += 1
         counts["short"] += len(text.strip()) < SHORT_TEXT
         counts["watched"] += inserted is not None
+        if said:
+            counts["again"] += (who, same := " ".join(said)) in given
+            given.add((who, same))
+            counts["padded"] += len(said) >= WORDS_OF_PADDING and len(set(said)) <= PADDED_SHARE * len(said)
         if normal:
             counts["pasted"] += (inserted or 0) >= PASTED_SHARE * len(text)
             counts["repeated"] += seen[(who, normal)] > 0

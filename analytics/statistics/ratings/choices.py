@@ -10,24 +10,18 @@ from analytics.statistics.core.tidy import Ints
 from analytics.statistics.core.values import Values
 from analytics.statistics.ratings.scales import (
     MeanValue,
-    mean_value,
     means_by_group,
 )
-
-
-def yes_share(values: Values, *, resample: ResampleSpec, unit: str = "answers") -> MeanValue:
-    """Share of yes of a checklist (0 no, 1 yes), the mean of its answers.
-
-    Raises TidyDataError for an answer that does not lie between 0 and 1.
-    """
-    _check_yes(values)
-    return mean_value(values, resample=resample, within=SHARE, unit=unit)
 
 
 def yes_shares_by_group(
     values: Values, groups: Ints, n_groups: int, *, resample: ResampleSpec, unit: str = "answers"
 ) -> tuple[MeanValue, ...]:
-    """`yes_share` for each code of `groups` (n,), such as the parts; a negative code is in no group."""
+    """Shares of yes of a checklist (0 no, 1 yes), the means of its answers, for each code of `groups` (n,), such as the
+    parts; a negative code is in no group.
+
+    Raises TidyDataError for an answer that does not lie between 0 and 1.
+    """
     _check_yes(values)
     return means_by_group(values, groups, n_groups, resample=resample, within=SHARE, unit=unit)
 

@@ -54,7 +54,7 @@ class ChosenShare:
 
 
 def chosen_share(answers: ChosenAnswers, *, resample: ResampleSpec) -> ChosenShare:
-    """The share of what counts in what is among, both ways, with intervals over queries.
+    """Share of counted answers within the denominator, pooled and per item, with intervals over queries.
 
     Over all, every rater's answer about every part weighs the same: the sum of those that count over the sum of those
     in the denominator. Per item, an item's share is that of all its answers, whoever gave them and whatever part they

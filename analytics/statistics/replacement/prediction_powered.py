@@ -201,14 +201,24 @@ def labels_needed(
 
 def half_widths(spread: Spread, labelled: Ints, queries: int, *, level: float = 0.95) -> Floats:
     """Half widths (k,) of intervals from so many labelled queries (k,) of `queries` that a judge judges."""
+    return np.asarray(_t(labelled - 2, level) * np.sqrt(_variances(spread, labelled, queries)))
+
+
+def labels_worth(spread: Spread, labelled: int, queries: int) -> float | None:
+    """The number of labelled queries from which people alone would have the standard error that `labelled` ones have
+    with a judge of `queries`; None where people's values do not vary."""
+    [variance] = _variances(spread, np.array([labelled]), queries)
+    return float(spread.people / variance) if variance > SAME * max(spread.people, SAME) else None
+
+
+def _variances(spread: Spread, labelled: Ints, queries: int) -> Floats:
     others = queries - labelled
     if spread.judge > SAME:
         weight = np.clip(spread.both / spread.judge * others / queries, 0.0, 1.0)
     else:
         weight = np.zeros(len(labelled))
     off = np.maximum(spread.people - 2 * weight * spread.both + weight**2 * spread.judge, 0.0)
-    variance = off / labelled + weight**2 * spread.judge / np.maximum(others, 1)
-    return np.asarray(_t(labelled - 2, level) * np.sqrt(variance))
+    return np.asarray(off / labelled + weight**2 * spread.judge / np.maximum(others, 1))
 
 
 def _alone(ours: Floats, within: Range | None, resample: ResampleSpec) -> Estimate:

@@ -8,7 +8,7 @@ epsilon of Greenhouse and Geisser (1959), and every two systems are compared by 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -23,7 +23,8 @@ SAME = 1e-12
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """Two systems (codes): the second's mean less the first's, its paired t interval, and p before and after Holm."""
+    """Two systems (codes): the second's mean less the first's, its paired t interval, p before and after Holm, and the
+    `effect`: Cohen's d of paired measures (d_z), the mean of the differences over their standard deviation."""
 
     system_1: int
     system_2: int
@@ -32,6 +33,7 @@ class PairedDifference:
     high: float | None
     p_value: float | None
     p_corrected: float | None
+    effect: float | None
     undefined: str = ""
 
 
@@ -148,16 +150,15 @@ def _paired(table: Floats, systems: Sequence[int], level: float) -> tuple[Paired
         mean, error = float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(n))
         if error <= SAME * max(abs(mean), 1.0):
             reason = "The difference is the same on every query."
-            found.append(PairedDifference(systems[one], systems[two], mean, None, None, None, None, reason))
+            nothing = (None, None, None, None, None)
+            found.append(PairedDifference(systems[one], systems[two], mean, *nothing, reason))
             continue
         half = float(scipy.special.stdtrit(n - 1, (1 + level) / 2)) * error
         p = float(2 * scipy.special.stdtr(n - 1, -abs(mean / error)))
-        found.append(PairedDifference(systems[one], systems[two], mean, mean - half, mean + half, p, None))
+        limits, effect = (mean - half, mean + half), mean / (error * float(np.sqrt(n)))
+        found.append(PairedDifference(systems[one], systems[two], mean, *limits, p, None, effect))
     tested = [at for at, each in enumerate(found) if each.p_value is not None]
     corrected = holm([float(found[at].p_value or 0.0) for at in tested])
     for at, p in zip(tested, corrected, strict=True):
-        each = found[at]
-        found[at] = PairedDifference(
-            each.system_1, each.system_2, each.difference, each.low, each.high, each.p_value, p
-        )
+        found[at] = replace(found[at], p_corrected=p)
     return tuple(found)

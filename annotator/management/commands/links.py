@@ -18,7 +18,7 @@ from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
+from evaluation.services.history import server_account
 
 
 class Command(AssayCommand):
@@ -42,10 +42,9 @@ class Command(AssayCommand):
             raise CommandError("Give the names of the links.")
         try:
             if change:
-                act, did = (revoke_link, "Revoked") if options["revoke"] else (restore_link, "Restored")
-                self._change(study, names, act, did, options)
+                self._change(study, names, revoke_link if options["revoke"] else restore_link, options)
             elif names:
-                make_links(study, names)
+                make_links(study, names, by=self._user(options["by"]))
         except (ValueError, Refused) as wrong:
             raise CommandError(str(wrong)) from None
         for link in PersonalLink.objects.filter(study=study).select_related("study"):
@@ -56,8 +55,7 @@ class Command(AssayCommand):
         self,
         study: Study,
         names: Sequence[str],
-        act: Callable[[PersonalLink, str], None],
-        did: str,
+        act: Callable[..., None],
         options: dict[str, Any],
     ) -> None:
         """All of them or none."""
@@ -67,14 +65,12 @@ class Command(AssayCommand):
             raise CommandError(f"There is no link for: {unknown}.")
         with transaction.atomic():
             for name in names:
-                act(there[name], options["reason"])
-                message = f"{did} the personal link for {name}. Reason: {options['reason'].strip()}"
-                log_action(study=study, by=by, message=message)
+                act(there[name], options["reason"], by=by)
 
     @staticmethod
     def _user(name: str | None) -> Any:
         if name is None:
-            return None
+            return server_account()
         user = get_user_model().objects.filter(username=name).first()
         if user is None:
             raise CommandError(f"There is no user {name!r}.")

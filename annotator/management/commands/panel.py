@@ -1,26 +1,32 @@
-"""Recruit for a study on Prolific: whom to take, drafting, publishing, pausing, more places, and reading back."""
+"""Recruit for a study at its platform: whom to take, drafting, publishing, pausing, more places, and reading back."""
 
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from annotator.models import Panel
-from annotator.panels.prolific import statuses
-from annotator.panels.prolific.errors import PanelError
-from annotator.panels.prolific.presets import PRESETS
-from annotator.panels.prolific.recruitment_filters import LABELS
+from annotator.panels.platforms import get_platform, platform_apis, statuses
+from annotator.panels.platforms.errors import NotSetUp, PanelError
 from annotator.panels.reconciliation.overview import reconcile_visit
 from annotator.panels.services import recruiting, study_draft
-from annotator.panels.services.connection import NotSetUp
 from annotator.panels.services.events import apply_events
-from annotator.panels.services.panel_settings import panel_of
-from annotator.panels.services.prolific_preflight import draft_problems, draft_warnings
+from annotator.panels.services.panel_settings import panel_of, platform_to_draft
+from annotator.panels.services.preflight import draft_problems, draft_warnings
 from annotator.panels.services.readings import read_visit, sync
-from annotator.panels.services.recruitment_filters import filters_of, set_filters, use_preset
+from annotator.panels.services.recruitment_filters import (
+    all_presets,
+    filter_fields,
+    filter_sentences,
+    offer,
+    set_filters,
+    use_preset,
+)
+from evaluation.counting import counted
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.services.history import server_account
 
 ACTS = ("preset", "whom", "check", "draft", "publish", "pause", "start", "places", "sync", "replay")
 
@@ -34,9 +40,9 @@ class Command(AssayCommand):
         parser.add_argument(
             "value",
             nargs="*",
-            help=f"of preset: one of {', '.join(PRESETS)}; of places: how many more; of whom: NAME=VALUE, with "
-            f"NAME one of {', '.join(LABELS)}, and nothing to be shown it; of sync: the id of a submission, to "
-            "read and reconcile that one alone",
+            help=f"of preset: one of {', '.join(all_presets())}; of places: how many more; of whom: NAME=VALUE, with "
+            f"NAME one of {', '.join(_filter_names())}, and nothing to be shown it; of sync: the id of a submission, "
+            "to read and reconcile that one alone",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -60,28 +66,25 @@ class Command(AssayCommand):
             raise CommandError(str(error)) from None
 
     def _preset(self, study: Study, value: str) -> None:
-        for sentence in use_preset(study, value):
+        for sentence in use_preset(study, value, by=server_account()):
             self.stderr.write(sentence)
-        preset = PRESETS[value]
-        self.stdout.write(
-            f"{study.title} recruits as {preset.label}: {study.items_per_participant} items in "
-            f"{study.paid_minutes} minutes for {study.pay} {study.currency}."
-        )
-        for sentence in filters_of(panel_of(study)).sentences():
+        _, preset = all_presets()[value]
+        self.stdout.write(f"{study.title} recruits as {preset.label}: {offer(study)}.")
+        for sentence in filter_sentences(panel_of(study)):
             self.stdout.write(f"  {sentence}")
 
     def _whom(self, study: Study, values: list[str]) -> None:
         """Set the fields that are named and leave the rest; an empty value asks for nothing."""
-        given = filters_of(panel_of(study)).as_json()
+        given = filter_fields(study)
         for each in values:
             name, equals, value = each.partition("=")
             if not equals:
                 raise CommandError(f"{each!r} is not NAME=VALUE.")
             given[name.strip()] = value
         if values:
-            for sentence in set_filters(study, given):
+            for sentence in set_filters(study, given, by=server_account()):
                 self.stderr.write(sentence)
-        for sentence in filters_of(panel_of(study)).sentences() or ["open to everyone"]:
+        for sentence in filter_sentences(panel_of(study)) or ["open to everyone"]:
             self.stdout.write(sentence)
 
     def _check(self, study: Study) -> None:
@@ -89,27 +92,27 @@ class Command(AssayCommand):
             self.stderr.write(sentence)
         if problems := draft_problems(study):
             raise Refused(*problems)
-        self.stdout.write(f"{study.title} can be drafted on Prolific.")
+        self.stdout.write(f"{study.title} can be drafted on {platform_to_draft(study).label}.")
 
     def _draft(self, study: Study) -> None:
         for sentence in draft_warnings(study):
             self.stderr.write(sentence)
-        self._say(study_draft.draft_on_panel(study))
+        self._say(study_draft.draft_on_panel(study, by=server_account()))
 
     def _publish(self, study: Study) -> None:
-        self._say(recruiting.publish(_panel(study)))
+        self._say(recruiting.publish(_panel(study), by=server_account()))
 
     def _pause(self, study: Study) -> None:
-        self._say(recruiting.pause(_panel(study)))
+        self._say(recruiting.pause(_panel(study), by=server_account()))
 
     def _start(self, study: Study) -> None:
-        self._say(recruiting.start(_panel(study)))
+        self._say(recruiting.start(_panel(study), by=server_account()))
 
     def _places(self, study: Study, value: str) -> None:
         if not value.isdecimal():
             raise CommandError("How many more places? Give a number.")
         panel = _panel(study)
-        if not recruiting.add_places(panel, int(value), shown=panel.places):
+        if not recruiting.add_places(panel, int(value), shown=panel.places, by=server_account()):
             self.stdout.write("Already done; no places were added.")
         self._say(panel)
 
@@ -118,7 +121,7 @@ class Command(AssayCommand):
         synced = sync(panel, everyone=True)
         panel.refresh_from_db()
         self._say(panel)
-        self.stdout.write(f"{synced.submissions} submissions read, {synced.changed} with news.")
+        self.stdout.write(f"{counted(synced.submissions, 'submission')} read, {synced.changed} with news.")
         if synced.left:
             self.stderr.write(synced.left)
 
@@ -126,23 +129,29 @@ class Command(AssayCommand):
         panel = _panel(study)
         record = read_visit(panel, external_id)
         found = reconcile_visit(panel, record=record)
-        self.stdout.write(f"{external_id} on Prolific: {record.get_status_display()}.")
+        label = get_platform(panel.platform).label
+        self.stdout.write(f"{external_id} on {label}: {record.get_status_display()}.")
         for each in found.mismatches if found is not None else ():
             self.stdout.write(f"{each.kind.title}: {each.sentence}")
 
     def _replay(self, study: Study) -> None:
         played = apply_events(_panel(study), again=True)
-        self.stdout.write(f"{study.title}: {played} events of the panel applied again.")
+        self.stdout.write(f"{study.title}: {counted(played, 'event')} of the panel applied again.")
 
     def _say(self, panel: Panel) -> None:
-        state = statuses.STUDY.get(panel.status, panel.status)
+        state, label = statuses.study_label(panel.status), get_platform(panel.platform).label
         self.stdout.write(
-            f"{panel.study.title} on Prolific ({panel.external_id}): {state}, {panel.places} places."
+            f"{panel.study.title} on {label} ({panel.external_id}): {state}, {counted(panel.places or 0, 'place')}."
         )
+
+
+def _filter_names() -> list[str]:
+    found = [api.eligibility.labels for api in platform_apis().values() if api.eligibility is not None]
+    return list(dict.fromkeys(name for labels in found for name in labels))
 
 
 def _panel(study: Study) -> Panel:
     panel = panel_of(study)
     if panel is None:
-        raise Refused("The study is not drafted on Prolific yet.")
+        raise Refused(f"The study is not drafted on {platform_to_draft(study).label} yet.")
     return panel

@@ -1,13 +1,12 @@
-"""Have Prolific tell this installation what happens in a workspace's studies."""
+"""Have a platform, Prolific as a rule, tell this installation what happens in a workspace's studies."""
 
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
-from annotator.panels.prolific.errors import PanelError
+from annotator.panels.platforms import default_platform, get_api, platform_apis
+from annotator.panels.platforms.errors import NotSetUp, PanelError
 from annotator.panels.services import connection
-from annotator.panels.services.connection import NotSetUp
 from evaluation.management.base import AssayCommand
 from evaluation.refusals import Refused
 
@@ -16,7 +15,16 @@ class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("workspace", help="the id of a Prolific workspace")
+        default = default_platform()
+        parser.add_argument(
+            "workspace", help=f"the id of a workspace on {default.label}, or what stands for it"
+        )
+        parser.add_argument(
+            "--platform",
+            choices=list(platform_apis()),
+            default=default.key,
+            help=f"the platform, if it is not {default.label}",
+        )
         parser.add_argument(
             "--new-secret",
             action="store_true",
@@ -24,20 +32,22 @@ class Command(AssayCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        platform, workspace = options["platform"], options["workspace"]
+        api = get_api(platform)
         try:
             if options["new_secret"]:
-                secret = connection.new_webhook_secret(options["workspace"])
-                self.stdout.write(f"ASSAY_PROLIFIC_WEBHOOK_SECRET={secret}")
+                secret = connection.new_webhook_secret(platform, workspace)
+                self.stdout.write(f"{api.webhook_secret_name}={secret}")
                 self.stderr.write(
                     "Set this in the environment, restart Assay, then run this without --new-secret."
                 )
                 return
-            if not settings.ASSAY_PROLIFIC_WEBHOOK_SECRET:
-                raise CommandError("ASSAY_PROLIFIC_WEBHOOK_SECRET is not set; --new-secret makes one.")
-            made = connection.subscribe(options["workspace"])
+            if not api.webhook_secret:
+                raise CommandError(f"{api.webhook_secret_name} is not set; --new-secret makes one.")
+            made = connection.subscribe(platform, workspace)
         except (Refused, NotSetUp, PanelError) as error:
             raise CommandError(str(error)) from None
-        for each in made:
-            self.stdout.write(f"{each.kind} is sent to {each.target}")
+        for kind in made:
+            self.stdout.write(f"{kind} is sent to {connection.hook_address(platform)}")
         if not made:
             self.stdout.write("All subscriptions exist already.")

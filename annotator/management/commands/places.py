@@ -4,16 +4,17 @@ arm's slots again."""
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import transaction
 from django.db.models import Count
 
 from annotator.models import Slot, SlotState
 from annotator.services.slots.in_play import recount
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
+from evaluation.counting import counted
 from evaluation.management.base import AssayCommand
-from evaluation.management.studies import note, study_named
+from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
+from evaluation.services.history import server_account
 
 
 class Command(AssayCommand):
@@ -33,18 +34,13 @@ class Command(AssayCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_named(options["slug"])
         if options["redundancy"] is not None:
-            before = study.redundancy
             try:
-                with transaction.atomic():
-                    change_redundancy(study, options["redundancy"])
-                    if study.redundancy != before:
-                        note(study, f"Judgments per item: {study.redundancy} instead of {before}.")
+                change_redundancy(study, options["redundancy"], by=server_account())
             except Refused as wrong:
                 raise CommandError(str(wrong)) from None
         if options["replace_excluded"]:
-            said = f"{replace_excluded(study)} slots added for excluded judgments."
-            note(study, said)
-            self.stdout.write(said)
+            n = replace_excluded(study, by=server_account())
+            self.stdout.write(f"{counted(n, 'slot')} added for excluded judgments.")
         if options["recount"]:
             recount(study)
             self.stdout.write("The slots in play were recounted.")

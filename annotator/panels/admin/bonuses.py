@@ -7,13 +7,14 @@ from django import forms
 from django.http import HttpRequest
 
 from annotator.models import Panel, PanelRecord
-from annotator.panels.admin.decisions import chosen_ids, count_label, id_list
+from annotator.panels.admin.decisions import chosen_ids, id_list
 from annotator.panels.admin.pages import chosen_record_target, panel_url, remedy, with_refusals
 from annotator.panels.money.bonus_lines import read_bonus_lines
 from annotator.panels.money.decisions import intend_bonuses
 from annotator.panels.platforms import get_platform
 from annotator.panels.tasks import queue_acts
 from evaluation.admin.pages import ConfirmedAction
+from evaluation.counting import counted
 from evaluation.refusals import Refused
 
 
@@ -52,7 +53,7 @@ def bonuses(request: HttpRequest, panel: Panel) -> ConfirmedAction:
         with_refusals(lambda: intend_bonuses(panel, amounts, data["purpose"], request.user))
         queue_acts(panel.pk)
         return (
-            f"Paying {count_label(len(amounts), 'bonus', 'bonuses')} of {total} "
+            f"Paying {counted(len(amounts), 'bonus', 'bonuses')} of {total} "
             f"{panel.study.currency} in total for “{data['purpose']}”: {id_list(list(amounts))}."
         )
 

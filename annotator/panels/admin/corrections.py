@@ -7,7 +7,6 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from annotator.models import KnownMismatch, Panel, PanelRecord, Participant, Submission
-from annotator.panels.admin.decisions import count_label
 from annotator.panels.admin.pages import PAGES, Remedy, Target, panel_page, panel_url, remedy, with_refusals
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.corrections import acknowledge, exclude_participant, link, reopen
@@ -15,6 +14,7 @@ from annotator.panels.reconciliation.kinds import Mismatch
 from annotator.panels.reconciliation.overview import reconcile
 from evaluation.admin.base import parse_id
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, ReasonForm
+from evaluation.counting import counted
 from evaluation.models import Study
 
 
@@ -121,7 +121,7 @@ def discard(request: HttpRequest, panel: Panel, participant: int) -> ConfirmedAc
 
     def do(data: dict[str, Any]) -> str:
         n = with_refusals(lambda: exclude_participant(person, reason=data["reason"], by=request.user))
-        return f"Excluded {person.rater}; {count_label(n, 'slot is', 'slots are')} open again."
+        return f"Excluded {person.rater}; {counted(n, 'slot is', 'slots are')} open again."
 
     return ConfirmedAction(
         title=f"Exclude the judgments of {person.rater}",
@@ -131,6 +131,7 @@ def discard(request: HttpRequest, panel: Panel, participant: int) -> ConfirmedAc
         danger=True,
         objects=[f"{person.rater} ({person.external_id or 'without an id'})"],
         do=do,
+        logs_itself=True,
         back=panel_url(panel.study),
     )
 

@@ -28,6 +28,7 @@ from annotator.panels.states import Kind
 from annotator.panels.tasks import queue_acts
 from evaluation.admin.base import parse_id
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm
+from evaluation.counting import counted
 from evaluation.refusals import Refused
 
 SHOWN = 200
@@ -78,10 +79,10 @@ def approve(request: HttpRequest, panel: Panel) -> ConfirmedAction:
         if not acts:
             raise Refused("All of them are approved or being approved.")
         queue_acts(panel.pk)
-        return f"Approving {count_label(len(acts), 'submission')}: {id_list([act.record for act in acts])}."
+        return f"Approving {counted(len(acts), 'submission')}: {id_list([act.record for act in acts])}."
 
     return ConfirmedAction(
-        title=f"Approve {count_label(len(picked), 'submission')}",
+        title=f"Approve {counted(len(picked), 'submission')}",
         text=_approval_text(panel, len(picked)),
         button="Approve" if len(picked) < 2 else f"Approve all {len(picked):,}",
         form=RequestedApprovalForm if requested else ApprovalForm,
@@ -197,7 +198,3 @@ def id_list(records: Sequence[PanelRecord]) -> str:
     """The first few by the panel's id, so that the history's line stays a line."""
     shown = ", ".join(each.external_id for each in records[:10])
     return f"{shown} and {len(records) - 10} more" if len(records) > 10 else shown
-
-
-def count_label(n: int, one: str, many: str = "") -> str:
-    return f"1 {one}" if n == 1 else f"{n:,} {many or f'{one}s'}"

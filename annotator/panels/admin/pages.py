@@ -9,11 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
 from annotator.models import Panel, PanelRecord
-from annotator.panels.prolific.errors import PanelError
+from annotator.panels.platforms.errors import NotSetUp, PanelError
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds import Mismatch
 from annotator.panels.reconciliation.overview import VisitReconciliation, reconcile_visit
-from annotator.panels.services.connection import NotSetUp
 from evaluation.admin.pages import ConfirmedAction, confirmation_page
 from evaluation.admin.rights import FORM, View, study_page
 from evaluation.models import Study

@@ -14,9 +14,9 @@ from annotator.models import Participant, PersonalLink
 from annotator.panels.services.personal_links import link_address, make_links, restore_link, revoke_link
 from evaluation.admin.pages import ConfirmedAction, confirmation_page, page
 from evaluation.admin.rights import FORM, study_page
+from evaluation.counting import counted
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
 
 
 class LinksForm(forms.Form):
@@ -61,13 +61,11 @@ def links(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         names = [name for name in form.cleaned_data["names"].splitlines() if name.strip()]
         try:
-            made = make_links(study, names, group=form.cleaned_data.get("group", ""))
+            made = make_links(study, names, group=form.cleaned_data.get("group", ""), by=request.user)
         except Refused as wrong:
             form.add_error("names", str(wrong))
         else:
-            said = f"Personal links created: {len(made)}."
-            log_action(study=study, by=request.user, message=said)
-            messages.success(request, said)
+            messages.success(request, f"Created {counted(len(made), 'personal link')}.")
             return HttpResponseRedirect(_links_url(study))
     context = {"title": "Personal links", "links": _rows(study), "form": form}
     status = 422 if form.is_bound else 200
@@ -109,7 +107,7 @@ def revoke(request: HttpRequest, study: Study, link: int) -> HttpResponse:
     personal = get_object_or_404(PersonalLink, study=study, pk=link)
 
     def do(data: dict[str, Any]) -> str:
-        revoke_link(personal, data["reason"])
+        revoke_link(personal, data["reason"], by=request.user)
         return f"Revoked the personal link for {personal.label}."
 
     act = ConfirmedAction(
@@ -120,6 +118,7 @@ def revoke(request: HttpRequest, study: Study, link: int) -> HttpResponse:
         danger=True,
         do=do,
         back=_links_url(study),
+        logs_itself=True,
     )
     return confirmation_page(request, study, act, tab="participants")
 
@@ -129,7 +128,7 @@ def restore(request: HttpRequest, study: Study, link: int) -> HttpResponse:
     personal = get_object_or_404(PersonalLink, study=study, pk=link)
 
     def do(data: dict[str, Any]) -> str:
-        restore_link(personal, data["reason"])
+        restore_link(personal, data["reason"], by=request.user)
         return f"Restored the personal link for {personal.label}."
 
     act = ConfirmedAction(
@@ -139,5 +138,6 @@ def restore(request: HttpRequest, study: Study, link: int) -> HttpResponse:
         button="Restore it",
         do=do,
         back=_links_url(study),
+        logs_itself=True,
     )
     return confirmation_page(request, study, act, tab="participants")

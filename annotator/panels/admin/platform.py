@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from annotator.models import Panel, ParticipantOutcome
-from annotator.panels.platforms import Platform, get_platform, offered_platforms
+from annotator.panels.platforms import Platform, default_platform, get_platform, offered_platforms
 from annotator.panels.platforms.addresses import split_origins
 from annotator.panels.services.arrivals import code_for, study_address
 from annotator.panels.services.panel_settings import MAX_SETTING, panel_of, set_panel
@@ -33,7 +33,7 @@ def settings_form(platform: Platform) -> type[forms.Form]:
         )
         for each in platform.settings
     }  # fmt: skip
-    if platform.has_api:
+    if platform.api is not None:
         fields["returned"] = forms.ChoiceField(
             label="Work from visits that are returned or time out there",
             choices=Panel.Returned.choices,
@@ -63,6 +63,7 @@ def platform(request: HttpRequest, study: Study) -> HttpResponse:
             for each in offered_platforms()
         ],
         "chosen": chosen,
+        "default": default_platform(),
         "form": form,
         "fixed": fixed,
         "panel": panel,

@@ -2,24 +2,18 @@
 
 from typing import Any
 
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from annotator.panels.services.launch_advice import allow_retry, lacks_retry
+from annotator.panels.services.launch_advice import allow_retry
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, workbench_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Status, Study
-from evaluation.refusals import Refused
 
 
 @study_page("write", methods=FORM)
 def qualification_retries(request: HttpRequest, study: Study) -> HttpResponse:
     def do(data: dict[str, Any]) -> str:
-        if not lacks_retry(study):
-            raise Refused("No qualification needs a second attempt.")
-        with transaction.atomic():
-            allow_retry(study, request.user)
-        return "The qualification now allows two attempts."
+        return allow_retry(study, request.user, reason=data["reason"])
 
     text = (
         "Participants who do not pass the first time may try once more, with all qualification items again."
@@ -33,5 +27,6 @@ def qualification_retries(request: HttpRequest, study: Study) -> HttpResponse:
         form=OptionalReasonForm,
         do=do,
         back=workbench_url(study),
+        logs_itself=True,
     )
     return confirmation_page(request, study, act, tab="workbench")

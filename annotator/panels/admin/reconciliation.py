@@ -11,15 +11,15 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.http import urlencode
 
-from annotator.models import Panel, PanelAct, PanelReading, PanelStatus
+from annotator.models import Panel, PanelAct, PanelStatus
 from annotator.panels.admin.pages import PAGES, Remedy, panel_url, remedies_of
-from annotator.panels.platforms import get_platform
-from annotator.panels.prolific import statuses
+from annotator.panels.platforms import get_platform, statuses
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds import MISMATCH_KINDS, Mismatch
 from annotator.panels.reconciliation.overview import Reconciliation, reconcile
 from annotator.panels.services.panel_settings import panel_of
-from annotator.panels.services.recruitment_filters import filters_of
+from annotator.panels.services.reading_jobs import latest_reading
+from annotator.panels.services.recruitment_filters import eligibility_of, filter_sentences
 from annotator.panels.states import GONE, PAID, STANDING, Kind
 from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import has_right, study_page
@@ -91,7 +91,7 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
         "acts": _acts(panel, found) if writes else [],
         "platform_url": _platform_url(study),
         "takes": _takes(panel),
-        "reading": PanelReading.objects.filter(panel=panel).order_by("-pk").first(),
+        "reading": latest_reading(study),
         "found": found,
         "sums": (found.money.wages, found.money.bonuses, found.money.total),
         "groups": list(_groups(found, writes)),
@@ -113,7 +113,7 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page()
 def reading(request: HttpRequest, study: Study) -> HttpResponse:
     """The progress of the latest reading; the page asks for this by itself, and is reloaded when it has ended."""
-    latest = PanelReading.objects.filter(panel__study=study).order_by("-pk").first()
+    latest = latest_reading(study)
     if latest is None:
         raise Http404
     response = render(request, "admin/annotator/_reading.html", {"reading": latest, "study": study})
@@ -125,9 +125,9 @@ def reading(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _takes(panel: Panel) -> str:
     """The recruitment filters, in a sentence."""
-    if not get_platform(panel.platform).has_api:
+    if eligibility_of(get_platform(panel.platform)) is None:
         return ""
-    said = filters_of(panel).sentences()
+    said = filter_sentences(panel)
     return f"Eligibility: {'; '.join(said)}." if said else "Open to everyone."
 
 
@@ -141,7 +141,7 @@ def _platform_url(study: Study) -> str:
 def _status(panel: Panel) -> str:
     """A sentence on the study at the panel."""
     platform = get_platform(panel.platform)
-    if not platform.has_api:
+    if platform.api is None:
         return f"{platform.label} can't be reached from here, so its submissions and payments are not shown."
     if not panel.external_id:
         return f"Not drafted on {platform.label} yet."
@@ -156,17 +156,20 @@ def _status(panel: Panel) -> str:
 
 def _acts(panel: Panel, found: Reconciliation) -> list[tuple[str, str]]:
     """The acts that fit the study's state there, the next one first."""
-    if not get_platform(panel.platform).has_api:
+    platform = get_platform(panel.platform)
+    if platform.api is None:
         return []
+    eligibility = platform.api.eligibility
+    filters = [("Eligibility", "filters")] if eligibility is not None else []
     if not panel.external_id:
         names = [
-            ("Create draft on Prolific", "draft"),
-            ("Eligibility", "filters"),
-            ("Use a preset", "preset"),
+            (f"Create draft on {platform.label}", "draft"),
+            *filters,
+            *([("Use a preset", "preset")] if eligibility is not None and eligibility.presets else []),
         ]
     else:
         names = [
-            *([("Publish", "publish"), ("Eligibility", "filters")] if panel.status == statuses.DRAFT else []),
+            *([("Publish", "publish"), *filters] if panel.status == statuses.DRAFT else []),
             *([("Resume recruiting", "start")] if panel.status == statuses.PAUSED else []),
             ("Refresh from the panel", "sync"),
             *([("Pause", "pause")] if panel.status == statuses.ACTIVE else []),

@@ -4,7 +4,7 @@ These are single calls with a time limit, made while the page waits; only a long
 per submission is in `decisions`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,63 +24,76 @@ from annotator.panels.admin.pages import (
     with_refusals,
 )
 from annotator.panels.platforms import get_platform
-from annotator.panels.prolific.presets import PRESETS
+from annotator.panels.platforms.eligibility import Preset
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds import Mismatch
 from annotator.panels.services import recruiting, study_draft
-from annotator.panels.services.prolific_preflight import draft_problems, draft_warnings
+from annotator.panels.services.preflight import draft_problems, draft_warnings
 from annotator.panels.services.reading_jobs import begin_reading, is_short
 from annotator.panels.services.readings import sync
-from annotator.panels.services.recruitment_filters import filters_of, use_preset
-from annotator.panels.tasks import queue_reading
+from annotator.panels.services.recruitment_filters import (
+    all_presets,
+    eligibility_of,
+    filter_sentences,
+    offer,
+    use_preset,
+)
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm
-from evaluation.models import Study
-
-PRESET_CHOICES = [(each.key, f"{each.label}: {each.about}") for each in PRESETS.values()]
+from evaluation.tasks import enqueue_job
 
 
-class PresetForm(OptionalReasonForm):
-    preset = forms.ChoiceField(choices=PRESET_CHOICES, widget=forms.RadioSelect)
-    field_order = ("preset", "reason")
+def _preset_form(presets: Iterable[Preset]) -> type[OptionalReasonForm]:
+    choices = [(each.key, f"{each.label}: {each.about}") for each in presets]
+
+    class PresetForm(OptionalReasonForm):
+        preset = forms.ChoiceField(choices=choices, widget=forms.RadioSelect)
+        field_order = ("preset", "reason")
+
+    return PresetForm
 
 
 @panel_page("preset")
 def preset(request: HttpRequest, panel: Panel) -> ConfirmedAction:
-    """Pay, minutes, items per person and filters as a published study had them."""
+    """Pay, minutes, items per person and filters as a published study had them; those of the study's platform, or of
+    every one where it has none."""
+    eligibility = eligibility_of(get_platform(panel.platform))
+    presets = (
+        eligibility.presets if eligibility is not None else {k: p for k, (_, p) in all_presets().items()}
+    )
 
     def do(data: dict[str, Any]) -> str:
-        left = with_refusals(lambda: use_preset(panel.study, data["preset"]))
-        said = f"Recruiting as {PRESETS[data['preset']].label}: {_offer(panel.study)}."
+        left = with_refusals(
+            lambda: use_preset(panel.study, data["preset"], by=request.user, reason=data["reason"])
+        )
+        said = f"Recruiting as {presets[data['preset']].label}: {offer(panel.study)}."
         return f"{said} {' '.join(left)}" if left else said
 
     return ConfirmedAction(
         title="Use a published study's settings",
         text="Sets this study's pay, minutes, items per person and eligibility. Currently: "
-        f"{_offer(panel.study)}. Participants at work keep what they were promised.",
+        f"{offer(panel.study)}. Participants at work keep what they were promised.",
         button="Use the preset",
-        form=PresetForm,
+        form=_preset_form(presets.values()),
         do=do,
         back=panel_url(panel.study),
+        logs_itself=True,
     )
-
-
-def _offer(study: Study) -> str:
-    pay = f"{study.pay} {study.currency}" if study.pay is not None else "no pay"
-    return f"{pay} for {study.items_per_participant} items in {study.paid_minutes} minutes"
 
 
 @panel_page("draft")
 def draft(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     problems = draft_problems(panel.study)
-    takes = filters_of(panel).sentences() or ["open to everyone"]
+    takes, label = filter_sentences(panel) or ["open to everyone"], get_platform(panel.platform).label
 
     def do(data: dict[str, Any]) -> str:
-        made = with_refusals(lambda: study_draft.draft_on_panel(panel.study))
-        return f"Drafted as {made.external_id}, with {made.places} places."
+        made = with_refusals(
+            lambda: study_draft.draft_on_panel(panel.study, by=request.user, reason=data["reason"])
+        )
+        return study_draft.drafted_as(made.external_id, made.places)
 
     return ConfirmedAction(
-        title="Create a draft on Prolific",
-        text="Prolific gets the study's title, address, pay, minutes, places and completion codes. "
+        title=f"Create a draft on {label}",
+        text=f"{label} gets the study's title, address, pay, minutes, places and completion codes. "
         "Nobody sees it "
         "there yet, and it costs nothing. From then on the codes can't be changed.",
         button="Create draft",
@@ -90,6 +103,7 @@ def draft(request: HttpRequest, panel: Panel) -> ConfirmedAction:
         + [f"Eligibility: {each}" for each in takes],
         do=do,
         back=panel_url(panel.study),
+        logs_itself=True,
     )
 
 
@@ -101,28 +115,28 @@ class Transition:
     text: str
     button: str
     done: str
-    ask: Callable[[Panel], Any]
+    ask: Callable[..., Panel]
 
 
 TRANSITIONS = {
     "publish": Transition(
         "Publish the study",
         "Participants can take places from now on, and everyone who completes has to be paid.",
-        "Publish", "Published.", recruiting.publish,
+        "Publish", recruiting.PUBLISHED, recruiting.publish,
     ),
     "pause": Transition(
-        "Pause recruiting", "No new participants can start. Those at work can finish.", "Pause", "Paused.",
+        "Pause recruiting", "No new participants can start. Those at work can finish.", "Pause", recruiting.PAUSED,
         recruiting.pause,
     ),
     "start": Transition(
-        "Resume recruiting", "Free places can be taken again.", "Resume", "Recruiting resumed.", recruiting.start
+        "Resume recruiting", "Free places can be taken again.", "Resume", recruiting.RESUMED, recruiting.start
     ),
 }  # fmt: skip
 
 
 def _transition(request: HttpRequest, panel: Panel, what: Transition) -> ConfirmedAction:
     def do(data: dict[str, Any]) -> str:
-        with_refusals(lambda: what.ask(panel))
+        with_refusals(lambda: what.ask(panel, by=request.user, reason=data["reason"]))
         return what.done
 
     return ConfirmedAction(
@@ -132,6 +146,7 @@ def _transition(request: HttpRequest, panel: Panel, what: Transition) -> Confirm
         form=OptionalReasonForm,
         do=do,
         back=panel_url(panel.study),
+        logs_itself=True,
     )
 
 
@@ -148,8 +163,7 @@ def read_back(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     def do(data: dict[str, Any]) -> str:
         if short:
             return f"Refreshed: {with_refusals(lambda: sync(panel, everyone=True))}"
-        begun = with_refusals(lambda: begin_reading(panel, request.user))
-        queue_reading(begun.pk)
+        enqueue_job(with_refusals(lambda: begin_reading(panel, request.user)))
         return f"{get_platform(panel.platform).label} is being read; this page shows the progress."
 
     return ConfirmedAction(
@@ -181,8 +195,9 @@ def add_places(request: HttpRequest, panel: Panel) -> ConfirmedAction:
 
     def do(data: dict[str, Any]) -> str:
         more = data["more"]
-        if with_refusals(lambda: recruiting.add_places(panel, more, shown=data["shown"])):
-            return f"Added {more} places: {panel.places} in total."
+        asked = {"shown": data["shown"], "by": request.user, "reason": data["reason"]}
+        if with_refusals(lambda: recruiting.add_places(panel, more, **asked)):
+            return recruiting.places_added(panel, more)
         return f"Already done: there are {panel.places} places in total, and none were added."
 
     wanted = request.GET.get("more", "")
@@ -195,4 +210,5 @@ def add_places(request: HttpRequest, panel: Panel) -> ConfirmedAction:
         initial={"more": wanted if wanted.isdigit() else None, "shown": panel.places},
         do=do,
         back=panel_url(panel.study),
+        logs_itself=True,
     )

@@ -198,7 +198,7 @@ def _seen(evidence: Evidence, study: Study) -> dict[str, Any]:
 
 def _evidence(panel: Panel, act: int) -> Evidence:
     """The evidence on the bonus, as it was last read; Http404 if it is not in doubt."""
-    found = bonus_evidence(reconcile(panel).cases).get(act)
+    found = bonus_evidence(panel, reconcile(panel).cases).get(act)
     if found is None:
         raise Http404
     return found

@@ -15,8 +15,9 @@ from django.utils import timezone
 
 from annotator.models import Panel, PanelAct, PanelRecord
 from annotator.panels.money.bonus_evidence import unexplained
-from annotator.panels.prolific.client import BONUSES_AT_ONCE, CENT, Client
-from annotator.panels.prolific.errors import PanelBusy, PanelError, PanelUnreachable
+from annotator.panels.platforms import get_api, get_platform
+from annotator.panels.platforms.api import PlatformClient
+from annotator.panels.platforms.errors import PanelBusy, PanelError, PanelUnreachable
 from annotator.panels.states import Kind, State
 
 # Refusals that may be about a single line of many; others are about all of them (no right, no money).
@@ -57,9 +58,10 @@ def take_bonuses(panel: Panel) -> list[PanelAct]:
         if bonuses.filter(state=State.SENDING).exists():
             return []
         batch: dict[int, PanelAct] = {}
+        at_once = get_api(panel.platform).bonuses_at_once
         waiting = bonuses.filter(state=State.INTENDED).select_related("record")
         for act in waiting.select_for_update(no_key=True, of=("self",)).order_by("pk"):
-            if len(batch) < BONUSES_AT_ONCE:
+            if len(batch) < at_once:
                 batch.setdefault(act.record_id, act)
         taken, now = list(batch.values()), timezone.now()
         before = _bonuses_before([act.record for act in taken])
@@ -79,7 +81,7 @@ def _bonuses_before(records: Sequence[PanelRecord]) -> dict[int, list[PanelAct]]
     return found
 
 
-def pay_batches(client: Client, panel: Panel, acts: list[PanelAct], tally: Counter[str]) -> None:
+def pay_batches(client: PlatformClient, panel: Panel, acts: list[PanelAct], tally: Counter[str]) -> None:
     """Pay these bonuses, in smaller batches where one of them is refused, so that no other suffers for it.
 
     Raises PanelError when there is no use in going on with others now; what is not begun is then intended again.
@@ -107,18 +109,19 @@ def pay_batches(client: Client, panel: Panel, acts: list[PanelAct], tally: Count
         raise
 
 
-def _set_up(client: Client, panel: Panel, acts: Iterable[PanelAct]) -> str:
+def _set_up(client: PlatformClient, panel: Panel, acts: Iterable[PanelAct]) -> str:
     """The id of the batch, which is not paid yet. Raises PanelError also where the panel sets up another sum."""
     amounts = [(act.record.external_id, act.amount) for act in acts if act.amount is not None]
     batch = client.create_bonuses(panel.external_id, amounts)
     wanted = sum(amount for _, amount in amounts)
-    if batch.amount * CENT != wanted:
-        said = f"Prolific set up {batch.amount * CENT} where {wanted} was asked for, so nothing was paid."
+    if batch.amount != wanted:
+        label = get_platform(panel.platform).label
+        said = f"{label} set up {batch.amount} where {wanted} was asked for, so nothing was paid."
         raise PanelError(ANOTHER_SUM, said)
     return batch.id
 
 
-def _pay_batch(client: Client, acts: list[PanelAct], batch: str) -> str:
+def _pay_batch(client: PlatformClient, acts: list[PanelAct], batch: str) -> str:
     """The state that the bonuses of this batch came to. Raises PanelError if the panel certainly did not hear."""
     if not _keep_batch(acts, batch):
         return State.INTENDED
@@ -153,5 +156,6 @@ def mark_lost_bonuses(panel: Panel) -> int:
         panel=panel, kind=Kind.BONUS, state=State.SENDING, sent_at__lt=lost_before()
     )
     lost.filter(batch="").update(state=State.INTENDED, sent_at=None)
-    note = "The worker was lost while paying this. Prolific shows the bonuses on the submission's page."
+    label = get_platform(panel.platform).label
+    note = f"The worker was lost while paying this. {label} shows the bonuses on the submission's page."
     return lost.exclude(batch="").update(state=State.UNKNOWN, note=note, ended_at=timezone.now())

@@ -2,18 +2,17 @@
 
 Of a bonus whose outcome is unknown the panel's own list is the evidence: what it shows beyond everything else that is
 known there is either exactly the bonus, or nothing, or neither; only the first two say what happened. A person settles
-it in every case.
+it in every case. `shows_within` is the time in which the panel shows a bonus that it was asked to pay.
 """
 
 import enum
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from annotator.models import PanelAct, PanelRecord
-from annotator.panels.prolific.client import SHOWS_WITHIN
 from annotator.panels.states import Kind, State
 
 ZERO = Decimal("0.00")
@@ -58,19 +57,19 @@ def _sent_before(acts: Iterable[PanelAct], at: datetime) -> list[PanelAct]:
     return [act for act in acts if act.sent_at is not None and act.sent_at <= at]
 
 
-def is_early(record: PanelRecord, acts: Iterable[PanelAct]) -> bool:
+def is_early(record: PanelRecord, acts: Iterable[PanelAct], shows_within: timedelta) -> bool:
     """True where missing bonuses may only not show yet. An act is taken a while before the panel is asked to pay it,
     and ends after that."""
     asked = [act.ended_at or act.sent_at for act in acts]
     return record.bonuses_at is None or any(
-        each is not None and each + SHOWS_WITHIN > record.bonuses_at for each in asked
+        each is not None and each + shows_within > record.bonuses_at for each in asked
     )
 
 
 # --- bonuses in doubt -------------------------------------------------------------------------------------------------
 
 
-def evidence_by_act(visits: Iterable[SubmissionActs]) -> dict[int, Evidence]:
+def evidence_by_act(visits: Iterable[SubmissionActs], shows_within: timedelta) -> dict[int, Evidence]:
     """The evidence on each bonus whose outcome is unknown, by the act's id; the bonuses of one call share theirs."""
     by_batch: dict[str, list[tuple[SubmissionActs, PanelAct]]] = defaultdict(list)
     for visit in visits:
@@ -78,19 +77,19 @@ def evidence_by_act(visits: Iterable[SubmissionActs]) -> dict[int, Evidence]:
             by_batch[act.batch or f"#{act.pk}"].append((visit, act))
     found = {}
     for lines in by_batch.values():
-        evidence = _of_batch(lines)
+        evidence = _of_batch(lines, shows_within)
         found.update({act.pk: evidence for _, act in lines})
     return found
 
 
-def _of_batch(lines: Sequence[tuple[SubmissionActs, PanelAct]]) -> Evidence:
+def _of_batch(lines: Sequence[tuple[SubmissionActs, PanelAct]], shows_within: timedelta) -> Evidence:
     acts = tuple(act for _, act in lines)
-    verdicts = [_verdict(*visit) for visit, _ in lines]
+    verdicts = [_verdict(*visit, shows_within) for visit, _ in lines]
     read = [record.bonuses_at for (record, _), _ in lines if record and record.bonuses_at]
     when = f"on {min(read):%Y-%m-%d %H:%M} UTC" if read else ""
     what, which = _listed(acts), "this submission" if len(acts) == 1 else "these submissions"
     if EvidenceVerdict.UNREAD in verdicts:
-        minutes = SHOWS_WITHIN.seconds // 60
+        minutes = shows_within // timedelta(minutes=1)
         said = f"Refresh from the panel {minutes} minutes after it was sent to see which bonuses it shows."
         return Evidence(EvidenceVerdict.UNREAD, said, acts)
     if set(verdicts) == {EvidenceVerdict.PAID}:
@@ -113,7 +112,9 @@ def _of_batch(lines: Sequence[tuple[SubmissionActs, PanelAct]]) -> Evidence:
     return Evidence(EvidenceVerdict.UNCLEAR, said, acts)
 
 
-def _verdict(record: PanelRecord | None, acts: Sequence[PanelAct]) -> EvidenceVerdict:
+def _verdict(
+    record: PanelRecord | None, acts: Sequence[PanelAct], shows_within: timedelta
+) -> EvidenceVerdict:
     """The verdict on all of the submission's bonuses in doubt together."""
     doubted = bonuses_of(acts, State.UNKNOWN)
     if record is None or record.bonuses_at is None:
@@ -129,7 +130,8 @@ def _verdict(record: PanelRecord | None, acts: Sequence[PanelAct]) -> EvidenceVe
         return EvidenceVerdict.PAID  # else somebody may have paid as much there before
     if extra != 0:
         return EvidenceVerdict.UNCLEAR
-    return EvidenceVerdict.UNREAD if is_early(record, [*done, *doubted]) else EvidenceVerdict.UNPAID
+    early = is_early(record, [*done, *doubted], shows_within)
+    return EvidenceVerdict.UNREAD if early else EvidenceVerdict.UNPAID
 
 
 def _listed(acts: Sequence[PanelAct]) -> str:
@@ -145,10 +147,11 @@ def _listed(acts: Sequence[PanelAct]) -> str:
 # --- bonuses that are settled -----------------------------------------------------------------------------------------
 
 
-def missing_there(record: PanelRecord, acts: Sequence[PanelAct]) -> Decimal:
+def missing_there(record: PanelRecord, acts: Sequence[PanelAct], shows_within: timedelta) -> Decimal:
     """The sum by which the panel shows less than was paid from here; 0 while that may only not be shown yet."""
     done = bonuses_of(acts, State.DONE)
-    if record.bonuses is None or bonuses_of(acts, State.UNKNOWN, State.SENDING) or is_early(record, done):
+    in_doubt = bonuses_of(acts, State.UNKNOWN, State.SENDING)
+    if record.bonuses is None or in_doubt or is_early(record, done, shows_within):
         return ZERO
     return max(ZERO, total(done) - record.bonuses)
 

@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from annotator.models import Panel, PanelAct, PanelRecord, PanelStatus
 from annotator.panels.money.rejections import rejection_problems
-from annotator.panels.prolific.client import CENT
+from annotator.panels.platforms import get_api
+from annotator.panels.platforms.api import PlatformAPI
 from evaluation.refusals import Refused
 
 Kind, State = PanelAct.Kind, PanelAct.State
@@ -112,13 +113,13 @@ def intend_bonuses(
     purpose = " ".join(purpose.split())
     with transaction.atomic():
         locked = _lock(panel, amounts)
-        problems = _purpose_problems(purpose)
+        problems, api = _purpose_problems(purpose), get_api(panel.platform)
         given = PanelAct.objects.filter(
             record__in=locked, kind=Kind.BONUS, purpose=purpose, state__in=STANDING
         )
         before = set(given.values_list("record", flat=True))
         for record in locked:
-            problems += _bonus_problems(record, amounts[record])
+            problems += _bonus_problems(record, amounts[record], api)
             if record.pk in before:
                 problems.append(f"{record.external_id} already has a bonus for {purpose!r}.")
         if problems:
@@ -137,10 +138,12 @@ def _purpose_problems(purpose: str) -> list[str]:
     return []
 
 
-def _bonus_problems(record: PanelRecord, amount: Decimal) -> list[str]:
+def _bonus_problems(record: PanelRecord, amount: Decimal, api: PlatformAPI) -> list[str]:
     problems = []
-    if not amount.is_finite() or not 0 < amount <= MAX_BONUS or amount != amount.quantize(CENT):
-        problems.append(f"{record.external_id}: {amount} is not an amount above 0 with at most two decimals.")
+    if not amount.is_finite() or amount > MAX_BONUS or not api.is_payable(amount):
+        problems.append(
+            f"{record.external_id}: {amount} is not an amount above 0 in steps of {api.smallest_amount}."
+        )
     if record.status in AT_WORK:
         problems.append(f"{record.external_id} is {PanelStatus(record.status).label}.")
     return problems

@@ -1,4 +1,5 @@
-"""The panel's rules for rejections. A rejection takes somebody's pay and counts against them for good.
+"""The rules for rejections, which are Prolific's and hold at every panel; its client puts the category into the panel's
+own words. A rejection takes somebody's pay and counts against them for good.
 
 Gold and accuracy are no ground: they are for the researcher, who may leave the data out and has to pay for it.
 """
@@ -15,6 +16,7 @@ from annotator.models import (
     ParticipantOutcome,
 )
 from annotator.services.work.progress import failed_checks
+from evaluation.counting import counted
 
 MIN_REASON = 100
 # A study below so many minutes needs one failed attention check, a longer one two.
@@ -103,7 +105,7 @@ def _speaks_against(record: PanelRecord, participant: Participant, category: str
         ]
     if category == "NO_DATA":
         n = Assignment.objects.filter(participant=participant, state=AssignmentState.SUBMITTED).count()
-        return [f"{n} items were submitted here, so there is data."] if n else []
+        return [f"{counted(n, 'item was', 'items were')} submitted here, so there is data."] if n else []
     if category in ("NO_CODE", "BAD_CODE"):
         complete = participant.outcome == ParticipantOutcome.COMPLETED
         return (

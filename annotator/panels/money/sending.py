@@ -24,9 +24,8 @@ from annotator.panels.money.bonus_batches import (
     pay_batches,
     take_bonuses,
 )
-from annotator.panels.prolific.answers import PanelSubmission
-from annotator.panels.prolific.client import Client
-from annotator.panels.prolific.errors import PanelError
+from annotator.panels.platforms.api import PanelSubmission, PlatformClient
+from annotator.panels.platforms.errors import PanelError
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.submission_records import ReportedState, note_status
 
@@ -35,7 +34,6 @@ logger = logging.getLogger(__name__)
 Kind, State = PanelAct.Kind, PanelAct.State
 # What a submission becomes by an act that decides about it.
 BECOMES = {Kind.APPROVE: PanelStatus.APPROVED, Kind.REJECT: PanelStatus.REJECTED}
-ACTIONS = {Kind.APPROVE: "APPROVE", Kind.REJECT: "REJECT"}
 NOT_FOUND = 404
 # After this many acts in a row of which the panel gave no account, it is not about the acts.
 MOST_IN_DOUBT = 3
@@ -60,7 +58,7 @@ def send(panel: Panel) -> SendingResult:
     """
     tally = Counter({State.UNKNOWN.value: mark_lost_bonuses(panel)})
     stopped = ""
-    with open_client() as client:
+    with open_client(panel.platform) as client:
         try:
             stopped = _send_each(client, panel, tally)
             while bonuses := take_bonuses(panel):
@@ -71,7 +69,7 @@ def send(panel: Panel) -> SendingResult:
     return SendingResult(tally[State.DONE], tally[State.REFUSED], tally[State.UNKNOWN], stopped)
 
 
-def _send_each(client: Client, panel: Panel, tally: Counter[str]) -> str:
+def _send_each(client: PlatformClient, panel: Panel, tally: Counter[str]) -> str:
     """Send all but bonuses; why one of them stays in doubt, if one does. Raises PanelError as `_send_one` does."""
     doubt, in_a_row = "", 0
     while (act := _take(panel)) is not None:
@@ -105,7 +103,7 @@ def _take(panel: Panel) -> PanelAct | None:
     return act
 
 
-def _send_one(client: Client, act: PanelAct) -> str:
+def _send_one(client: PlatformClient, act: PanelAct) -> str:
     """The state that the act came to. Raises PanelError where the panel gives no account of it."""
     if act.was_sending:
         if _happened(act, _look_up(client, act)):
@@ -122,16 +120,17 @@ def _send_one(client: Client, act: PanelAct) -> str:
     return _done(act)
 
 
-def _ask(client: Client, act: PanelAct) -> None:
+def _ask(client: PlatformClient, act: PanelAct) -> None:
     about = act.record.external_id
     if act.kind == Kind.REQUEST_RETURN:
-        client.request_return(about, [act.reason])
+        client.request_return(about, act.reason)
+    elif act.kind == Kind.REJECT:
+        client.reject(about, reason=act.reason, category=act.category)
     else:
-        action = ACTIONS[Kind(act.kind)]
-        client.transition_submission(about, action, message=act.reason, category=act.category, once=True)
+        client.approve(about)
 
 
-def _after_error(client: Client, act: PanelAct, error: PanelError) -> str:
+def _after_error(client: PlatformClient, act: PanelAct, error: PanelError) -> str:
     """Handle an error: what was not heard is sent another time; otherwise the panel is asked for the state."""
     if is_undelivered(error):
         end_acts([act], State.INTENDED)
@@ -146,7 +145,7 @@ def _after_error(client: Client, act: PanelAct, error: PanelError) -> str:
     raise error
 
 
-def _look_up(client: Client, act: PanelAct) -> PanelSubmission | None:
+def _look_up(client: PlatformClient, act: PanelAct) -> PanelSubmission | None:
     """The submission as it is there; None if there is none."""
     try:
         return client.get_submission(act.record.external_id)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotator.models import PanelAct, PanelRecord
 from annotator.panels.money.bonus_evidence import Evidence, EvidenceVerdict, missing_there, paid_there_only
 from annotator.panels.money.decisions import Kind, State
+from annotator.panels.platforms import get_api
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 
@@ -62,7 +63,8 @@ def settle(act: PanelAct, happened: bool, note: str, by: Any) -> PanelAct:
 def _is_missing_there(act: PanelAct) -> bool:
     if act.kind != Kind.BONUS or act.state != State.DONE:
         return False
-    missing = missing_there(act.record, list(PanelAct.objects.filter(record=act.record_id)))
+    acts = list(PanelAct.objects.filter(record=act.record_id))
+    missing = missing_there(act.record, acts, get_api(act.panel.platform).bonuses_show_within)
     return act.amount is not None and missing >= act.amount
 
 

@@ -21,6 +21,28 @@ def is_origin(text: str, *, wide: bool = False) -> bool:
     return bool(_ORIGIN.fullmatch(text) or (wide and _WIDE_ORIGIN.fullmatch(text)))
 
 
+def is_public_url(text: str) -> bool:
+    """Scheme and host alone, by which this installation is reached; not by TLS where a proxy or nobody adds it."""
+    return _is_address(text, path=False)
+
+
+def is_api_address(text: str) -> bool:
+    """The address of an API that a token may be sent to: by TLS unless it is on this machine, perhaps with a path."""
+    return _is_address(text, path=True)
+
+
+def _is_address(text: str, *, path: bool) -> bool:
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    more = parts.query or parts.fragment or parts.username or (parts.path and not path)
+    if not host or port == 0 or more or text != text.strip():
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and (host in LOOPBACK or not path))
+
+
 def origin_of(address: str) -> str:
     """The origin of an address, or nothing if it has none that may be used."""
     if _UNSAFE.search(address):

@@ -3,6 +3,7 @@
 Pure: settings are the JSON of `annotator.models.Panel.settings`, parameters those of an address.
 """
 
+import re
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy
 
+from annotator.panels.platforms.api import PlatformAPI
 from annotator.panels.platforms.endings import LINK, LINK_AWAY, Endings, Words
 from annotator.visit import Visit
 
@@ -19,9 +21,22 @@ EXAMPLE = "EXAMPLE"
 Settings = Mapping[str, Any]
 
 
+# {{%PROLIFIC_PID%}}, %SURVEY_CODE%, ${e://Field/PID}, [ID], <id>, {}: what a panel was to replace; the words that
+# `Link.entry_address` writes; and what programs make of nothing.
+_PLACEHOLDER = re.compile(
+    r"\$?\{.*\}|\[.*\]|<.*>|%.*%|external_id|external_study_id|session_id|null|undefined|none|nan",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_placeholder(text: str) -> bool:
+    """True of what stands in an address where a panel should have filled an id in."""
+    return _PLACEHOLDER.fullmatch(text.strip()) is not None
+
+
 def clean_id(text: str) -> str:
-    """A panel's id as it is stored."""
-    return text.strip()[:MAX_ID]
+    """A panel's id as it is stored; a placeholder is none."""
+    return "" if is_placeholder(text) else text.strip()[:MAX_ID]
 
 
 # Pairs of a parameter's name and the visit's field that it fills.
@@ -68,8 +83,10 @@ class Platform:
     about: ClassVar[str]
     # Whether a study can be set to it.
     is_offered: ClassVar[bool] = True
-    # Whether there is a client of its API here (`annotator.panels.prolific`).
-    has_api: ClassVar[bool] = False
+    # Whether a study that is set to nothing takes its participants, and is set to it once it is drafted.
+    is_default: ClassVar[bool] = False
+    # Where there is a client of its API here.
+    api: ClassVar[PlatformAPI | None] = None
     settings: ClassVar[tuple[Setting, ...]] = ()
     # The parameters that it adds to addresses by itself, the one that names a person first.
     params: ClassVar[tuple[str, ...]] = ()

@@ -73,57 +73,6 @@ LINK: Endings = {
     ),
 }
 
-_RETURN = _("Please return your submission on Prolific, so that somebody else can take your place.")
-_ASKED = _(
-    "Go back to Prolific with the code below. Prolific then asks you to return your submission; please do so."
-)
-_REVIEWED = _("Go back to Prolific with the code below, so that the researchers can review your submission.")
-PROLIFIC: Endings = {
-    "completed": Ending(
-        _("You are paid on Prolific once your submission is approved."),
-        _("Go back to Prolific with the code below to complete your submission."),
-        _(
-            "This study has no completion code. Do not return your submission: submit it on Prolific "
-            "without a code and send the researchers a message there."
-        ),
-    ),
-    "no_consent": Ending(_("There is no pay, since you did not take part."), _ASKED, _RETURN),
-    "failed_qualification": Ending(_("This submission is not paid."), _ASKED, _RETURN),
-    "failed_attention": Ending(
-        _("The researchers decide about your pay when they review your submission on Prolific."),
-        _REVIEWED,
-        _(
-            "This study has no code for this. Send the researchers a message on Prolific if you "
-            "think that it is a "
-            "mistake; otherwise please return your submission there."
-        ),
-    ),
-    "full": Ending(
-        _("There is no pay for this submission, since nothing was left to judge."), _ASKED, _RETURN
-    ),
-    "withdrawn": Ending(
-        _(
-            "You are not paid automatically if you stop early; the researchers can pay you for the "
-            "part you did."
-        ),
-        _REVIEWED,
-        _(
-            "Please return your submission on Prolific. If you did part of the work, message the "
-            "researchers there."
-        ),
-    ),
-    "returned": Ending(
-        _("A submission that was returned is not paid."),
-        _("There is nothing left to do on Prolific."),
-        _("There is nothing left to do on Prolific."),
-    ),
-    "timed_out": Ending(
-        _("Prolific does not pay for a submission that ran out of time."),
-        _("If you did part of the work, send the researchers a message on Prolific."),
-        _("If you did part of the work, send the researchers a message on Prolific."),
-    ),
-}
-
 _RETURN_ASSIGNMENT = _("Please return the assignment on Connect.")
 _PARTIAL = _("Go back to Connect as shown below; your part is recorded there as a partial completion.")
 CONNECT: Endings = {
@@ -229,7 +178,7 @@ _NO_PAY = _("There is no pay, since you did not take part.")
 _NO_FURTHER_PAY = _("There is no pay for this visit. It does not change the pay for the earlier one.")
 
 
-def _away(
+def away_endings(
     paused: Words,
     otherwise: Words,
     *,
@@ -248,24 +197,21 @@ def _away(
     return {reason: Ending(pay, todo, todo) for reason, (pay, todo) in ended.items()}
 
 
-LINK_AWAY = _away(
+LINK_AWAY = away_endings(
     _("Come back later. If a panel sent you here, return the study there."),
     _("If a panel sent you here, return the study there. Otherwise you can close this page."),
 )
-PROLIFIC_AWAY = _away(
-    _("Come back before your time on Prolific runs out, or return your submission there."), _RETURN
-)
-CONNECT_AWAY = _away(
+CONNECT_AWAY = away_endings(
     _("Come back before your time on Connect runs out, or return the assignment there."), _RETURN_ASSIGNMENT
 )
-SONA_AWAY = _away(
+SONA_AWAY = away_endings(
     _("Come back within your timeslot, or cancel your sign-up on SONA."),
     _CANCEL,
     yet=_("There is no credit yet, since you have not started."),
     none=_("There is no credit, since you did not take part."),
     further=_("There is no credit for this visit. It does not change the credit for the earlier one."),
 )
-EXTERNAL_QUESTION_AWAY = _away(
+EXTERNAL_QUESTION_AWAY = away_endings(
     _("Come back before the time for the task runs out, or return the task (HIT)."), _RETURN_TASK
 )
 PERSONAL_AWAY: Endings = {

@@ -1,1 +1,1 @@
-"""Prolific's API: its client, its words for a submission's state, its webhooks' signature, and how studies recruit."""
+"""Prolific as a platform: the ids in its addresses, its API and webhooks, its filters, and its rules for drafts."""

@@ -1,56 +1,14 @@
 """Prolific's answers, typed: studies, submissions, bonuses, filters. An answer that is no such thing is an error."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
-from annotator.panels.prolific.errors import PanelError
+from annotator.panels.platforms.api import BonusBatch, PanelStudy, PanelSubmission
+from annotator.panels.platforms.errors import PanelError
+from annotator.panels.prolific.filters import KnownFilter, as_stored
 from annotator.panels.prolific.statuses import study_status, submission_status
-
-
-@dataclass(frozen=True)
-class PanelStudy:
-    """A study as the panel has it. Money is in the hundredth part of the account's currency."""
-
-    id: str
-    name: str
-    internal_name: str
-    status: str
-    places: int
-    places_taken: int
-    reward: int
-    # outcome's code -> what the panel calls it
-    codes: Mapping[str, str]
-    address: str
-    # Whom it takes and on what, as the API has it; None where an answer does not say so.
-    filters: tuple[Mapping[str, Any], ...] | None = None
-    devices: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True)
-class PanelSubmission:
-    """A submission as the panel has it; `status` is a value of `annotator.models.PanelStatus`."""
-
-    id: str
-    study_id: str
-    participant_id: str
-    status: str
-    started_at: datetime | None
-    completed_at: datetime | None
-    code: str
-    return_requested_at: datetime | None
-    # Only where one submission was asked for: what was paid on top, in the hundredth part of the currency.
-    bonuses: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class BonusBatch:
-    """Bonuses that are set up; nothing is paid yet. Amounts in the hundredth part of the currency."""
-
-    id: str
-    amount: int
-    total: int
 
 
 @dataclass(frozen=True)
@@ -62,17 +20,6 @@ class Subscription:
     target: str
     enabled: bool
     confirmation: str = ""
-
-
-@dataclass(frozen=True)
-class KnownFilter:
-    """A filter that studies can have: its choices by label, or a range's limits; one of ids has neither."""
-
-    id: str
-    title: str
-    choices: Mapping[str, str]
-    lowest: int | None = None
-    highest: int | None = None
 
 
 def odd(what: str) -> PanelError:
@@ -122,22 +69,25 @@ def read_study(answer: Any) -> PanelStudy:
     codes = answer.get("completion_codes") if isinstance(answer, dict) else None
     return PanelStudy(
         id=text(answer, "id", required=True),
-        name=text(answer, "name"),
         internal_name=text(answer, "internal_name"),
         status=study_status(text(answer, "status")),
         places=whole(answer, "total_available_places"),
-        places_taken=whole(answer, "places_taken"),
-        reward=whole(answer, "reward"),
         codes={text(each, "code"): text(each, "code_type") for each in codes or ()},
-        address=text(answer, "external_study_url"),
-        filters=_listed(answer, "filters", dict),
-        devices=_listed(answer, "device_compatibility", str),
+        eligibility=_eligibility(answer),
     )
 
 
-def _listed(answer: Any, name: str, kind: type[Any]) -> tuple[Any, ...] | None:
+def _eligibility(answer: Any) -> dict[str, Any]:
+    """The filters as they are stored; nothing where the answer does not say them."""
+    filters = _listed(answer, "filters", dict)
+    if filters is None:
+        return {}
+    return {"filters": as_stored(filters), "devices": _listed(answer, "device_compatibility", str) or []}
+
+
+def _listed(answer: Any, name: str, kind: type[Any]) -> list[Any] | None:
     found = answer.get(name)
-    return tuple(each for each in found if isinstance(each, kind)) if isinstance(found, list) else None
+    return [each for each in found if isinstance(each, kind)] if isinstance(found, list) else None
 
 
 def read_submission(answer: Any, study: str) -> PanelSubmission:
@@ -152,8 +102,18 @@ def read_submission(answer: Any, study: str) -> PanelSubmission:
         completed_at=moment(answer, "completed_at"),
         code=text(answer, "study_code", "entered_code"),
         return_requested_at=moment(answer, "return_requested"),
-        bonuses=tuple(round(each) for each in bonuses or ()),
+        bonuses=tuple(cents(each) for each in bonuses or ()),
     )
+
+
+def read_batch(answer: Any) -> BonusBatch:
+    return BonusBatch(text(answer, "id", required=True), cents(answer.get("amount")))
+
+
+def cents(value: Any) -> Decimal:
+    """An amount, which answers give in the hundredth part of the currency."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return Decimal(round(value) if is_number else 0) / 100
 
 
 def read_subscription(answer: Any, confirmation: str) -> Subscription:

@@ -11,22 +11,29 @@ import random
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from annotator.panels.prolific import answers
-from annotator.panels.prolific.answers import (
+from annotator.panels.platforms.api import (
     BonusBatch,
-    KnownFilter,
     PanelStudy,
     PanelSubmission,
-    Subscription,
+    PlatformClient,
+    StudyAction,
+    StudyDraft,
 )
-from annotator.panels.prolific.errors import PanelBusy, PanelError, PanelUnreachable
+from annotator.panels.platforms.eligibility import Criteria, FilterRequest
+from annotator.panels.platforms.errors import PanelBusy, PanelError, PanelUnreachable
+from annotator.panels.prolific import answers
+from annotator.panels.prolific.answers import Subscription
+from annotator.panels.prolific.drafts import study_fields
+from annotator.panels.prolific.eligibility import as_request
+from annotator.panels.prolific.filters import KnownFilter
+from annotator.panels.prolific.recruitment_filters import RecruitmentFilters
+from annotator.panels.prolific.webhooks import KINDS
 
 if TYPE_CHECKING:
     import httpx2
@@ -36,10 +43,9 @@ PAGE = 100
 MOST_PAGES = 1_000
 # Prolific recommends no more in one request.
 BONUSES_AT_ONCE = 200
-# Prolific pays bonuses in the minutes after it was asked to; before that a submission may not show them yet.
-SHOWS_WITHIN = timedelta(minutes=15)
 CENT = Decimal("0.01")
 MAX_MESSAGE = 500
+ACTIONS = {StudyAction.PUBLISH: "PUBLISH", StudyAction.PAUSE: "PAUSE", StudyAction.START: "START"}
 
 
 class Repeat(enum.Enum):
@@ -61,8 +67,8 @@ def _certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-class Client:
-    """Use it as a context manager. Waiting is bounded by `patience`, the seconds that one call may spend on it."""
+class Client(PlatformClient):
+    """Waiting is bounded by `patience`, the seconds that one call may spend on it."""
 
     def __init__(
         self,
@@ -94,22 +100,17 @@ class Client:
             verify=_certificates(),
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._http.close()
 
     # --- studies ---------------------------------------------------------------------------------------------
 
-    def create_study(self, fields: Mapping[str, Any]) -> PanelStudy:
-        """A draft; nobody sees it yet."""
+    def create_study(self, draft: StudyDraft) -> PanelStudy:
+        fields = study_fields(draft)
         return answers.read_study(self._ask("POST", "studies/", Repeat.UNHEARD, json=fields))
+
+    def update_study(self, study: str, draft: StudyDraft) -> PanelStudy:
+        return self._change_study(study, study_fields(draft))
 
     def get_study(self, study: str) -> PanelStudy:
         return answers.read_study(self._ask("GET", f"studies/{_part(study)}/", Repeat.FREELY))
@@ -119,14 +120,28 @@ class Client:
             answers.read_study(each) for each in answers.results(self._ask("GET", "studies/", Repeat.FREELY))
         ]
 
-    def update_study(self, study: str, fields: Mapping[str, Any]) -> PanelStudy:
-        """Update a study. Once it is published, Prolific takes little more than a higher number of places."""
+    def _change_study(self, study: str, fields: Mapping[str, Any]) -> PanelStudy:
+        """Once it is published, Prolific takes little more than a higher number of places."""
         return answers.read_study(self._ask("PATCH", f"studies/{_part(study)}/", Repeat.FREELY, json=fields))
 
-    def transition_study(self, study: str, action: str) -> PanelStudy:
-        """PUBLISH, PAUSE, START or STOP. A second one of the same is refused, so look the study up in doubt."""
-        path = f"studies/{_part(study)}/transition/"
-        return answers.read_study(self._ask("POST", path, Repeat.UNHEARD, json={"action": action}))
+    def transition_study(self, study: str, action: StudyAction) -> PanelStudy:
+        """A second one of the same is refused, so look the study up in doubt."""
+        path, fields = f"studies/{_part(study)}/transition/", {"action": ACTIONS[action]}
+        return answers.read_study(self._ask("POST", path, Repeat.UNHEARD, json=fields))
+
+    def set_places(self, study: str, places: int) -> PanelStudy:
+        return self._change_study(study, {"total_available_places": places})
+
+    def request_filters(
+        self, criteria: Criteria, *, studies: Iterable[str], people: Iterable[str]
+    ) -> FilterRequest:
+        """Prolific's list of filters is read only where something is asked for."""
+        assert isinstance(criteria, RecruitmentFilters)
+        known = self.list_filters() if criteria.sentences() else ()
+        return as_request(criteria, known, studies, people)
+
+    def set_filters(self, study: str, filters: FilterRequest) -> PanelStudy:
+        return self._change_study(study, filters.fields)
 
     def list_filters(self) -> list[KnownFilter]:
         return [
@@ -167,31 +182,26 @@ class Client:
             self._ask("GET", f"submissions/{_part(submission)}/", Repeat.FREELY), ""
         )
 
-    def transition_submission(
-        self, submission: str, action: str, *, message: str = "", category: str = "", once: bool = False
-    ) -> PanelSubmission:
-        """APPROVE, or REJECT with a message and a category. A second one of the same changes nothing at Prolific.
+    def approve(self, submission: str) -> PanelSubmission:
+        return self._decide(submission, {"action": "APPROVE"})
 
-        `once`: for who looks the submission up before asking again, if the panel may have acted.
-        """
-        fields = {"action": action}
-        if message:
-            fields["message"] = message
-        if category:
-            fields["rejection_category"] = category
+    def reject(self, submission: str, *, reason: str, category: str) -> PanelSubmission:
+        """Reject; the categories here are Prolific's own."""
+        return self._decide(
+            submission, {"action": "REJECT", "message": reason, "rejection_category": category}
+        )
+
+    def _decide(self, submission: str, fields: Mapping[str, str]) -> PanelSubmission:
         path = f"submissions/{_part(submission)}/transition/"
-        repeat = Repeat.UNHEARD if once else Repeat.FREELY
-        return answers.read_submission(self._ask("POST", path, repeat, json=fields), "")
+        return answers.read_submission(self._ask("POST", path, Repeat.UNHEARD, json=fields), "")
 
-    def request_return(self, submission: str, reasons: Iterable[str]) -> None:
-        """The participant gets a message; a second request is a second message."""
+    def request_return(self, submission: str, reason: str) -> None:
         path = f"submissions/{_part(submission)}/request-return/"
-        self._ask("POST", path, Repeat.UNHEARD, json={"request_return_reasons": list(reasons)})
+        self._ask("POST", path, Repeat.UNHEARD, json={"request_return_reasons": [reason]})
 
     # --- bonuses ---------------------------------------------------------------------------------------------
 
     def create_bonuses(self, study: str, amounts: Iterable[tuple[str, Decimal]]) -> BonusBatch:
-        """Set bonuses up, by submission; `pay_bonuses` pays them. Amounts in the account's currency."""
         rows = list(amounts)
         if not rows or len(rows) > BONUSES_AT_ONCE:
             raise ValueError(f"{len(rows)} bonuses at once; 1 to {BONUSES_AT_ONCE} can be set up.")
@@ -204,11 +214,8 @@ class Client:
             # Plain figures: Prolific takes 30 for 30.00, and Decimal would write 1E+2.
             lines.append(f"{who},{amount.quantize(CENT):f}\n")
         fields = {"study_id": study, "csv_bonuses": "".join(lines)}
-        answer = self._ask("POST", "submissions/bonus-payments/", Repeat.UNHEARD, json=fields)
-        return BonusBatch(
-            answers.text(answer, "id", required=True),
-            answers.whole(answer, "amount"),
-            answers.whole(answer, "total_amount"),
+        return answers.read_batch(
+            self._ask("POST", "submissions/bonus-payments/", Repeat.UNHEARD, json=fields)
         )
 
     def pay_bonuses(self, batch: str) -> None:
@@ -218,9 +225,18 @@ class Client:
     # --- webhooks --------------------------------------------------------------------------------------------
 
     def create_secret(self, workspace: str) -> str:
-        """A new secret, which takes the place of the workspace's last one."""
         answer = self._ask("POST", "hooks/secrets/", Repeat.UNHEARD, json={"workspace_id": workspace})
         return answers.text(answer, "value", required=True)
+
+    def subscribe(self, workspace: str, target: str) -> list[str]:
+        there = {
+            each.kind for each in self.list_subscriptions(workspace) if each.target == target and each.enabled
+        }
+        made = [kind for kind in KINDS if kind not in there]
+        for kind in made:
+            subscription = self.create_subscription(workspace, kind, target)
+            self.confirm_subscription(subscription.id, subscription.confirmation)
+        return made
 
     def list_subscriptions(self, workspace: str) -> list[Subscription]:
         asked = {"workspace_id": workspace}

@@ -9,38 +9,32 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Any
+
+from annotator.panels.platforms.eligibility import FilterUnknown
 
 # Of such a filter only how many ids it has is kept here: they are people's.
 OF_PEOPLE = "custom_blocklist"
 
 
-class FilterListing(Protocol):
-    """A filter as Prolific lists it: `annotator.panels.prolific.answers.KnownFilter`."""
+@dataclass(frozen=True)
+class KnownFilter:
+    """A filter that studies can have: its choices by label, or a range's limits; one of ids has neither."""
 
-    @property
-    def id(self) -> str: ...
-    @property
-    def choices(self) -> Mapping[str, str]: ...
-    @property
-    def lowest(self) -> int | None: ...
-    @property
-    def highest(self) -> int | None: ...
-
-
-class FilterUnknown(ValueError):
-    """Prolific has no such filter, or no such choice or value of it."""
-
-    def __init__(self, filter_id: str, sentence: str) -> None:
-        self.filter_id = filter_id
-        super().__init__(sentence)
+    id: str
+    title: str
+    choices: Mapping[str, str]
+    lowest: int | None = None
+    highest: int | None = None
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition: some of a filter's choices by name, its values from and up to some point, or ids."""
+    """A condition: some of a filter's choices by name, its values from and up to some point, or ids. `field` is the
+    one that it was set in."""
 
     id: str
+    field: str
     said: str
     choices: tuple[str, ...] = ()
     lower: int | None = None
@@ -48,24 +42,24 @@ class Condition:
     ids: tuple[str, ...] = ()
 
 
-def as_filters(wanted: Iterable[Condition], known: Iterable[FilterListing]) -> list[dict[str, Any]]:
+def as_filters(wanted: Iterable[Condition], known: Iterable[KnownFilter]) -> list[dict[str, Any]]:
     """The conditions as Prolific takes them, by what it lists now. Raises FilterUnknown."""
     listed = {each.id: each for each in known}
     return [_as_filter(each, listed) for each in wanted]
 
 
-def _as_filter(wanted: Condition, listed: Mapping[str, FilterListing]) -> dict[str, Any]:
+def _as_filter(wanted: Condition, listed: Mapping[str, KnownFilter]) -> dict[str, Any]:
     there = listed.get(wanted.id)
     if there is None:
         sentence = f"Prolific has no filter {wanted.id!r} any more ({wanted.said})."
-        raise FilterUnknown(wanted.id, sentence)
+        raise FilterUnknown(wanted.field, sentence)
     if wanted.ids:
         return {"filter_id": wanted.id, "selected_values": list(wanted.ids)}
     if wanted.choices:
         for each in wanted.choices:
             if each not in there.choices:
                 raise FilterUnknown(
-                    wanted.id,
+                    wanted.field,
                     f"Prolific's filter {wanted.id!r} has no choice {each!r}{_near(each, there)} "
                     f"({wanted.said}).",
                 )
@@ -74,7 +68,7 @@ def _as_filter(wanted: Condition, listed: Mapping[str, FilterListing]) -> dict[s
     for bound in bounds.values():
         if bound is not None and not _is_within(bound, there):
             raise FilterUnknown(
-                wanted.id,
+                wanted.field,
                 f"Prolific's filter {wanted.id!r} goes from {there.lowest} to {there.highest}, but "
                 f"{bound} was requested ({wanted.said}).",
             )
@@ -84,12 +78,12 @@ def _as_filter(wanted: Condition, listed: Mapping[str, FilterListing]) -> dict[s
     }
 
 
-def _near(name: str, there: FilterListing) -> str:
+def _near(name: str, there: KnownFilter) -> str:
     near = get_close_matches(name, list(there.choices), n=3)
     return f"; similar are {', '.join(near)}" if near else ""
 
 
-def _is_within(value: int, there: FilterListing) -> bool:
+def _is_within(value: int, there: KnownFilter) -> bool:
     return (there.lowest is None or there.lowest <= value) and (
         there.highest is None or value <= there.highest
     )

@@ -1,41 +1,14 @@
 """Presets, as published studies recruited on Prolific: filters, pay and minutes, to be taken over; and fair pay."""
 
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+from annotator.panels.platforms.eligibility import CENT, Preset
 from annotator.panels.prolific.recruitment_filters import RecruitmentFilters
 
-CENT = Decimal("0.01")
 # Per hour: what Prolific asks for at least, and what it recommends. From "Prolific's payment principles" in its help
 # pages for researchers, stored copies read on 2026-11-21; look again from time to time.
 MINIMUM = {"GBP": Decimal("6.00"), "USD": Decimal("8.00")}
 RECOMMENDED = {"GBP": Decimal("9.00"), "USD": Decimal("12.00")}
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A published study's filters and pay. What its paper does not say is None, and the study's own value stays."""
-
-    key: str
-    label: str
-    about: str
-    takes: RecruitmentFilters
-    currency: str
-    per_hour: Decimal
-    pay_per_item: Decimal | None = None
-    minutes_per_item: int | None = None
-    items: int | None = None
-    # Right answers of so many in the qualification; set among the study's steps, before launch.
-    qualification: tuple[int, int] | None = None
-
-    def minutes(self, items: int, otherwise: int) -> int:
-        return self.minutes_per_item * items if self.minutes_per_item else otherwise
-
-    def pay(self, items: int, minutes: int) -> Decimal:
-        """The pay of one participant for a number of items and minutes."""
-        if self.pay_per_item is not None:
-            return self.pay_per_item * items
-        return (self.per_hour * minutes / 60).quantize(CENT, ROUND_HALF_UP)
 
 
 PRESETS = {

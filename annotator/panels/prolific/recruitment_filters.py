@@ -6,10 +6,10 @@ Pure. `read_filters` takes what a form, a command or the database has; `Recruitm
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
+from annotator.panels.platforms.eligibility import BY_PERSON, BY_STUDY, Criteria, FiltersInvalid
 from annotator.panels.prolific.filters import OF_PEOPLE, Condition
-from evaluation.refusals import Refused
 
 DEVICES = ("desktop", "tablet", "mobile")
 # Prolific's names, from the least on.
@@ -22,9 +22,7 @@ EDUCATION = (
     "Graduate degree (MA/MSc/MPhil/other)",
     "Doctorate degree (PhD/other)",
 )
-# How people are kept out: by Prolific, from all who took part in those studies of one project until this one is
-# published; or by the ids of those who have come to them here when this one is drafted, whatever their project.
-BY_STUDY, BY_PERSON = "studies", "people"
+# By study, Prolific keeps out all who took part in studies of one project until this one is published.
 EXCLUSION_FILTERS = {
     BY_STUDY: "by study, on Prolific; both must be in the same project there",
     BY_PERSON: "by the ids of those who came here before this study is drafted; any project",
@@ -54,16 +52,8 @@ CHOICES = {
 }
 
 
-class FiltersInvalid(Refused):
-    """Carries in `fields` a field's name and a sentence for everything that can't be meant."""
-
-    def __init__(self, fields: list[tuple[str, str]]) -> None:
-        self.fields = fields
-        super().__init__(*(f"{LABELS.get(name, name)}: {said}" for name, said in fields))
-
-
-@dataclass(frozen=True)
-class RecruitmentFilters:
+@dataclass(frozen=True, kw_only=True)
+class RecruitmentFilters(Criteria):
     """The conditions on participants. None and empty ask for nothing."""
 
     approval_rate: int | None = None
@@ -73,9 +63,6 @@ class RecruitmentFilters:
     first: tuple[str, ...] = ()
     countries: tuple[str, ...] = ()
     education: str = ""
-    # Slugs of studies here.
-    not_from: tuple[str, ...] = ()
-    by: str = BY_STUDY
     devices: tuple[str, ...] = DEVICES
 
     def as_json(self) -> dict[str, Any]:
@@ -86,27 +73,37 @@ class RecruitmentFilters:
             if value != getattr(NO_FILTERS, name)
         }
 
+    def with_preset(self, preset: Criteria) -> Self:
+        return replace(
+            self, **vars(preset) | {name: getattr(self, name) for name in ("not_from", "by", "devices")}
+        )
+
     def wanted(self, studies: tuple[str, ...] = (), people: tuple[str, ...] = ()) -> list[Condition]:
         """The conditions; `studies` and `people` are the panel's ids of those to be kept out."""
         found = []
         if self.approval_rate is not None:
-            found.append(Condition("approval_rate", _rate(self.approval_rate), lower=self.approval_rate))
+            found.append(
+                Condition(
+                    "approval_rate", "approval_rate", _rate(self.approval_rate), lower=self.approval_rate
+                )
+            )
         if self.least is not None or self.most is not None:
             said = _submissions(self.least, self.most)
-            found.append(Condition("approval_numbers", said, lower=self.least, upper=self.most))
+            found.append(Condition("approval_numbers", "least", said, lower=self.least, upper=self.most))
         for name, words in (
             ("fluent", f"fluent in {_either(self.fluent)}"),
             ("first", f"{_either(self.first)} as first language"),
             ("countries", f"living in {_either(self.countries)}"),
         ):
             if values := getattr(self, name):
-                found.append(Condition(CHOICES[name], words, choices=values))
+                found.append(Condition(CHOICES[name], name, words, choices=values))
         if self.education:
-            found.append(Condition(CHOICES["education"], _education(self.education), choices=self.degrees))
+            said = _education(self.education)
+            found.append(Condition(CHOICES["education"], "education", said, choices=self.degrees))
         if studies:
-            found.append(Condition("previous_studies_blocklist", self._kept_out, ids=studies))
+            found.append(Condition("previous_studies_blocklist", "not_from", self._kept_out, ids=studies))
         if people:
-            found.append(Condition(OF_PEOPLE, self._kept_out, ids=people))
+            found.append(Condition(OF_PEOPLE, "not_from", self._kept_out, ids=people))
         return found
 
     @property
@@ -150,7 +147,7 @@ def read_filters(given: Mapping[str, Any]) -> RecruitmentFilters:
     if filters.least is not None and filters.most is not None and filters.least > filters.most:
         problems.append(("most", f"{filters.most} is less than the {filters.least} set as the minimum."))
     if problems:
-        raise FiltersInvalid(problems)
+        raise FiltersInvalid(problems, LABELS)
     return filters
 
 

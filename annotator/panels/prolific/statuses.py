@@ -19,18 +19,6 @@ SUBMISSION = {
 }
 UNKNOWN = "unknown"
 
-DRAFT, SCHEDULED, PUBLISHING, ACTIVE = "UNPUBLISHED", "SCHEDULED", "PUBLISHING", "ACTIVE"
-PAUSED, REVIEWING, COMPLETED = "PAUSED", "AWAITING REVIEW", "COMPLETED"
-STUDY = {
-    DRAFT: "a draft",
-    SCHEDULED: "to be published",
-    PUBLISHING: "being published",
-    ACTIVE: "recruiting",
-    PAUSED: "paused",
-    REVIEWING: "waiting for your review",
-    COMPLETED: "completed",
-}
-
 
 def _spelled(word: str, gap: str) -> str:
     return re.sub(r"[\s_-]+", gap, word.strip()).upper()
@@ -42,5 +30,6 @@ def submission_status(word: str) -> str:
 
 
 def study_status(word: str) -> str:
-    """Prolific's own word in the spelling of its answers."""
+    """The state of `annotator.panels.platforms.statuses`, whose names are Prolific's words in the spelling of its
+    answers; a new word is its own."""
     return _spelled(word, " ")

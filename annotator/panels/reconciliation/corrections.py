@@ -7,7 +7,7 @@ from django.db import transaction
 from annotator.models import KnownMismatch, Panel, PanelRecord, Participant, Submission
 from annotator.services.slots.replacements import replace_excluded
 from evaluation.refusals import Refused
-from evaluation.services import AlreadyExcluded, exclude
+from evaluation.services.exclusions import AlreadyExcluded, exclude
 
 
 def link(record: PanelRecord, submission: Submission) -> None:
@@ -31,7 +31,7 @@ def exclude_participant(participant: Participant, *, reason: str, by: Any) -> in
             exclude(study=participant.study, rater=participant.rater, reason=reason, by=by)
         except AlreadyExcluded:
             raise Refused(f"{participant.rater} is excluded already.") from None
-        return replace_excluded(participant.study)
+        return replace_excluded(participant.study, by=by, reason=reason)
 
 
 def acknowledge(panel: Panel, key: str, *, note: str, by: Any) -> KnownMismatch:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from annotator.panels.reconciliation.kinds import MISMATCH_KINDS, Facts, Mismatc
 from annotator.panels.reconciliation.sums import PanelMoney, money_of
 from annotator.panels.services.recruitment_filters import filter_differences
 from annotator.panels.states import State
-from annotator.selectors import people_needed
+from annotator.selectors.arms import people_needed
 from evaluation.models import Status
 
 EVENTS_SHOWN = 50
@@ -115,18 +115,25 @@ def reconcile_visit(
 def _facts(panel: Panel, cases: Sequence[Case], now: datetime, **of_study: Any) -> Facts:
     return Facts(
         panel,
-        get_platform(panel.platform).has_api,
+        get_platform(panel.platform).api is not None,
+        _bonuses_show_within(panel),
         panel.study.completion_codes,
         now,
         cases,
-        bonus_evidence(cases),
+        bonus_evidence(panel, cases),
         **of_study,
     )
 
 
-def bonus_evidence(cases: Iterable[Case]) -> dict[int, Evidence]:
+def bonus_evidence(panel: Panel, cases: Iterable[Case]) -> dict[int, Evidence]:
     """By the act's id: what the panel shows of each bonus whose outcome is unknown."""
-    return evidence_by_act((case.record, case.acts) for case in cases)
+    return evidence_by_act(((case.record, case.acts) for case in cases), _bonuses_show_within(panel))
+
+
+def _bonuses_show_within(panel: Panel) -> timedelta:
+    """No time of a panel that nothing is paid at from here."""
+    api = get_platform(panel.platform).api
+    return api.bonuses_show_within if api is not None else timedelta()
 
 
 def _find_mismatches(facts: Facts) -> tuple[tuple[Mismatch, ...], tuple[Mismatch, ...]]:

@@ -7,6 +7,7 @@ from django.conf import settings as installation
 
 from annotator.models import Participant, PersonalLink
 from annotator.panels.platforms import Departure, Platform, Settings, get_platform, platform_of_params
+from annotator.panels.platforms.base import is_placeholder
 from annotator.panels.services.panel_settings import panel_of, settings_for
 from annotator.visit import Visit
 from evaluation.models import Study
@@ -17,6 +18,10 @@ GROUP = "group"
 
 class LinkUnknown(Exception):
     """There is no personal link of that key in the study."""
+
+
+class IdIsPlaceholder(Exception):
+    """The address has a placeholder in the place of the person's id. Carries the parameter's name."""
 
 
 class LinkRevoked(Exception):
@@ -48,13 +53,16 @@ class Arrival:
 
 
 def read_arrival(study: Study, params: Mapping[str, str]) -> Arrival:
-    """The arrival by an address with these parameters. Raises LinkUnknown or LinkRevoked."""
+    """The arrival by an address with these parameters. Raises LinkUnknown, LinkRevoked or IdIsPlaceholder."""
     personal = get_platform("personal")
     if key := personal.read_visit(params, {}).session_id:
         return Arrival(_named(study, key), personal, {})
     panel = panel_of(study)
     platform = platform_of_params(params) if panel is None else get_platform(panel.platform)
     settings = settings_for(study, platform.key)
+    person = next(iter(platform.read_params(settings)), "")
+    if is_placeholder(params.get(person, "")):
+        raise IdIsPlaceholder(person)
     visit = platform.read_visit(params, settings)
     # A name that the study does not have would make a group of its own in every figure.
     group = params.get(GROUP, "")

@@ -1,56 +1,41 @@
-"""The connection to Prolific's API, set up from the environment, and its messages back to this installation."""
+"""The connection to a platform's API, and its messages back to this installation."""
 
 import time
 from collections.abc import Callable
 
 from django.conf import settings
 
-from annotator.panels.prolific.answers import Subscription
-from annotator.panels.prolific.client import Client
-from annotator.panels.services.prolific_preflight import address_problems
+from annotator.panels.platforms import get_api
+from annotator.panels.platforms.api import PlatformClient
+from annotator.panels.services.preflight import address_problems
 from evaluation.refusals import Refused
 
-# Seconds before a second attempt, and all that one call may wait; a task may have more patience than a page.
-FIRST_WAIT = 1.0
+# Seconds that one call may wait; a task may have more patience than a page.
 PATIENCE = 20.0
-PATH = "/hooks/prolific/"
-# What Assay acts on.
-KINDS = ("submission.status.change", "study.status.change")
 
 
-class NotSetUp(Exception):
-    """There is no token for the panel here."""
+def open_client(
+    platform: str, *, patience: float = PATIENCE, wait: Callable[[float], None] = time.sleep
+) -> PlatformClient:
+    """A client of the platform's API; close it, or use it with `with`. `wait` waits so many seconds. Raises NotSetUp,
+    or Refused where it has none."""
+    return get_api(platform).open(patience=patience, wait=wait)
 
 
-def open_client(*, patience: float = PATIENCE, wait: Callable[[float], None] = time.sleep) -> Client:
-    """A client of Prolific's API; close it, or use it with `with`. `wait` waits so many seconds. Raises NotSetUp."""
-    token = settings.ASSAY_PROLIFIC_TOKEN.strip()
-    if not token:
-        raise NotSetUp("ASSAY_PROLIFIC_TOKEN is not set, so Prolific can't be reached from here.")
-    return Client(token, settings.ASSAY_PROLIFIC_URL, first_wait=FIRST_WAIT, patience=patience, sleep=wait)
+def hook_address(platform: str) -> str:
+    """The address of this installation that a platform's webhooks come to."""
+    return f"{settings.ASSAY_PUBLIC_URL}/hooks/{platform}/"
 
 
-def new_webhook_secret(workspace: str) -> str:
+def new_webhook_secret(platform: str, workspace: str) -> str:
     """Take the place of the workspace's last one, so that webhooks signed with that are refused from now on."""
-    with open_client() as client:
+    with open_client(platform) as client:
         return client.create_secret(workspace)
 
 
-def subscribe(workspace: str) -> list[Subscription]:
-    """Subscribe to what Assay acts on, once per kind, at this installation's address."""
-    if problems := list(address_problems()):
+def subscribe(platform: str, workspace: str) -> list[str]:
+    """Subscribe to what Assay acts on, at this installation's address; the kinds of events that were not before."""
+    if problems := list(address_problems(get_api(platform))):
         raise Refused(*problems)
-    target = f"{settings.ASSAY_PUBLIC_URL}{PATH}"
-    made = []
-    with open_client() as client:
-        there = {
-            each.kind
-            for each in client.list_subscriptions(workspace)
-            if each.target == target and each.enabled
-        }
-        for kind in KINDS:
-            if kind not in there:
-                subscription = client.create_subscription(workspace, kind, target)
-                client.confirm_subscription(subscription.id, subscription.confirmation)
-                made.append(subscription)
-    return made
+    with open_client(platform) as client:
+        return client.subscribe(workspace, hook_address(platform))

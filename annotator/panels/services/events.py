@@ -4,10 +4,9 @@ They come at least once and in any order, some for studies that are not here, an
 event is kept by its id, what is older than what is known changes nothing, and all of it can be played again.
 """
 
-import hashlib
 import logging
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -15,72 +14,46 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotator.models import Panel, PanelEvent, PanelStatus, Submission
-from annotator.panels.prolific import signature
-from annotator.panels.prolific.statuses import study_status, submission_status
+from annotator.panels.platforms import get_api
+from annotator.panels.platforms.api import ReportedEvent
 from annotator.panels.services.submission_records import ReportedState, note_status
-from evaluation.json_bodies import BadJSON, read_object
 
 logger = logging.getLogger(__name__)
 
-PLATFORM = "prolific"
-STUDY_STATUS, SUBMISSION_STATUS = "study.status.change", "submission.status.change"
 # An event that was nobody's for so long is of a study that is not here.
 ORPHAN_DAYS = 30
 # Every attempt to deliver is signed again; what was signed longer ago is sent again by somebody else.
 FRESH = timedelta(minutes=5)
-# The time of signing has whole seconds.
-SLACK = timedelta(minutes=1)
-# Above this a number of seconds would be in the year 5138; it counts milliseconds.
-SECONDS_END = 1e11
-
-
-class NoSecret(Exception):
-    """There is no secret here, so no delivery can be verified."""
-
-
-class NotSigned(Exception):
-    """The signature is missing or wrong: the sender does not know the secret."""
-
-
-class NotAnEvent(Exception):
-    """Signed, but it can't be read."""
 
 
 class EventDeferred(Exception):
     """Why an event can't be applied, in words."""
 
 
-def receive(raw: bytes, headers: Mapping[str, str]) -> PanelEvent | None:
+def receive(platform: str, raw: bytes, headers: Mapping[str, str]) -> PanelEvent | None:
     """Store a delivery once, whatever it is about. Raises NoSecret, NotSigned or NotAnEvent; then nothing is stored.
     Nor is anything where it is a copy of one that was made before: then the answer is None.
 
     `raw` is the body byte by byte as it came: that is what was signed.
     """
-    secret = settings.ASSAY_PROLIFIC_WEBHOOK_SECRET
-    if not secret:
-        raise NoSecret("ASSAY_PROLIFIC_WEBHOOK_SECRET is not set.")
-    written = headers.get("X-Prolific-Request-Timestamp", "")
-    if not signature.verify(raw, written, headers.get("X-Prolific-Request-Signature", ""), secret):
-        raise NotSigned("The signature is not that of this body and the secret set here.")
-    payload = _read(raw)
-    signed = hashlib.sha256(written.encode() + raw).hexdigest()
-    # The id is not signed: a copy may have another one.
-    event_id = headers.get("X-Event-ID", "").strip()
-    event_id = event_id if 0 < len(event_id) <= 120 else signed
-    known = PanelEvent.objects.filter(platform=PLATFORM, signed=signed).exclude(event_id=event_id)
-    if _moment(written) < timezone.now() - FRESH or known.exists():
-        logger.warning("A webhook signed at %s was sent again by somebody, and is ignored.", written)
+    api = get_api(platform)
+    delivery = api.read_delivery(raw, headers)
+    known = PanelEvent.objects.filter(platform=platform, signed=delivery.signature_hash)
+    is_copy = known.exclude(event_id=delivery.event_id).exists()
+    if is_copy or delivery.signed_at < timezone.now() - FRESH:
+        logger.warning(
+            "A webhook signed at %s was sent again by somebody, and is ignored.", delivery.signed_at
+        )
         return None
-    panel = _find_panel(payload)
     event, _ = PanelEvent.objects.get_or_create(
-        platform=PLATFORM,
-        event_id=event_id,
+        platform=platform,
+        event_id=delivery.event_id,
         defaults={
-            "signed": signed,
-            "kind": payload["event_type"][:60],
-            "occurred_at": _occurred(headers.get("X-Timestamp", ""), written),
-            "payload": payload,
-            "panel": panel,
+            "signed": delivery.signature_hash,
+            "kind": delivery.kind[:60],
+            "occurred_at": delivery.occurred_at,
+            "payload": delivery.payload,
+            "panel": _find_panel(platform, api.read_event(delivery.payload)),
         },
     )
     return event
@@ -124,25 +97,26 @@ def _note(event: PanelEvent, **fields: Any) -> None:
 
 
 def _apply(event: PanelEvent) -> None:
-    event.panel = event.panel or _find_panel(event.payload)
+    reported = get_api(event.platform).read_event(event.payload)
+    event.panel = event.panel or _find_panel(event.platform, reported)
     if event.panel is None:
-        raise EventDeferred(f"No study here belongs to {event.payload['resource_id']}.")
-    if event.kind == STUDY_STATUS:
-        _note_study(event.panel, study_status(event.payload.get("status", "")), event.occurred_at)
-    elif event.kind == SUBMISSION_STATUS:
-        note_status(event.panel, _seen(event))
+        raise EventDeferred(f"No study here belongs to {reported.submission_id or reported.study_id}.")
+    if not reported.status:
+        return
+    if reported.submission_id:
+        note_status(event.panel, _seen(reported, event.occurred_at))
+    else:
+        _note_study(event.panel, reported.status, event.occurred_at)
 
 
-def _seen(event: PanelEvent) -> ReportedState:
-    word = event.payload.get("status", "")
-    status = submission_status(word)
-    if status == PanelStatus.UNKNOWN:
-        raise EventDeferred(f"A submission's status {word!r} is not known here.")
+def _seen(reported: ReportedEvent, at: datetime) -> ReportedState:
+    if reported.status == PanelStatus.UNKNOWN:
+        raise EventDeferred(f"A submission's status {reported.word!r} is not known here.")
     return ReportedState(
-        external_id=event.payload["resource_id"],
-        participant_id=event.payload.get("participant_id", ""),
-        status=status,
-        at=event.occurred_at,
+        external_id=reported.submission_id,
+        participant_id=reported.participant_id,
+        status=reported.status,
+        at=at,
     )
 
 
@@ -152,16 +126,15 @@ def _note_study(panel: Panel, status: str, at: datetime) -> None:
     Panel.objects.filter(older, pk=panel.pk).update(status=status, status_at=at)
 
 
-def _find_panel(payload: Mapping[str, Any]) -> Panel | None:
-    """The study that an event is about. A submission's event does not name its study: it is known by the submission,
+def _find_panel(platform: str, reported: ReportedEvent) -> Panel | None:
+    """The study that an event is about. A submission's event may not name its study: it is known by the submission,
     from the panel's list or from the address that the participant came by."""
-    about = payload["resource_id"]
-    panels = Panel.objects.filter(platform=PLATFORM)
-    if payload["event_type"].startswith("study."):
-        return panels.filter(external_id=about).first()
+    panels = Panel.objects.filter(platform=platform)
+    if reported.study_id:
+        return panels.filter(external_id=reported.study_id).first()
     return (
-        panels.filter(records__external_id=about).first()
-        or panels.filter(study__participants__submissions__external_id=about).first()
+        panels.filter(records__external_id=reported.submission_id).first()
+        or panels.filter(study__participants__submissions__external_id=reported.submission_id).first()
     )
 
 
@@ -176,43 +149,8 @@ def _adopt(panel: Panel) -> None:
     orphans = PanelEvent.objects.filter(
         platform=panel.platform, panel=None, applied_at=None, received_at__gte=since
     )
-    found = [pk for pk, payload in orphans.values_list("pk", "payload") if payload["resource_id"] in own]
+    read = get_api(panel.platform).read_event
+    about = ((pk, read(payload)) for pk, payload in orphans.values_list("pk", "payload"))
+    found = [pk for pk, reported in about if own & {reported.study_id, reported.submission_id}]
     for at in range(0, len(found), settings.ASSAY_BATCH_SIZE):
         PanelEvent.objects.filter(pk__in=found[at : at + settings.ASSAY_BATCH_SIZE]).update(panel=panel)
-
-
-def _read(raw: bytes) -> dict[str, Any]:
-    try:
-        payload = read_object(raw)
-    except BadJSON as wrong:
-        raise NotAnEvent(str(wrong)) from None
-    for name in ("event_type", "resource_id"):
-        if not isinstance(payload.get(name), str) or not payload[name]:
-            raise NotAnEvent(f"{name} is missing.")
-    return payload
-
-
-def _occurred(written: str, signed_at: str) -> datetime:
-    """The event's time by the panel's clock; nothing is signed before it has happened.
-
-    Only the time of signing is signed, and it is another one with every attempt to deliver.
-    """
-    signed = _moment(signed_at)
-    occurred = _moment(written) if written else signed
-    return occurred if occurred <= signed + SLACK else signed
-
-
-def _moment(written: str) -> datetime:
-    """A time in a header: seconds or milliseconds since 1970, or a date."""
-    try:
-        seconds = float(written)
-    except ValueError:
-        try:
-            moment = datetime.fromisoformat(written)
-        except ValueError:
-            raise NotAnEvent(f"The timestamp is {written!r}.") from None
-        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    try:
-        return datetime.fromtimestamp(seconds / 1000 if seconds > SECONDS_END else seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        raise NotAnEvent(f"The timestamp is {written!r}.") from None

@@ -3,21 +3,25 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.db import transaction
+
 from annotator.models import ParticipantOutcome
-from annotator.panels.platforms import get_platform
-from annotator.panels.services.panel_settings import panel_of
-from annotator.panels.services.prolific_preflight import ONE_ATTEMPT, PLATFORM, codes_of, needed_outcomes
-from annotator.selectors import steps_in_force
+from annotator.panels.platforms import default_platform
+from annotator.panels.services.panel_settings import panel_of, platform_to_draft
+from annotator.panels.services.preflight import codes_of, lacks_second_attempt, needed_outcomes, one_attempt
+from annotator.selectors.admission import steps_in_force
 from evaluation.extension import Advice
 from evaluation.models import Status, Study
-from evaluation.services import revise_study
+from evaluation.refusals import Refused
+from evaluation.services.history import log_action
 from evaluation.services.studies.drafts import lock_draft
+from evaluation.services.studies.revision import revise_study
 
 ATTEMPTS = 2
 RETRY_URL_NAME = "admin:evaluation_study_attempts"
 
 NO_PANEL = (
-    "No recruitment platform is set. Visitors with Prolific's ids are recognised and sent back "
+    "No recruitment platform is set. Visitors with {platform}'s ids are recognised and sent back "
     "there, but visitors without an id are let in, and other panels' ids are not read."
 )
 
@@ -26,12 +30,10 @@ def launch_cautions(study: Study) -> Iterator[str]:
     """No panel, and outcomes that need a code and have none."""
     panel = panel_of(study)
     if panel is None:
-        yield NO_PANEL
+        yield NO_PANEL.format(platform=default_platform().label)
     codes = codes_of(study)
-    # Prolific's parameters are understood where no platform is set, and its people come back by codes alone.
-    platform, settings = (
-        (get_platform("prolific"), {}) if panel is None else (get_platform(panel.platform), panel.settings)
-    )
+    # The default platform's parameters are understood where none is set, and its people come back by codes alone.
+    platform, settings = platform_to_draft(study), panel.settings if panel is not None else {}
     needed = [each for each in needed_outcomes(study) if platform.needs_code(each, settings)]
     if missing := [ParticipantOutcome(each).label for each in needed if each not in codes]:
         who = platform.label if panel is not None else f"{platform.label}, if they come from there,"
@@ -40,26 +42,36 @@ def launch_cautions(study: Study) -> Iterator[str]:
 
 def lacks_retry(study: Study) -> bool:
     """True where the panel that the study is set to wants a second attempt at its qualification."""
-    panel = panel_of(study)
-    if panel is None or panel.platform != PLATFORM or study.status == Status.CLOSED:
+    api = platform_to_draft(study).api
+    if panel_of(study) is None or api is None or study.status == Status.CLOSED:
         return False
-    rule = steps_in_force(study).get("qualification") or {}
-    return bool(rule) and (rule.get("attempts") or 1) < ATTEMPTS
+    return lacks_second_attempt(study, api)
 
 
-def allow_retry(study: Study, by: Any) -> None:
-    """Two attempts from now on: in a draft's own rules, later by a revision, which binds who enters from then on."""
+def allow_retry(study: Study, by: Any, *, reason: str = "") -> str:
+    """Two attempts from now on: in a draft's own rules, later by a revision, which binds who enters from then on.
+
+    Returns a sentence on it. The history of a launched study has the revision's line.
+    """
+    if not lacks_retry(study):
+        raise Refused("No qualification needs a second attempt.")
+    said = "The qualification now allows two attempts."
     rule = {**steps_in_force(study)["qualification"], "attempts": ATTEMPTS}
     if study.status != Status.DRAFT:
-        revise_study(study=study, changes={"steps": {"qualification": rule}}, by=by)
-        return
-    locked = lock_draft(study)
-    locked.steps = {**locked.steps, "qualification": rule}
-    locked.save(update_fields=["steps"])
+        revise_study(
+            study=study, changes={"steps": {"qualification": rule}}, by=by, reason=f"{said} {reason}"
+        )
+        return said
+    with transaction.atomic():
+        locked = lock_draft(study)
+        locked.steps = {**locked.steps, "qualification": rule}
+        locked.save(update_fields=["steps"])
+        log_action(study=study, by=by, message=said, reason=reason)
     study.steps = locked.steps
+    return said
 
 
 def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
     """A qualification that the study's panel would have tried twice."""
     if lacks_retry(study):
-        yield Advice(ONE_ATTEMPT, "Allow two attempts", RETRY_URL_NAME)
+        yield Advice(one_attempt(platform_to_draft(study)), "Allow two attempts", RETRY_URL_NAME)

@@ -6,7 +6,8 @@ from typing import Any
 from django.db import transaction
 
 from annotator.models import Panel
-from annotator.panels.platforms import Settings, get_platform, offered_platforms
+from annotator.panels.platforms import Platform, Settings, default_platform, get_platform, offered_platforms
+from annotator.panels.platforms.eligibility import FiltersInvalid
 from evaluation.models import Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
@@ -21,6 +22,17 @@ def panel_of(study: Study) -> Panel | None:
     except Panel.DoesNotExist:
         return None
     return panel
+
+
+def platform_to_draft(study: Study) -> Platform:
+    """The platform at which the study is drafted: the one that it is set to, or the default one."""
+    panel = panel_of(study)
+    return default_platform() if panel is None else get_platform(panel.platform)
+
+
+def panel_to_draft(study: Study) -> Panel:
+    """The study's panel; a study without one is set to the default platform."""
+    return panel_of(study) or set_panel(study, default_platform().key, {}, Panel.Returned.KEEP)
 
 
 def settings_for(study: Study, platform: str) -> Settings:
@@ -38,10 +50,23 @@ def set_panel(study: Study, platform: str, settings: Mapping[str, Any], returned
         panel = Panel.objects.filter(study=study).first() or Panel(study=study)
         if panel.drafted_at is not None:
             raise WrongState(f"{study} is drafted on its panel, so its platform can no longer be changed.")
+        if panel.platform != platform and not _reads_filters(get_platform(platform), panel.whom):
+            panel.whom = {}
         panel.platform, panel.settings, panel.returned = platform, cleaned, returned
         panel.save()
     study.panel = panel
     return panel
+
+
+def _reads_filters(platform: Platform, stored: Mapping[str, Any]) -> bool:
+    """False of filters that were set for another platform and mean nothing at this one."""
+    if platform.api is None or platform.api.eligibility is None:
+        return True
+    try:
+        platform.api.eligibility.read(stored)
+    except FiltersInvalid:
+        return False
+    return True
 
 
 def _clean(key: str, settings: Mapping[str, Any], returned: str) -> dict[str, str]:
@@ -80,8 +105,9 @@ def unknown_reason(study: Study, other: Study) -> str:
     """The reason for which people of the other study are unknown in this one; empty where they are known."""
     there, here = panel_of(other), panel_of(study)
     set_to = {panel.platform if panel is not None else "" for panel in (there, here)}
-    if "" in set_to and set_to <= {"", "prolific"}:
-        return "without a platform, only visitors with Prolific's ids are recognised"
+    default = default_platform()
+    if "" in set_to and set_to <= {"", default.key}:
+        return f"without a platform, only visitors with {default.label}'s ids are recognised"
     for panel in (there, here):
         platform = get_platform(panel.platform if panel is not None else "link")
         if why := platform.unknown_people_reason(panel.settings if panel is not None else {}):

@@ -1,6 +1,7 @@
 """Personal links: one per colleague, each with a name on it; making, revoking and restoring them."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -10,8 +11,10 @@ from annotator.panels.services.arrivals import study_address
 from annotator.services.work.leave import give_back
 from annotator.services.work.progress import finish
 from annotator.services.work.submit import lock_participant
+from evaluation.counting import counted
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 MAX_LABEL = 120
@@ -19,7 +22,7 @@ MAX_LINKS = 500
 MAX_REASON = 300
 
 
-def make_links(study: Study, labels: Iterable[str], *, group: str = "") -> list[PersonalLink]:
+def make_links(study: Study, labels: Iterable[str], *, group: str = "", by: Any = None) -> list[PersonalLink]:
     """A link for each label, all or none, for people of that group. Refused for labels that are empty, too long or
     there already, and for a group that the study does not have."""
     if group and group not in study.groups:
@@ -32,9 +35,11 @@ def make_links(study: Study, labels: Iterable[str], *, group: str = "") -> list[
         there = PersonalLink.objects.filter(study=study, label__in=wanted).values_list("label", flat=True)
         if taken := ", ".join(sorted(there)):
             raise Refused(f"There already is a link for: {taken}.")
-        return PersonalLink.objects.bulk_create(
+        made = PersonalLink.objects.bulk_create(
             PersonalLink(study=study, label=label, group=group) for label in wanted
         )
+        log_action(study=study, by=by, message=f"Created {counted(len(made), 'personal link')}.")
+    return made
 
 
 def _check(labels: list[str]) -> None:
@@ -48,7 +53,7 @@ def _check(labels: list[str]) -> None:
         raise Refused(f"Listed twice: {', '.join(twice)}.")
 
 
-def revoke_link(link: PersonalLink, reason: str) -> None:
+def revoke_link(link: PersonalLink, reason: str, *, by: Any = None) -> None:
     """Revoke a link. Submitted work stays; an item in progress is given to others.
 
     Who had come to an end of their own keeps it; of everybody else the visit ends as returned. Refused if it
@@ -67,15 +72,20 @@ def revoke_link(link: PersonalLink, reason: str) -> None:
             if participant.outcome == "":
                 give_back(participant)
                 finish(participant, ParticipantOutcome.RETURNED)
+        said = f"Revoked the personal link for {link.label}."
+        log_action(study=link.study, by=by, message=said, reason=reason)
     link.refresh_from_db()
 
 
-def restore_link(link: PersonalLink, reason: str) -> None:
+def restore_link(link: PersonalLink, reason: str, *, by: Any = None) -> None:
     """The link works again: its person goes on where they stopped when they open it. Refused if it works."""
-    _reason(reason)
-    revoked = PersonalLink.objects.filter(pk=link.pk, revoked_at__isnull=False)
-    if not revoked.update(revoked_at=None, revoked_reason=""):
-        raise Refused(f"The link for {link.label} is not revoked.")
+    reason = _reason(reason)
+    with transaction.atomic():
+        revoked = PersonalLink.objects.filter(pk=link.pk, revoked_at__isnull=False)
+        if not revoked.update(revoked_at=None, revoked_reason=""):
+            raise Refused(f"The link for {link.label} is not revoked.")
+        said = f"Restored the personal link for {link.label}."
+        log_action(study=link.study, by=by, message=said, reason=reason)
     link.refresh_from_db()
 
 

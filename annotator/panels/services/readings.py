@@ -17,12 +17,14 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotator.models import Panel, PanelAct, PanelRecord, PanelStatus
-from annotator.panels.prolific.answers import PanelSubmission
-from annotator.panels.prolific.client import CENT, SHOWS_WITHIN, Client
-from annotator.panels.prolific.errors import PanelBusy, PanelError, PanelUnreachable
+from annotator.panels.platforms import get_api, get_platform
+from annotator.panels.platforms.api import PanelSubmission, PlatformClient
+from annotator.panels.platforms.errors import PanelBusy, PanelError, PanelUnreachable
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.recruiting import drafted_id, sync_study
 from annotator.panels.services.submission_records import ENDINGS, ReportedState, note_status
+from evaluation.counting import counted
+from evaluation.extension import Watch
 from evaluation.refusals import Refused
 
 logger = logging.getLogger(__name__)
@@ -32,8 +34,6 @@ NOT_FOUND = 404
 # Waiting for a panel that is busy, it gives a sign of life as often.
 NAP_SECONDS = 10.0
 AT_WORK = (PanelStatus.RESERVED, PanelStatus.ACTIVE)
-# What it is at, how far it is, and of how many.
-Watch = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ReadingResult:
     left: str = ""
 
     def __str__(self) -> str:
-        news = f"{self.submissions:,} submissions, {self.changed:,} changed"
+        news = f"{counted(self.submissions, 'submission')}, {self.changed:,} changed"
         bonuses = f"; bonuses of {self.bonuses:,}" if self.bonuses else ""
         return f"{news}{bonuses}.{f' {self.left}' if self.left else ''}"
 
@@ -76,7 +76,7 @@ def sync_submissions(
     study = drafted_id(panel)
     # The panel's answers are true of a moment after this one; an event that occurs meanwhile is newer.
     asked = timezone.now()
-    with _client(patience, watch) as client:
+    with _client(panel, patience, watch) as client:
         found = client.list_submissions(study, watch=lambda n, of: watch("reading the list", n, of))
     known = {each.external_id: each for each in PanelRecord.objects.filter(panel=panel)}
     news = [each for each in found if not _is_settled(known.get(each.id), each)]
@@ -94,17 +94,20 @@ def read_visit(panel: Panel, external_id: str) -> PanelRecord:
     """
     study = drafted_id(panel)
     asked = timezone.now()
-    with open_client() as client:
+    with open_client(panel.platform) as client:
         there = client.get_submission(external_id)
     if there.study_id not in ("", study):
-        raise Refused(f"{external_id} belongs to another study on Prolific, {there.study_id}.")
+        label = get_platform(panel.platform).label
+        raise Refused(f"{external_id} belongs to another study on {label}, {there.study_id}.")
     record = note_status(panel, _seen(there, asked))
     _note_bonuses(record, there, asked)
     return record
 
 
-def _client(patience: float | None, watch: Watch) -> Client:
-    return open_client() if patience is None else open_client(patience=patience, wait=_napping(watch))
+def _client(panel: Panel, patience: float | None, watch: Watch) -> PlatformClient:
+    if patience is None:
+        return open_client(panel.platform)
+    return open_client(panel.platform, patience=patience, wait=_napping(watch))
 
 
 def _napping(watch: Watch) -> Callable[[float], None]:
@@ -166,7 +169,7 @@ def read_bonuses(
     chosen, read, refused, why = wanted[:BONUS_READS], 0, 0, ""
     if not chosen:
         return 0, ""
-    with _client(patience, watch) as client:
+    with _client(panel, patience, watch) as client:
         for number, record in enumerate(chosen):
             watch("reading bonuses", number, len(chosen))
             try:
@@ -188,7 +191,7 @@ def _refusals(refused: int, why: str) -> str:
     return f"Bonuses of {refused:,} could not be read, the last because: {why}" if refused else ""
 
 
-def _read_bonuses_of(client: Client, record: PanelRecord) -> None:
+def _read_bonuses_of(client: PlatformClient, record: PanelRecord) -> None:
     """Raises PanelError. Of a submission that the panel does not know nothing is known, and it has been looked at."""
     asked = timezone.now()
     try:
@@ -202,7 +205,7 @@ def _read_bonuses_of(client: Client, record: PanelRecord) -> None:
 
 def _note_bonuses(record: PanelRecord, there: PanelSubmission | None, asked: datetime) -> None:
     """The bonuses that the panel shows, unless a later answer is known."""
-    shown = sum(there.bonuses, Decimal(0)) * CENT if there is not None else None
+    shown = sum(there.bonuses, Decimal(0)) if there is not None else None
     older = PanelRecord.objects.filter(Q(bonuses_at=None) | Q(bonuses_at__lt=asked), pk=record.pk)
     older.update(bonuses=shown, bonuses_at=asked)
 
@@ -213,7 +216,7 @@ def _bonuses_to_read(panel: Panel, everyone: bool) -> list[PanelRecord]:
     paid = PanelAct.objects.filter(
         panel=panel, kind=PanelAct.Kind.BONUS, state__in=[PanelAct.State.DONE, PanelAct.State.UNKNOWN]
     )
-    shows = Coalesce("ended_at", "sent_at") + SHOWS_WITHIN
+    shows = Coalesce("ended_at", "sent_at") + get_api(panel.platform).bonuses_show_within
     unseen = Q(record__bonuses_at=None) | Q(record__bonuses_at__lt=shows)
     due = set(paid.filter(unseen).values_list("record", flat=True))
     if not everyone:

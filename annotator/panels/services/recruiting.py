@@ -1,56 +1,67 @@
-"""A study on Prolific: publishing, pausing, places, and reading back how it goes.
+"""A study at its panel: publishing, pausing, places, and reading back how it goes. Acts leave their line in the
+history once the panel has answered; `by` is who asks, and nobody where it is None.
 
 What is asked of the panel is asked outside of transactions, and so that it may be done again after whatever went
 wrong: where a study was moved is looked up.
 """
 
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Q
 from django.utils import timezone
 
 from annotator.models import Panel
-from annotator.panels.prolific import statuses
-from annotator.panels.prolific.answers import PanelStudy
-from annotator.panels.prolific.errors import PanelError
+from annotator.panels.platforms import get_api, get_platform, statuses
+from annotator.panels.platforms.api import PanelStudy, StudyAction
+from annotator.panels.platforms.errors import PanelError
 from annotator.panels.services.connection import open_client
-from annotator.panels.services.prolific_preflight import PLATFORM, codes_of
-from annotator.panels.services.recruitment_filters import filters_there
-from annotator.panels.services.study_draft import CODE_TYPES, OTHER
+from annotator.panels.services.preflight import codes_of
+from evaluation.counting import counted
 from evaluation.models import Status
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action
+
+# Said by the study's history, which has pauses of the study itself, too.
+PUBLISHED, PAUSED, RESUMED = "Published on the panel.", "Recruiting paused.", "Recruiting resumed."
 
 
-def publish(panel: Panel) -> Panel:
+def publish(panel: Panel, *, by: Any = None, reason: str = "") -> Panel:
     """Participants can take places from now on, and that costs money. Raises Refused or PanelError."""
     if panel.study.status != Status.LIVE:
         raise Refused(f"The study here is {panel.study.get_status_display()}: nobody could take part.")
-    return _move(panel, "PUBLISH", (statuses.DRAFT,), (statuses.ACTIVE, statuses.PUBLISHING))
+    _move(panel, StudyAction.PUBLISH, (statuses.DRAFT,), (statuses.ACTIVE, statuses.PUBLISHING))
+    log_action(study=panel.study, by=by, message=PUBLISHED, reason=reason)
+    return panel
 
 
-def pause(panel: Panel) -> Panel:
+def pause(panel: Panel, *, by: Any = None, reason: str = "") -> Panel:
     """Pause the study there: no new participants; those at work can finish."""
-    return _move(panel, "PAUSE", (statuses.ACTIVE,), (statuses.PAUSED,))
+    _move(panel, StudyAction.PAUSE, (statuses.ACTIVE,), (statuses.PAUSED,))
+    log_action(study=panel.study, by=by, message=PAUSED, reason=reason)
+    return panel
 
 
-def start(panel: Panel) -> Panel:
+def start(panel: Panel, *, by: Any = None, reason: str = "") -> Panel:
     """Resume after a pause."""
     if panel.study.status != Status.LIVE:
         raise Refused(f"The study here is {panel.study.get_status_display()}: nobody could take part.")
-    return _move(panel, "START", (statuses.PAUSED,), (statuses.ACTIVE,))
+    _move(panel, StudyAction.START, (statuses.PAUSED,), (statuses.ACTIVE,))
+    log_action(study=panel.study, by=by, message=RESUMED, reason=reason)
+    return panel
 
 
-def _move(panel: Panel, action: str, before: tuple[str, ...], after: tuple[str, ...]) -> Panel:
+def _move(panel: Panel, action: StudyAction, before: tuple[str, ...], after: tuple[str, ...]) -> None:
     """Move the study there, unless it is there already; ask where it is when a move got no answer."""
     study = drafted_id(panel)
     asked = timezone.now()
-    with open_client() as client:
+    with open_client(panel.platform) as client:
         there = client.get_study(study)
-        if action != "PAUSE":
+        if action is not StudyAction.PAUSE:
             _check_codes(panel, there)
         if there.status not in (*before, *after):
-            state = statuses.STUDY.get(there.status, there.status)
-            raise Refused(f"The study is {state} on Prolific, where this is not possible.")
+            state, label = statuses.study_label(there.status), get_platform(panel.platform).label
+            raise Refused(f"The study is {state} on {label}, where this is not possible.")
         if there.status in before:
             asked = timezone.now()
             try:
@@ -61,13 +72,13 @@ def _move(panel: Panel, action: str, before: tuple[str, ...], after: tuple[str, 
                 there = client.get_study(study)
                 if there.status not in after:
                     raise
-    return _note_study(panel, there, asked)
+    _note_study(panel, there, asked)
 
 
-def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
+def add_places(panel: Panel, more: int, *, shown: int | None, by: Any = None, reason: str = "") -> bool:
     """Add places to the `shown` ones, which is the number that the user saw.
 
-    Whether there are more now than before: asking twice adds them once. Prolific never takes places away again. Raises
+    Whether there are more now than before: asking twice adds them once. A panel never takes places away again. Raises
     Refused if it has another number than was shown; then that is noted, and none is added.
     """
     study = drafted_id(panel)
@@ -76,7 +87,7 @@ def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
     if shown is None:
         raise Refused("The number of places is not known yet; refresh from the panel first.")
     wanted = shown + more
-    with open_client() as client:
+    with open_client(panel.platform) as client:
         asked = timezone.now()
         there = client.get_study(study)
         _check_codes(panel, there)
@@ -84,41 +95,51 @@ def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
         if as_shown:
             asked = timezone.now()
             # A total and not an increment, so that a second attempt adds nothing either.
-            there = client.update_study(study, {"total_available_places": wanted})
+            there = client.set_places(study, wanted)
     _note_study(panel, there, asked)
     if not as_shown and there.places != wanted:
+        label = get_platform(panel.platform).label
         raise Refused(
-            f"Prolific has {there.places} places, not {shown}. None were added; reload the page first."
+            f"{label} has {there.places} places, not {shown}. None were added; reload the page first."
         )
+    if as_shown:
+        log_action(study=panel.study, by=by, message=places_added(panel, more), reason=reason)
     return as_shown
+
+
+def places_added(panel: Panel, more: int) -> str:
+    return f"Added {counted(more, 'place')}: {panel.places} in total."
 
 
 def sync_study(panel: Panel) -> Panel:
     """Read the study's state and places back."""
     asked = timezone.now()
-    with open_client() as client:
+    with open_client(panel.platform) as client:
         there = client.get_study(drafted_id(panel))
     return _note_study(panel, there, asked)
 
 
 def drafted_id(panel: Panel) -> str:
     """The panel's id of the study. Raises Refused."""
-    if panel.platform != PLATFORM or not panel.external_id:
-        raise Refused("The study is not drafted on Prolific yet.")
+    get_api(panel.platform)
+    if not panel.external_id:
+        raise Refused(f"The study is not drafted on {get_platform(panel.platform).label} yet.")
     return panel.external_id
 
 
 def _check_codes(panel: Panel, there: PanelStudy) -> None:
     """Refuse if the codes there are not the study's: participants would leave with codes of another meaning."""
-    codes = codes_of(panel.study).items()
-    ours = {code: CODE_TYPES.get(outcome, OTHER)[0] for outcome, code in codes}
+    platform, api = get_platform(panel.platform), get_api(panel.platform)
+    ours = {code: api.code_type(outcome) for outcome, code in codes_of(panel.study).items()}
     if dict(there.codes) != ours:
-        raise Refused("The completion codes on Prolific differ from the study's; correct them there first.")
+        raise Refused(
+            f"The completion codes on {platform.label} differ from the study's; correct them there first."
+        )
 
 
 def _note_study(panel: Panel, there: PanelStudy, asked: datetime) -> Panel:
     """Store the panel's answer, unless a webhook told something newer meanwhile; places and time in any case."""
-    Panel.objects.filter(pk=panel.pk).update(places=there.places, there=filters_there(there), synced_at=asked)
+    Panel.objects.filter(pk=panel.pk).update(places=there.places, there=there.eligibility, synced_at=asked)
     older = Q(status_at=None) | Q(status_at__lte=asked)
     Panel.objects.filter(older, pk=panel.pk).update(status=there.status, status_at=asked)
     panel.refresh_from_db()

@@ -1,4 +1,4 @@
-"""The draft of a study on Prolific, made from what the study is here.
+"""The draft of a study at its platform, made from what the study is here.
 
 What is asked of the panel is asked outside of transactions, and so that it may be done again after whatever went
 wrong: a draft is found there by its name.
@@ -13,65 +13,62 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotator.models import Panel, ParticipantOutcome
-from annotator.panels.platforms import get_platform
-from annotator.panels.prolific import statuses
-from annotator.panels.prolific.answers import PanelStudy
-from annotator.panels.prolific.client import Client
-from annotator.panels.prolific.filters import FilterUnknown
-from annotator.panels.prolific.presets import CENT
+from annotator.panels.platforms import get_platform, statuses
+from annotator.panels.platforms.api import CompletionCode, PanelStudy, PlatformClient, StudyDraft
+from annotator.panels.platforms.eligibility import FilterRequest, FilterUnknown
 from annotator.panels.services.arrivals import study_address
 from annotator.panels.services.connection import open_client
-from annotator.panels.services.panel_settings import panel_of, set_panel
-from annotator.panels.services.prolific_preflight import PLATFORM, codes_of, draft_problems
-from annotator.panels.services.recruitment_filters import (
-    FilterRequest,
-    filters_of,
-    filters_there,
-    request_filters,
-)
-from annotator.selectors import people_needed
+from annotator.panels.services.panel_settings import panel_to_draft
+from annotator.panels.services.preflight import codes_of, draft_problems
+from annotator.panels.services.recruitment_filters import filters_of, request_filters
+from annotator.selectors.arms import people_needed
+from evaluation.counting import counted
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action
 
 # While somebody drafts the study; the panel has no such status. After so long they are taken to have died: the client
 # gives up sooner on the three calls of drafting, each of which may be attempted and waited for many times.
 DRAFTING, DRAFTING_FOR = "DRAFTING", timedelta(minutes=15)
 
 Outcome = ParticipantOutcome
-OTHER = ("OTHER", "")
-# What Prolific calls the code of each outcome, and why it is to ask that participant to return the submission; where
-# there is no reason, a person looks at it and decides. Nobody is approved by a code alone.
-CODE_TYPES: Mapping[str, tuple[str, str]] = {
-    Outcome.COMPLETED: ("COMPLETED", ""),
-    Outcome.NO_CONSENT: ("NO_CONSENT", "You chose not to take part."),
-    Outcome.FAILED_QUALIFICATION: ("SCREENED_OUT", "The questions at the start were not answered as needed."),
-    Outcome.FAILED_ATTENTION: ("FAILED_ATTENTION_CHECK", ""),
-    Outcome.FULL: ("OTHER", "All places were taken when you arrived."),
-    Outcome.WITHDRAWN: OTHER,
+# Why the panel is to ask whoever enters the outcome's code to return the submission; where there is no reason, a person
+# looks at it and decides. Nobody is approved by a code alone.
+RETURN_REASONS: Mapping[str, str] = {
+    Outcome.COMPLETED: "",
+    Outcome.NO_CONSENT: "You chose not to take part.",
+    Outcome.FAILED_QUALIFICATION: "The questions at the start were not answered as needed.",
+    Outcome.FAILED_ATTENTION: "",
+    Outcome.FULL: "All places were taken when you arrived.",
+    Outcome.WITHDRAWN: "",
 }
 
 
-def draft_on_panel(study: Study) -> Panel:
-    """Create a draft on Prolific, where nobody sees it yet. From now on its codes are fixed.
+def draft_on_panel(study: Study, *, by: Any = None, reason: str = "") -> Panel:
+    """Create a draft at the study's platform, where nobody sees it yet. From now on its codes are fixed.
 
     Raises Refused, NotSetUp or PanelError. Repeated after a failure, it takes up the draft that the failure may
     have left there.
     """
     if problems := draft_problems(study):
         raise Refused(*problems)
-    panel = panel_of(study) or set_panel(study, PLATFORM, {}, Panel.Returned.KEEP)
+    panel = panel_to_draft(study)
     claimed = _claim_drafting(panel)
     try:
         codes = codes_of(study)
-        with open_client() as client:
+        with open_client(panel.platform) as client:
             asked = _ask_for_people(panel, client)
-            there = _create_or_adopt(client, _study_fields(panel, asked))
-        _keep_draft(panel, there, asked, codes, claimed)
+            there = _create_or_adopt(client, _draft_of(panel, asked))
+        _keep_draft(panel, there, asked, codes, claimed, by, reason)
     except BaseException:
         _claim(panel, claimed).update(status="", status_at=None)
         raise
     panel.refresh_from_db()
     return panel
+
+
+def drafted_as(external_id: str, places: int | None) -> str:
+    return f"Drafted as {external_id}, with {counted(places or 0, 'place')}."
 
 
 def _claim_drafting(panel: Panel) -> datetime:
@@ -82,7 +79,7 @@ def _claim_drafting(panel: Panel) -> datetime:
     if not taken:
         minutes = DRAFTING_FOR // timedelta(minutes=1)
         said = f", or began to less than {minutes} minutes ago without finishing"
-        raise Refused(f"Somebody is drafting the study on Prolific{said}.")
+        raise Refused(f"Somebody is drafting the study on {get_platform(panel.platform).label}{said}.")
     return now
 
 
@@ -91,35 +88,33 @@ def _claim(panel: Panel, at: datetime) -> QuerySet[Panel]:
     return Panel.objects.filter(pk=panel.pk, drafted_at=None, status=DRAFTING, status_at=at)
 
 
-def _ask_for_people(panel: Panel, client: Client) -> FilterRequest:
-    """Prolific's list of filters is read only where something is asked for."""
-    whom = filters_of(panel)
+def _ask_for_people(panel: Panel, client: PlatformClient) -> FilterRequest | None:
+    """The filters to draft it with; None where the platform takes everybody."""
+    criteria = filters_of(panel)
     try:
-        return request_filters(panel, whom, client.list_filters() if whom.sentences() else ())
+        return request_filters(panel, criteria, client) if criteria is not None else None
     except FilterUnknown as unknown:
         raise Refused(str(unknown)) from None
 
 
-def _study_fields(panel: Panel, asked: FilterRequest) -> dict[str, Any]:
-    """The study as Prolific takes it. The reward is in hundredths; the account there has its own currency."""
+def _draft_of(panel: Panel, asked: FilterRequest | None) -> StudyDraft:
     study = panel.study
     assert study.pay is not None, "draft_problems() says so before"
-    address = get_platform(PLATFORM).entry_address(study_address(study), panel.settings)
-    fields = {
-        "name": study.title,
-        "internal_name": internal_name(study),
-        "description": panel.settings.get("description") or _description(study),
-        "external_study_url": address,
-        "prolific_id_option": "url_parameters",
-        "completion_codes": [_code_field(outcome, code) for outcome, code in codes_of(study).items()],
-        "total_available_places": people_needed(study, timezone.now()),
-        "estimated_completion_time": study.paid_minutes,
-        "reward": int(study.pay / CENT),
-        "device_compatibility": asked.devices,
-        "filters": asked.filters,
-    }
-    project = panel.settings.get("project")
-    return {**fields, "project": project} if project else fields
+    return StudyDraft(
+        name=study.title,
+        internal_name=internal_name(study),
+        description=_description(study),
+        address=get_platform(panel.platform).entry_address(study_address(study), panel.settings),
+        codes=tuple(
+            CompletionCode(outcome, code, RETURN_REASONS.get(outcome, ""))
+            for outcome, code in codes_of(study).items()
+        ),
+        places=people_needed(study, timezone.now()),
+        minutes=study.paid_minutes,
+        pay=study.pay,
+        settings=panel.settings,
+        filters=asked,
+    )
 
 
 def internal_name(study: Study) -> str:
@@ -135,27 +130,25 @@ def _description(study: Study) -> str:
     )
 
 
-def _code_field(outcome: str, code: str) -> dict[str, Any]:
-    kind, reason = CODE_TYPES.get(outcome, OTHER)
-    action = (
-        {"action": "REQUEST_RETURN", "return_reason": reason} if reason else {"action": "MANUALLY_REVIEW"}
-    )
-    return {"code": code, "code_type": kind, "actions": [action], "actor": "participant"}
-
-
-def _create_or_adopt(client: Client, fields: Mapping[str, Any]) -> PanelStudy:
+def _create_or_adopt(client: PlatformClient, draft: StudyDraft) -> PanelStudy:
     """The draft of that internal name, made if there is none yet."""
-    name = fields["internal_name"]
-    same = [each for each in client.list_studies() if each.internal_name == name]
+    same = [each for each in client.list_studies() if each.internal_name == draft.internal_name]
     begun = [each for each in same if each.status != statuses.DRAFT]
     if begun:
-        state = statuses.STUDY.get(begun[0].status, begun[0].status)
-        raise Refused(f"Prolific already has a study {name!r}, which is {state}: {begun[0].id}.")
-    return client.update_study(same[0].id, fields) if same else client.create_study(fields)
+        state = statuses.study_label(begun[0].status)
+        name = draft.internal_name
+        raise Refused(f"The panel already has a study {name!r}, which is {state}: {begun[0].id}.")
+    return client.update_study(same[0].id, draft) if same else client.create_study(draft)
 
 
 def _keep_draft(
-    panel: Panel, there: PanelStudy, asked: FilterRequest, codes: Mapping[str, str], claimed: datetime
+    panel: Panel,
+    there: PanelStudy,
+    asked: FilterRequest | None,
+    codes: Mapping[str, str],
+    claimed: datetime,
+    by: Any,
+    reason: str,
 ) -> None:
     """The codes are fixed in the moment in which they are known to be those that the panel has."""
     now = timezone.now()
@@ -172,9 +165,10 @@ def _keep_draft(
             status=there.status,
             status_at=now,
             places=there.places,
-            drafted=asked.kept,
-            there=filters_there(there),
+            drafted=asked.kept if asked is not None else {},
+            there=there.eligibility,
             synced_at=now,
         )
         if not kept:
             raise Refused("Drafting took too long, and somebody else has begun to draft the study.")
+        log_action(study=study, by=by, message=drafted_as(there.id, there.places), reason=reason)

@@ -16,12 +16,12 @@ from annotator.models import (
     ParticipantOutcome,
     Submission,
 )
-from annotator.selectors import has_judged
+from annotator.selectors.visits import has_judged
 from annotator.services.slots.replacements import replace_excluded
 from annotator.services.work.leave import give_back
 from annotator.services.work.progress import finish
 from annotator.services.work.submit import lock_participant
-from evaluation.services import AlreadyExcluded, exclude
+from evaluation.services.exclusions import AlreadyExcluded, exclude
 
 # What ends a visit here too.
 ENDINGS = {

@@ -5,7 +5,8 @@ from datetime import datetime
 from random import Random, SystemRandom
 
 from annotator.models import Participant
-from annotator.selectors import ArmPlaces, arm_places, arms_with_places
+from annotator.selectors.arms import ArmPlaces, arm_places
+from annotator.selectors.slots import arms_with_places
 from annotator.services.slots.in_play import sweep
 from evaluation.models import Arm, ArmPer, Study
 

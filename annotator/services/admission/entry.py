@@ -8,14 +8,10 @@ from django.utils import timezone
 
 from annotator.models import EntryRule, Participant, Submission
 from annotator.recruiters import recruiters
-from annotator.selectors import (
-    find_participant,
-    gets_same_code,
-    has_places,
-    items_to_do,
-    latest_revision,
-    may_resume,
-)
+from annotator.selectors.admission import latest_revision
+from annotator.selectors.quota import items_to_do
+from annotator.selectors.slots import has_places
+from annotator.selectors.visits import find_participant, gets_same_code, may_resume
 from annotator.services.admission.arm_draw import draw_arm
 from annotator.services.admission.entry_rules import is_admitted
 from annotator.services.admission.resumption import reopen, resume

@@ -7,7 +7,8 @@ from django.db import transaction
 
 from annotator.models import EntryRule, Participant, ParticipantOutcome
 from annotator.recruiters import recruiters
-from annotator.selectors import has_qualified, steps_in_force
+from annotator.selectors.admission import steps_in_force
+from annotator.selectors.visits import has_qualified
 from annotator.visit import Visit
 from evaluation.extension import Advice
 from evaluation.models import Exclusion, Study

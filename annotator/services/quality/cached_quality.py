@@ -14,7 +14,7 @@ from evaluation.models import Judgment, Study
 from evaluation.selectors import standing_exclusions
 
 # Counts up whenever the same work would be described otherwise, or in another form.
-VERSION = 1
+VERSION = 2
 SECONDS = 24 * 3600
 # Read again for whoever is shown, and so not kept.
 FRESH = {"participant", "excluded"}

@@ -4,16 +4,19 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from django.db.models import Q, QuerySet, TextField
+from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Cast
 
 from analytics.statistics.raters import quality
 from annotator.models import Assignment, AssignmentState, Participant
 from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_columns
+from evaluation.forms.input.screen_record import SCREEN_TRACE, TABS
 from evaluation.models import AnswerText, Item, Judgment, Outcome, Role, Study
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.answers.trace import count_pasted
@@ -26,10 +29,13 @@ FAST_SHARE = 0.4
 LINES_SHARE = 0.8
 SIDE_P = 0.01
 SHORT_SHARE = 0.5
+# Of the judgments, or of the texts.
+MOST = 0.5
 FAR_FROM_OTHERS = -3.5
 # Of people whose agreement is known, before one of them can be far from the others.
 ENOUGH_PEOPLE = 5
 ITEMS_AT_ONCE = 500
+MOST_BROWSERS = 8
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,13 @@ class ParticipantQuality:
     judged: int = 0
     seconds: float | None = None
     relative_time: float | None = None
+    # Judgments that took less time than anybody can read their texts in, of those of known time.
+    unread: Share = field(default_factory=Share)
+    # Of these, in words: the median time, and the median number of words.
+    haste: str = ""
+    # Judgments in which a response never came into view, of those in which the page's script told; so of tabs.
+    unseen: Share = field(default_factory=Share)
+    unopened: Share = field(default_factory=Share)
     lines: Share = field(default_factory=Share)
     first: Share = field(default_factory=Share)
     texts: quality.Texts = field(default_factory=quality.Texts)
@@ -59,11 +72,18 @@ class ParticipantQuality:
     skipped_checks: int = 0
     gold: Share = field(default_factory=Share)
     agreement: float | None = None
+    # The judgments that were made in one browser before another was gone on with, in their order.
+    browsers: list[int] = field(default_factory=list)
     signs: list[str] = field(default_factory=list)
 
     @property
     def time_in_percent(self) -> str:
         return "" if self.relative_time is None else f"{self.relative_time:.0%}"
+
+    @property
+    def is_comparable(self) -> bool:
+        """True once somebody else has judged one of the same items in a time that is known."""
+        return self.relative_time is not None
 
     @property
     def agreement_in_percent(self) -> str:
@@ -79,6 +99,7 @@ def quality_of(study: Study) -> list[ParticipantQuality]:
         return []
     work = _Work(study, [each.participant.rater_id for each in reports])
     _add_times(reports, work)
+    _add_screens(reports, work)
     _add_answers(reports, work)
     _add_texts(reports, work)
     _add_gold(reports, study)
@@ -104,6 +125,7 @@ class _Work:
                 "rater_id": ColumnType.WHOLE,
                 "item_id": ColumnType.WHOLE,
                 "duration_ms": ColumnType.NUMBER,
+                "visible_ms": ColumnType.NUMBER,
             },
         )
 
@@ -121,6 +143,14 @@ class _Work:
         """Each rater's place among the reports."""
         return np.asarray(self._back[np.searchsorted(self._raters, rater)])
 
+    def screens(self) -> list[tuple[int, dict[str, Any], str]]:
+        """Of each judgment that tells how its item was shown: rater, what it tells, and the responses in order."""
+        rows = self._main(Judgment.objects.filter(trace__has_key=SCREEN_TRACE)).order_by("pk")
+        told = rows.values_list("rater_id", KeyTransform(SCREEN_TRACE, "trace"), "shown")
+        return [
+            (rater, screen, shown) for rater, screen, shown in told.iterator() if isinstance(screen, dict)
+        ]
+
     def answers(self) -> Columns:
         """Every answer but texts and entries."""
         fields = dict.fromkeys(("rater_id", "item_id"), ColumnType.WHOLE) | {"shown": ColumnType.CODED}
@@ -137,10 +167,46 @@ def _add_times(reports: list[ParticipantQuality], work: _Work) -> None:
     item = np.unique(columns.array("item_id"), return_inverse=True)[1]
     seconds = columns.array("duration_ms") / 1000
     own, relative = quality.relative_times(rater, item, seconds, work.n)
-    for report, judged, each, share in zip(
-        reports, np.bincount(rater, minlength=work.n), own, relative, strict=True
+    # The page may have been open for longer than it was in view.
+    reading = np.fmin(seconds, columns.array("visible_ms") / 1000)
+    words = _words(columns.array("item_id"))
+    hurried, timed = quality.unread(rater, reading, words, work.n)
+    order = np.argsort(rater, kind="stable")
+    for at, (report, mine) in enumerate(
+        zip(reports, np.split(order, np.searchsorted(rater[order], np.arange(1, work.n))), strict=True)
     ):
-        report.judged, report.seconds, report.relative_time = int(judged), _known(each), _known(share)
+        report.judged, report.seconds, report.relative_time = len(mine), _known(own[at]), _known(relative[at])
+        report.unread = Share(int(hurried[at]), int(timed[at]))
+        if report.unread.k:
+            report.haste = f"{np.nanmedian(reading[mine]):,.1f} s for {np.median(words[mine]):,.0f} words"
+
+
+def _words(items: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """The number of words on the screen for each of these items."""
+    distinct, place = np.unique(items, return_inverse=True)
+    counts = [quality.count_words(text) for text in _sources(distinct.tolist())]
+    return np.array(counts, dtype=np.float64)[place]
+
+
+def _add_screens(reports: list[ParticipantQuality], work: _Work) -> None:
+    """Add the judgments in which a response never came into view, and how many in a row came from the same browser,
+    where the page's script told."""
+    screens = work.screens()
+    place = work.place(np.array([rater for rater, *_ in screens], dtype=np.int64))
+    told: Counter[tuple[int, bool]] = Counter()
+    missed: Counter[tuple[int, bool]] = Counter()
+    codes: list[list[str]] = [[] for _ in reports]
+    for at, (_, screen, shown) in zip(place.tolist(), screens, strict=True):
+        in_view, in_tabs = screen.get("in_view"), screen.get("layout") == TABS
+        if in_view and shown:
+            told[at, in_tabs] += 1
+            missed[at, in_tabs] += not set(shown.split(",")) <= set(in_view)
+        if code := screen.get("browser"):
+            codes[at].append(code)
+    for at, report in enumerate(reports):
+        report.unseen = Share(missed[at, False], told[at, False])
+        report.unopened = Share(missed[at, True], told[at, True])
+        report.browsers = [len(list(row)) for _, row in groupby(codes[at])]
 
 
 def _add_answers(reports: list[ParticipantQuality], work: _Work) -> None:
@@ -290,11 +356,11 @@ def _sources(items: Sequence[int]) -> Iterator[str]:
             batch = distinct[at : at + ITEMS_AT_ONCE]
             at += ITEMS_AT_ONCE
             rows = Item.objects.filter(pk__in=batch).values_list("pk", "stimulus")
-            texts = {pk: _texts_of(stimulus or {}) for pk, stimulus in rows}
+            texts = {pk: shown_texts(stimulus or {}) for pk, stimulus in rows}
         yield texts.get(item, "")
 
 
-def _texts_of(stimulus: dict[str, Any]) -> str:
+def shown_texts(stimulus: dict[str, Any]) -> str:
     texts = [stimulus.get("query", {}).get("text", "")]
     texts += [response["text"] for response in stimulus.get("responses", [])]
     return "\n".join(texts)
@@ -326,13 +392,30 @@ def _signs(report: ParticipantQuality) -> list[str]:
         signs.append(f"passed {report.attention} attention checks")
     if report.skipped_checks:
         signs.append(f"skipped {_counted(report.skipped_checks)}")
+    if len(report.browsers) > 1:
+        signs.append(f"went on in another browser (judgments in each: {_in_a_row(report.browsers)})")
     if report.gold.n >= ENOUGH and report.gold.k * 2 < report.gold.n:
         signs.append(f"has {report.gold} gold items right")
     if report.judged >= ENOUGH and (report.relative_time or 1.0) < FAST_SHARE:
         signs.append(f"takes {report.relative_time:.0%} of the time others take for the same items")
+    if report.unread.n >= ENOUGH and report.unread.k >= MOST * report.unread.n:
+        signs.append(
+            f"submitted {report.unread} judgments faster than anybody reads (medians: {report.haste})"
+        )
+    for share, what in (
+        (report.unseen, "without having had every response in view"),
+        (report.unopened, "without having opened every response's tab"),
+    ):
+        if share.n >= ENOUGH and share.k >= MOST * share.n:
+            signs.append(f"submitted {share} judgments {what}")
     if report.lines.n >= ENOUGH and report.lines.k >= LINES_SHARE * report.lines.n:
         signs.append(f"gives the same answer throughout in {report.lines} judgments")
     return signs + _text_signs(report.texts)
+
+
+def _in_a_row(browsers: Sequence[int]) -> str:
+    more = f", and {len(browsers) - MOST_BROWSERS} more times" if len(browsers) > MOST_BROWSERS else ""
+    return ", then ".join(map(str, browsers[:MOST_BROWSERS])) + more
 
 
 def _counted(checks: int) -> str:
@@ -341,10 +424,13 @@ def _counted(checks: int) -> str:
 
 def _text_signs(texts: quality.Texts) -> list[str]:
     signs = []
+    often = texts.n >= ENOUGH and texts.again >= MOST * texts.n
     if texts.n >= ENOUGH and texts.short >= SHORT_SHARE * texts.n:
         signs.append(f"{texts.short} of {texts.n} texts are very short")
     for n, what in (
-        (texts.repeated, "repeat an earlier one"),
+        # Short ones are alike by chance, until most of them are.
+        (texts.again if often else texts.repeated, "repeat an earlier one"),
+        (texts.padded, "say the same word over and over"),
         (texts.like_others, "are identical to another participant's"),
         (texts.copied, "are copied from the screen"),
     ):

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotator.models import Assignment, Participant, Step, Submission
-from annotator.selectors import get_present
+from annotator.selectors.participants import get_present
 from annotator.services.admission.entry import StudyFull, enter
 from annotator.services.rehearsal.manners import HABITS, Habits, Manner, deal_manners
 from annotator.services.rehearsal.simulated_answers import simulated_form

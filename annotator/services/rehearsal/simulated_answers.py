@@ -8,7 +8,7 @@ import numpy as np
 from annotator.services.rehearsal.manners import Habits
 from evaluation.demo.answer_draws import SimulatedJudgment
 from evaluation.demo.plausible import plausible_parameters
-from evaluation.forms import answers_as_data
+from evaluation.forms.input.recorded_answers import answers_as_data
 from evaluation.models import Item
 from evaluation.protocols import AnswersInvalid, Kind, Protocol, QuestionSpec
 from evaluation.protocols.answers.gold import accepted_values

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Val
 from django.db.models.functions import Coalesce, Greatest
 
 from annotator.models import Assignment, AssignmentState, ClaimCursor, Participant, Slot, SlotState
-from annotator.selectors import OPEN, lapsed_slots, once_field, seen_keys
+from annotator.selectors.slots import OPEN, lapsed_slots, once_field, seen_keys
 from annotator.services.admission.arm_draw import arms_for
 from annotator.services.slots import claim_cursors, in_play
 from evaluation.database.compiled_queries import CompiledInsert, CompiledSelect, CompiledUpdate, field_of
@@ -103,10 +103,13 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
     if slot is None:
         return None
     if slot.holder_id is not None:
+        # Only now, and not when the lease ran out: whoever is slow keeps their place until somebody wants it.
         expire(slot.holder_id, now)
+        # Held through a change of the redundancy, or a withdrawal of its item: closed, where it would be given on.
         if not 0 < slot.standing <= participant.study.redundancy:
             Slot.objects.filter(pk=slot.pk).update(state=SlotState.RETIRED, holder=None, leased_until=None)
             claimed = claim_slot(participant, now)
+            # After the claim: rows of slots are locked before rows of arms, everywhere.
             in_play.count({slot.arm_id: -1})
             return claimed
     assignment = Assignment(

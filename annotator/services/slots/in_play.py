@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
 from annotator.models import Assignment, ClaimCursor, Participant, Slot, SlotState
-from annotator.selectors import count_in_play, live_since
+from annotator.selectors.arms import count_in_play, live_since
 from annotator.services.slots import claim_cursors
 from evaluation.models import Study
 

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -14,10 +15,12 @@ from annotator.services.slots.item_slots import ItemSlot, slots_by_item
 from evaluation import design
 from evaluation.models import Item, Study
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action
 
 
-def change_redundancy(study: Study, redundancy: int) -> None:
-    """Raise (retired places come back, then new ones are added) or lower (open places are retired).
+def change_redundancy(study: Study, redundancy: int, *, by: Any = None, reason: str = "") -> str:
+    """Raise (retired places come back, then new ones are added) or lower (open places are retired); the sentence of the
+    history.
 
     Refused of a launched study with a stopping rule: which of its queries are complete is part of the rule.
     """
@@ -33,12 +36,14 @@ def change_redundancy(study: Study, redundancy: int) -> None:
         before, locked.redundancy = locked.redundancy, redundancy
         locked.save(update_fields=["redundancy"])
         study.redundancy = redundancy
-        if not locked.is_frozen:
-            return
-        if redundancy > before:
+        if locked.is_frozen and redundancy > before:
             _raise(study)
-        elif redundancy < before:
+        elif locked.is_frozen and redundancy < before:
             _lower(study)
+        said = f"Judgments per item: {redundancy} instead of {before}."
+        if redundancy != before:
+            log_action(study=study, by=by, message=said, reason=reason)
+    return said
 
 
 def _raise(study: Study) -> None:

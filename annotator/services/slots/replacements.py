@@ -1,6 +1,7 @@
 """Places for judgments that are excluded and shall be made again, and what becomes of them when that is undone."""
 
 from collections import Counter
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max, Q
@@ -9,14 +10,16 @@ from annotator.models import Slot, SlotState
 from annotator.services.slots import in_play
 from annotator.services.slots.deal import retire
 from annotator.services.slots.item_slots import ItemSlot, slots_of
+from evaluation.counting import counted
 from evaluation.models import Exclusion, Study
 from evaluation.selectors import excluded_q
+from evaluation.services.history import log_action
 
 # From a place to the judgment that fills it.
 JUDGMENT = "holder__judgment__"
 
 
-def replace_excluded(study: Study) -> int:
+def replace_excluded(study: Study, *, by: Any = None, reason: str = "") -> int:
     """Add a place with the same order for every filled one whose judgment is excluded; return how many are open.
 
     Where enough others judge the item, because its redundancy was lowered, the new place is closed from the start.
@@ -27,7 +30,11 @@ def replace_excluded(study: Study) -> int:
         lost = list(filled.filter(excluded_q(study, JUDGMENT), replaced_by=None))
         opened = Counter(slot.arm_id for slot in lost if _replace(slot, study.redundancy))
         in_play.count(opened)
-        return opened.total()
+        n = opened.total()
+        if n:
+            said = f"Opened {counted(n, 'slot')} for excluded judgments."
+            log_action(study=study, by=by, message=said, reason=reason)
+        return n
 
 
 def _replace(slot: Slot, redundancy: int) -> bool:
@@ -52,12 +59,12 @@ def _replace(slot: Slot, redundancy: int) -> bool:
 
 def take_back_replacements(exclusion: Exclusion) -> None:
     """Take back the places that replace what counts again, unless somebody is at one or has judged there."""
-    undone = (
+    restored = (
         Q(holder__judgment__rater=exclusion.rater_id)
         if exclusion.judgment_id is None
         else Q(holder__judgment=exclusion.judgment_id)
     )
-    replaced = Slot.objects.filter(undone, study=exclusion.study_id, state=SlotState.FILLED)
+    replaced = Slot.objects.filter(restored, study=exclusion.study_id, state=SlotState.FILLED)
     # Both a judgment and its rater may have been excluded; then one undoing is not enough.
     again = replaced.exclude(excluded_q(exclusion.study, JUDGMENT)).exclude(replaced_by=None)
     moved: Counter[int] = Counter()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from django.db.models import Count, Exists, F, OuterRef, Q
 
 from annotator.models import Assignment, AssignmentState, ClaimCursor, Slot, SlotState
-from annotator.selectors import count_in_play
+from annotator.selectors.arms import count_in_play
 from evaluation import design
 from evaluation.models import Study
 from evaluation.selectors import queries_of_people

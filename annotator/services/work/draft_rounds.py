@@ -1,25 +1,25 @@
 """Rounds with a model: a participant asks for a revised draft of the entries before them, and every one is kept.
 
-Asking stores a waiting round; a worker asks the model and ends it. A round whose worker was lost ends by itself after
-a while, so that the participant can ask again.
+Asking stores a waiting round and its job; a worker asks the model and ends both. The job has the claim, so that the
+model is paid for once; the round has the entries, and says in the participant's language why it failed. A round whose
+worker was lost gives way once the participant asks again.
 """
 
-import logging
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
+from annotator.job_kinds import DRAFT_ROUND
 from annotator.models import Assignment, AssignmentState, DraftRound, Participant
 from annotator.services.work.submit import get_assignment, lock_participant
 from evaluation.extension import Reviser, RevisionFailed, extensions
-from evaluation.models import Item, Study
+from evaluation.models import Item, Job, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.base import Data
 from evaluation.protocols.entries.form import read_form
@@ -33,14 +33,11 @@ from evaluation.protocols.entries.sets import (
     trace_origins,
 )
 from evaluation.refusals import Refused
-
-logger = logging.getLogger(__name__)
+from evaluation.services.jobs import begin_job, finish_job
 
 # Of an item; those that failed are not counted.
 MAX_ROUNDS = 8
 MAX_INSTRUCTION = 2_000
-# A reviser gives up long before; so who has not answered by then never will.
-LOST_SECONDS = 300
 LOST = gettext_noop("The model did not answer in time. You can ask again.")
 UNREACHED = gettext_noop(
     "The model can't be asked at the moment. Your work is kept; you can ask again later."
@@ -77,7 +74,7 @@ def find_reviser(item: Item) -> tuple[Reviser, str] | None:
 def request_round(token: str, assignment_id: uuid.UUID, instruction: str, data: Data) -> DraftRound:
     """A waiting round for the entries as a form's data has them now; Refused or NotYours otherwise.
 
-    Whoever calls queues it.
+    Whoever calls sends its job.
     """
     with transaction.atomic():
         # Whoever asks at the same moment in this study waits, or two would pass its limits at once.
@@ -94,22 +91,34 @@ def request_round(token: str, assignment_id: uuid.UUID, instruction: str, data: 
             raise _refused("no_instruction")
         if len(instruction) > MAX_INSTRUCTION:
             raise _refused("too_long")
-        rounds = DraftRound.objects.filter(assignment=assignment)
-        abandon_rounds(rounds)
-        asked = list(rounds)
-        if any(each.state == DraftRound.State.WAITING for each in asked):
-            raise _refused("waiting")
+        asked = rounds_of(assignment)
+        for waiting in [each for each in asked if each.state == DraftRound.State.WAITING]:
+            if not is_lost(waiting):
+                raise _refused("waiting")
+            _end(waiting, state=DraftRound.State.FAILED, problem=LOST)
         if not rounds_left(asked):
             raise _refused("enough")
         if code := limit_reached(assignment.participant):
             raise _refused(code)
+        study = assignment.participant.study
+        job = begin_job(
+            kind=DRAFT_ROUND.key, slug=study.slug, study=study, subject=str(assignment.pk), by=None
+        )
         return DraftRound.objects.create(
+            job=job,
             assignment=assignment,
             number=max((each.number for each in asked), default=0) + 1,
             instruction=instruction.strip(),
             before=_entries(question, assignment, data, origins_of(asked)),
             model=found[1][:200],
         )
+
+
+def abandon_round(waiting: DraftRound) -> None:
+    """End a round that no worker could be told of, and leave nothing that might be sent later."""
+    _end(waiting, state=DraftRound.State.FAILED, problem=UNREACHED)
+    unsent = Job.objects.filter(kind=DRAFT_ROUND.key, subject=str(waiting.assignment_id))
+    unsent.filter(state=Job.State.QUEUED).delete()
 
 
 def limit_reached(participant: Participant) -> str:
@@ -134,14 +143,14 @@ def limit_reached(participant: Participant) -> str:
 
 def rounds_left(asked: Sequence[DraftRound]) -> int:
     """The number of times that the model can still be asked for an item that has these rounds."""
-    now = timezone.now()
-    failed = sum(each.state == DraftRound.State.FAILED or is_lost(each, now) for each in asked)
+    failed = sum(each.state == DraftRound.State.FAILED or is_lost(each) for each in asked)
     return max(0, MAX_ROUNDS - len(asked) + failed)
 
 
 def rounds_of(assignment: Assignment) -> list[DraftRound]:
-    """The rounds about the item, the first one first."""
-    return list(DraftRound.objects.filter(assignment=assignment).order_by("number"))
+    """The rounds about the item with their jobs, the first one first."""
+    rounds = DraftRound.objects.filter(assignment=assignment).select_related("job")
+    return list(rounds.order_by("number"))
 
 
 def origins_of(asked: Sequence[DraftRound]) -> dict[str, list[str]]:
@@ -169,45 +178,41 @@ def _entries(
     return [trace_origins(entry, known) for entry, problems in read if not problems and not is_blank(entry)]
 
 
-def is_lost(each: DraftRound, now: datetime) -> bool:
+def is_lost(each: DraftRound) -> bool:
     """True if a round still waits though whoever was to ask the model must be gone."""
-    return each.state == DraftRound.State.WAITING and each.asked_at < now - timedelta(seconds=LOST_SECONDS)
+    job = each.job
+    return each.state == DraftRound.State.WAITING and (job is None or job.is_lost or not job.is_active)
 
 
-def abandon_rounds(rounds: QuerySet[DraftRound]) -> None:
-    """End those of the rounds whose worker was lost."""
-    now = timezone.now()
-    lost = Q(state=DraftRound.State.WAITING, asked_at__lt=now - timedelta(seconds=LOST_SECONDS))
-    rounds.filter(lost).update(state=DraftRound.State.FAILED, problem=LOST, answered_at=now)
-
-
-def abandon_round(round_id: int) -> None:
-    """End a round that no worker could be told of."""
-    waiting = DraftRound.objects.filter(pk=round_id, state=DraftRound.State.WAITING)
-    _end(waiting, state=DraftRound.State.FAILED, problem=UNREACHED)
-
-
-def work_on_round(round_id: int) -> None:
-    """Ask the model and end the round. One that ended meanwhile (lost, submitted) stays as it is."""
-    waiting = DraftRound.objects.filter(pk=round_id, state=DraftRound.State.WAITING)
-    each = waiting.select_related("assignment__item__study").first()
+def work_on_round(job: Job) -> None:
+    """Ask the model and end the job's round. One that ended meanwhile stays as it is, and nobody is asked for it."""
+    rounds = DraftRound.objects.select_related("assignment__item__study")
+    each = rounds.filter(job=job, state=DraftRound.State.WAITING).first()
     if each is None:
+        finish_job(job, message="The participant did not wait for it.")
         return
     item = each.assignment.item
     found = find_reviser(item)
+    ended: dict[str, Any]
     try:
         if found is None:
             raise RevisionFailed(gettext_noop("No model is available in this study any more."))
         after = found[0].revise(item, each.before, each.instruction)
     except RevisionFailed as failed:
-        _end(waiting, state=DraftRound.State.FAILED, problem=str(failed)[:300])
+        ended = {"state": DraftRound.State.FAILED, "problem": str(failed)[:300]}
     except Exception:
-        logger.exception("Round %s of assignment %s broke off", each.number, each.assignment_id)
-        _end(waiting, state=DraftRound.State.FAILED, problem=BROKE)
+        _end(each, state=DraftRound.State.FAILED, problem=BROKE)
+        raise
     else:
         known = inherit_origins(each.number, each.before, after)
-        _end(waiting, state=DraftRound.State.DONE, after=known, model=found[1][:200])
+        ended = {"state": DraftRound.State.DONE, "after": known, "model": found[1][:200]}
+    with transaction.atomic():
+        _end(each, **ended)
+        # A worker that was given up meanwhile ends nothing: this is where it hears of it.
+        finish_job(job, message=str(ended.get("problem", "The model has answered.")))
 
 
-def _end(waiting: QuerySet[DraftRound], **fields: Any) -> None:
-    waiting.update(answered_at=timezone.now(), **fields)
+def _end(waiting: DraftRound, **fields: Any) -> None:
+    """End a round that still waits."""
+    still = DraftRound.objects.filter(pk=waiting.pk, state=DraftRound.State.WAITING)
+    still.update(answered_at=timezone.now(), **fields)

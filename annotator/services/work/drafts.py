@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotator.models import Assignment, AssignmentState
 from annotator.services.slots.claim import extend_lease, lease_end
 from annotator.services.work.submit import UNFINISHED, lock_assignment
-from evaluation.forms import merge_drafts
+from evaluation.forms.input.draft_merge import merge_drafts
 
 # In bytes of a request: well above thirty entries of the length that one may have.
 MAX_DRAFT = 1_000_000

@@ -10,7 +10,7 @@ from annotator.services.slots.replacements import replace_excluded
 from annotator.services.slots.returns import return_item
 from annotator.services.work.progress import finish
 from annotator.services.work.submit import UNFINISHED, lock_participant
-from evaluation.services import AlreadyExcluded, exclude
+from evaluation.services.exclusions import AlreadyExcluded, exclude
 
 MAX_COMMENTS = 5_000
 

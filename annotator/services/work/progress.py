@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step
-from annotator.selectors import next_release
+from annotator.selectors.slots import next_release
 from annotator.services.slots.claim import claim_slot
 from annotator.services.slots.in_play import bring_back
 from evaluation import design

@@ -13,7 +13,8 @@ from annotator.services.work.submit import NotYours, get_assignment, lock_partic
 from evaluation.models import GoingBack, Role
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind
 from evaluation.protocols.entries.sets import trace_answer_origins
-from evaluation.services import load_answers, revise_judgment
+from evaluation.services.answers import load_answers
+from evaluation.services.judgments import revise_judgment
 
 
 class CannotRevise(Exception):

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, Participant, Step
-from annotator.selectors import last_skipped
+from annotator.selectors.participants import last_skipped
 from annotator.services.slots.claim import release_slot
 from annotator.services.slots.returns import reserve_again, restore_returned, return_item
 from annotator.services.work.progress import advance, enter_step
@@ -21,7 +21,7 @@ from annotator.services.work.submit import (
     submitted_before,
 )
 from evaluation.models import ItemFlag, Judgment, Outcome, Role
-from evaluation.services import JudgmentInput, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments
 
 
 class CannotSkip(Exception):

@@ -21,7 +21,7 @@ from annotator.models import (
     SlotState,
     Step,
 )
-from annotator.selectors import PERSON, columns_of, count_submitted, rounds_as_trace
+from annotator.selectors.participants import PERSON, columns_of, count_submitted, rounds_as_trace
 from annotator.services.slots.in_play import note_filled
 from annotator.services.slots.returns import restore_returned
 from annotator.services.work.progress import (
@@ -33,13 +33,13 @@ from annotator.services.work.progress import (
     next_step,
 )
 from evaluation.database.compiled_queries import CompiledSelect, CompiledUpdate, field_of
-from evaluation.forms import SCREEN_TRACE, ScreenRecord, read_screen
+from evaluation.forms.input.screen_record import SCREEN_TRACE, ScreenRecord, read_screen
 from evaluation.models import Role
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.answers.parts import response_parts
 from evaluation.protocols.answers.trace import Trace, possible_moves
 from evaluation.protocols.entries.sets import revision_origins, trace_answer_origins
-from evaluation.services import JudgmentInput, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments
 
 # What can still be submitted.
 UNFINISHED = (AssignmentState.RESERVED, AssignmentState.EXPIRED)
@@ -54,7 +54,7 @@ class AlreadyDone(Exception):
 
 
 def get_assignment(token: str, assignment_id: uuid.UUID) -> Assignment:
-    """The participant's assignment with everything that submitting reads, in one query; NotYours otherwise."""
+    """The participant's assignment with everything that its pages read, in one query; NotYours otherwise."""
     try:
         found: Assignment = _with_everything().get(pk=assignment_id, participant__token=token)
     except Assignment.DoesNotExist:
@@ -105,6 +105,7 @@ def submit(
             _advance(assignment, now, was_late=was_late or assignment.surplus, was_skipped=was_skipped)
             return assignment
     except AlreadyDone:
+        # Outside of the transaction, which took everything back: a fill of the place among it.
         finished = get_assignment(token, assignment_id)
         finished.was_done = True
         return finished
@@ -199,6 +200,7 @@ def _record(
     visible_ms: int | None,
     trace: dict[str, Any],
 ) -> None:
+    # The place first: whether the judgment counts is part of what is recorded, and sealed with it.
     surplus = not _fill_slot(assignment)
     # An item that was skipped and taken back has a judgment already, which says so and is replaced.
     is_new = assignment.judgment_id is None
@@ -216,6 +218,7 @@ def _record(
                 rater_id=assignment.participant.rater_id,
                 item_id=assignment.item_id,
                 revision_id=assignment.participant.revision_id,
+                # Of a qualification that may be tried again, the attempt; otherwise 0.
                 replicate=assignment.attempt,
                 answers=answers,
                 shown=assignment.order,
@@ -244,6 +247,7 @@ def _fill_slot(assignment: Assignment) -> bool:
 
     The place is locked before the assignment, as claiming does it, so the two can't wait for each other.
     """
+    # Training, qualification and checks have no places: nobody else can have taken theirs.
     if assignment.slot_id is None:
         return True
     fill = FILL_LATE if assignment.state == AssignmentState.EXPIRED else FILL
@@ -287,6 +291,7 @@ def _end(assignment: Assignment, state: AssignmentState, now: datetime) -> None:
 
 
 def _ending(assignment: uuid.UUID, **changes: Any) -> tuple[QuerySet[Assignment], dict[str, Any]]:
+    # The draft is what a page that is loaded again shows; from now on the judgment has the answers.
     return Assignment.objects.filter(pk=assignment, state__in=UNFINISHED), {**changes, "draft": {}}
 
 
@@ -309,6 +314,7 @@ def _advance(assignment: Assignment, now: datetime, *, was_late: bool, was_skipp
     if role == Role.ATTENTION and not assignment.passed and _fails(participant):
         finish(participant, ParticipantOutcome.FAILED_ATTENTION)
         return
+    # While this one had run out they may have been given another: nobody has two before them.
     if was_late and has_assignment(participant):
         return
     before = submitted_before(assignment)

@@ -19,9 +19,9 @@ from annotator.models import Assignment, Participant
 from annotator.panels.platforms import Departure
 from annotator.panels.platforms.addresses import origin_of
 from annotator.panels.services.arrivals import frame_origins
-from annotator.selectors import get_participant, get_present
+from annotator.selectors.participants import get_participant, get_present
 from annotator.services.work.submit import NotYours
-from evaluation.forms import language_of
+from evaluation.forms.language import language_of
 from evaluation.models import Language, Study
 
 View = Callable[..., HttpResponse]

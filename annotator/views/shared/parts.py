@@ -4,20 +4,21 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from django.utils import formats
 from django.utils.translation import gettext, ngettext
 
 from annotator.models import ParticipantOutcome
 from annotator.panels.platforms import Departure, Platform
-from annotator.selectors import count_with_checks
+from annotator.selectors.quota import count_with_checks
 from annotator.services.admission.entry import consent_version
 from annotator.services.work.leave import MAX_COMMENTS
+from annotator.views.shared.money import money_text
 from annotator.views.shared.texts import LINK_STOPPED, LINK_TODO, OUTCOMES, STEP_LABELS, Words
-from evaluation.forms import build_feedback, build_screen
+from evaluation.forms.feedback import build_feedback
+from evaluation.forms.screen import build_screen
 from evaluation.models import Role, Study
 from evaluation.protocols import AnswersInvalid, AnswerValue, Problem, Protocol
 from evaluation.protocols.base import Data, Spec, Stimulus, sees_context
-from evaluation.rendering import render_markdown
+from evaluation.rendering.markdown import render_markdown
 
 
 @lru_cache(maxsize=512)
@@ -38,7 +39,7 @@ def about_study(study: Study, spec: Spec, items: int) -> dict[str, Any]:
         (gettext("Items"), ngettext("up to %(n)s", "up to %(n)s", shown) % {"n": shown}),
     ]
     if study.pay is not None:
-        facts.append((gettext("Pay"), f"{formats.number_format(study.pay)} {study.currency}"))
+        facts.append((gettext("Pay"), money_text(study.pay, study.currency)))
     return {
         "html": rendered(texts.get("about", "")),
         "checks": list(_checks(spec["steps"])),

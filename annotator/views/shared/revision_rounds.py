@@ -10,7 +10,7 @@ from annotator.services.work.draft_rounds import (
     rounds_of,
 )
 from annotator.views.rounds import round_record
-from evaluation.forms import ModelRevisions
+from evaluation.forms.entry_shapes import ModelRevisions
 from evaluation.protocols import Kind
 
 

@@ -12,7 +12,8 @@ from django.utils.translation import gettext
 from annotator.models import Assignment, Participant, Step
 from annotator.panels.platforms import get_platform
 from annotator.panels.services.arrivals import departure_of
-from annotator.selectors import last_skipped, last_submitted, next_release
+from annotator.selectors.participants import last_skipped, last_submitted
+from annotator.selectors.slots import next_release
 from annotator.services.slots.claim import lease_end
 from annotator.services.work.revision import answers_on_record, revision_of
 from annotator.services.work.skip import may_be_skipped, skips_allowed, skips_left
@@ -38,16 +39,11 @@ from annotator.views.shared.texts import (
     REFUSED,
 )
 from evaluation import design
-from evaluation.forms import (
-    INSTRUCTION,
-    SCREEN,
-    VISIBLE_MS,
-    answers_as_data,
-    build_screen,
-    held_fields,
-    read_fields,
-    read_trace,
-)
+from evaluation.forms.input.draft_merge import held_fields
+from evaluation.forms.input.posted_fields import INSTRUCTION, VISIBLE_MS, read_fields, read_trace
+from evaluation.forms.input.recorded_answers import answers_as_data
+from evaluation.forms.input.screen_record import SCREEN
+from evaluation.forms.screen import build_screen
 from evaluation.models import GoingBack, Item, Role, Status, Study
 from evaluation.protocols.base import Data
 

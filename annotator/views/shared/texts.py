@@ -166,4 +166,12 @@ NO_ID: tuple[Words, Words] = (
     gettext_lazy("This link is incomplete"),
     gettext_lazy("It does not say who you are, so you could not be paid or credited."),
 )
+# And with what the platform was to replace by it.
+PLACEHOLDER: tuple[Words, Words] = (
+    gettext_lazy("This link does not say who you are"),
+    gettext_lazy(
+        "In the place of your id it holds a placeholder, which was never filled in, so you could not be paid or "
+        "credited."
+    ),
+)
 NO_ID_TODO: Words = gettext_lazy("Please open the study again from where you found it.")

@@ -23,7 +23,7 @@ from annotator.views.walkthrough.state import WalkState
 from annotator.views.walkthrough.stations import END
 from annotator.views.walkthrough.walk import Walk
 from annotator.views.walkthrough.walked_study import CannotShow, WalkedItem
-from evaluation.forms import LOOK, read_fields
+from evaluation.forms.input.posted_fields import LOOK, read_fields
 from evaluation.models import Role
 from evaluation.protocols import AnswersInvalid, AnswerValue
 

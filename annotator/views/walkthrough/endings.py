@@ -7,7 +7,7 @@ from annotator.panels.platforms import Departure, Platform, Settings, get_platfo
 from annotator.panels.platforms.addresses import origin_of
 from annotator.panels.services.arrivals import code_for
 from annotator.panels.services.panel_settings import panel_of
-from annotator.panels.services.study_draft import CODE_TYPES
+from annotator.panels.services.study_draft import RETURN_REASONS
 from evaluation.models import Study
 
 HIDDEN_CODE = "••••••"
@@ -41,9 +41,8 @@ def consequences(platform: Platform, outcome: str, leave: Departure, *, sees_cod
         yield "The participant enters the code where they found the study."
     else:
         yield "The study has no code for this outcome, and nothing leads back."
-    if platform.has_api and leave.code and outcome in CODE_TYPES:
-        _, reason = CODE_TYPES[ParticipantOutcome(outcome)]
-        if reason:
+    if platform.api is not None and leave.code and outcome in RETURN_REASONS:
+        if reason := RETURN_REASONS[outcome]:
             yield f"With this code {platform.label} asks them to return the submission: “{reason}”"
         else:
             yield f"With this code the submission waits on {platform.label} for your review."

@@ -28,7 +28,9 @@ from annotator.views.walkthrough.stations import END, TURNED_AWAY
 from annotator.views.walkthrough.walk import Walk
 from annotator.views.walkthrough.walked_study import CannotShow, WalkedItem
 from evaluation import design
-from evaluation.forms import build_screen, held_fields, read_fields, read_trace
+from evaluation.forms.input.draft_merge import held_fields
+from evaluation.forms.input.posted_fields import read_fields, read_trace
+from evaluation.forms.screen import build_screen
 from evaluation.protocols import AnswerValue, Problem
 
 Fields = Mapping[str, str]

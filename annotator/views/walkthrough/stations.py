@@ -8,7 +8,7 @@ from annotator.panels.platforms.endings import AWAY
 from annotator.views.shared.texts import AWAY as AWAY_TEXTS
 from annotator.views.walkthrough.walked_study import WalkedStudy
 from evaluation.models import Status
-from evaluation.services import launch_cautions, launch_problems
+from evaluation.services.studies.launch import launch_cautions, launch_problems
 
 END, TURNED_AWAY = "end-", "away-"
 WAY, ENDS, DOOR = "The way", "End pages", "Turned away at the door"

@@ -23,7 +23,7 @@ from annotator.views.walkthrough.state import WalkState, read_state
 from annotator.views.walkthrough.walk import Walk
 from annotator.views.walkthrough.walked_study import WalkedStudy
 from evaluation.database.reads import reads_only
-from evaluation.forms import in_language_of
+from evaluation.forms.language import in_language_of
 from evaluation.models import Study
 from evaluation.permissions import RIGHTS, get_study_for
 

@@ -12,10 +12,10 @@ from evaluation import design
 from evaluation.demo.items import demo_items
 from evaluation.models import ArmPer, Item, OncePer, Role, Study
 from evaluation.protocols import Protocol
-from evaluation.rendering import PAGE_SECONDS, RenderBox, render_markdown
-from evaluation.services import freeze_item
+from evaluation.rendering.box import PAGE_SECONDS, RenderBox
+from evaluation.rendering.markdown import render_markdown
 from evaluation.services.studies.compilation import ResponseRenderer, compile_spec
-from evaluation.services.studies.freeze import select_parts
+from evaluation.services.studies.freeze import freeze_item, select_parts
 
 # Of practice, qualification and checks; nobody walks through more.
 MOST = 50

@@ -11,7 +11,8 @@ from evaluation.admin.design.sample import NothingToShow, Sample, sample_choices
 from evaluation.admin.design.unsaved import UnsavedDraft
 from evaluation.admin.preview import around_screen
 from evaluation.extension import NoPrompt, PagePreview, PromptPreview, extensions
-from evaluation.forms import build_screen, in_language_of
+from evaluation.forms.language import in_language_of
+from evaluation.forms.screen import build_screen
 from evaluation.models import Study
 
 ITEM = "item"

@@ -7,15 +7,15 @@ from evaluation.admin.design.shares import said_share
 from evaluation.admin.study.forms import SHOWN, TEXTS
 from evaluation.admin.study.question_options import OVERS
 from evaluation.admin.study.rules import CODES, StepsForm
-from evaluation.forms import language_of
+from evaluation.forms.language import language_of
 from evaluation.models import ArmPer, Item, Language, OncePer, RenderAs, Role, Study
 from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols import Kind, Over, QuestionSpec, get_protocol
 from evaluation.protocols.attributes import attributes_of
-from evaluation.protocols.base import Spec, option_key
+from evaluation.protocols.base import TIE, Spec, option_key
 from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.requirements.needs import Needs, read_needs
-from evaluation.rendering import render_markdown
+from evaluation.rendering.markdown import render_markdown
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.stopping import StoppingRule
 
@@ -80,13 +80,15 @@ def _answered(question: QuestionSpec) -> str:
         case Kind.SCALE:
             return _scale(question)
         case Kind.PREFERENCE:
-            tie = ", or a tie" if question.ties else ", without ties"
+            tie = {(): ", without ties", (TIE,): ", or a tie"}.get(
+                question.tie_values, ", both are good, or both are bad"
+            )
             graded = f", by how much on {question.form['points']} points" if question.grades else ""
             return f"The best of the responses{tie}{graded}"
         case Kind.CHECKLIST if question.is_flag:
             return "One box to tick"
         case Kind.CHECKLIST if question.over == Over.CHOICE:
-            return f"Any of {len(question.choices)} choices"
+            return f"Any of {len(question.choices)} choices{', or none' if question.offers_none else ''}"
         case Kind.CHECKLIST:
             return "Yes or no"
         case Kind.RANKING:
@@ -94,7 +96,7 @@ def _answered(question: QuestionSpec) -> str:
         case Kind.CHOICE:
             return f"One of {len(question.choices)} choices"
         case Kind.TEXT:
-            return "Text"
+            return f"Text of at least {question.least} characters" if question.least else "Text"
         case Kind.ENTRIES:
             return "Condition-answer-citation entries"
     return str(question.kind).capitalize()

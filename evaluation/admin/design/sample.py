@@ -7,10 +7,9 @@ from typing import Any
 from evaluation.demo.sample_items import sample_item
 from evaluation.models import Arm, Item, Role, Study
 from evaluation.protocols.base import Spec
-from evaluation.rendering import PAGE_SECONDS, RenderBox
-from evaluation.services import freeze_item
+from evaluation.rendering.box import PAGE_SECONDS, RenderBox
 from evaluation.services.studies.compilation import ResponseRenderer
-from evaluation.services.studies.freeze import select_parts
+from evaluation.services.studies.freeze import freeze_item, select_parts
 
 MOST = 50
 

@@ -20,6 +20,7 @@ from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.tables.source import arms_of
 from evaluation.dumps.tables.template import SUFFIXES, template_rows, write_template
 from evaluation.extension import StudyFile, extensions
+from evaluation.job_kinds import EXPORT, IMPORT, SCORES
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.jobs import new_file_name, store_upload
@@ -76,7 +77,7 @@ def scores(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         parameters = {name: form.cleaned_data[name] for name in ("judge", "name", "direction", "low", "high")}
         response = _begin_import(
-            request, form, kind=Job.Kind.SCORES, slug=study.slug, study=study, parameters=parameters
+            request, form, kind=SCORES.key, slug=study.slug, study=study, parameters=parameters
         )
         if response is not None:
             return response
@@ -92,7 +93,7 @@ def scores(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _begin_import(
-    request: HttpRequest, form: forms.Form, *, kind: Job.Kind = Job.Kind.IMPORT, **job: Any
+    request: HttpRequest, form: forms.Form, *, kind: str = IMPORT.key, **job: Any
 ) -> HttpResponse | None:
     """Begin the job and redirect to its page, or to that of a table's map; None, with the reasons in the form, if it
     can't begin."""
@@ -103,13 +104,13 @@ def _begin_import(
         form.add_error(None, str(refused))
         return None
     try:
-        if kind == Job.Kind.IMPORT and (opens := _study_file(kept)):
+        if kind == IMPORT.key and (opens := _study_file(kept)):
             job["parameters"] = _opening(job, *opens)
-        elif kind == Job.Kind.IMPORT:
+        elif kind == IMPORT.key:
             table = {"parameters": job.get("parameters", {}), "study": job.get("study")}
             if (mapping := stage(request, kept, file.name, **table)) is not None:
                 return mapping
-        if kind == Job.Kind.IMPORT and not job.get("study") and (taken := slug_problem(job["slug"])):
+        if kind == IMPORT.key and not job.get("study") and (taken := slug_problem(job["slug"])):
             raise Refused(taken)
         return queue_job(request, kind=kind, file=kept, file_name=file.name, **job)
     except Refused as refused:
@@ -168,7 +169,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
         "title": "Exports",
         "error": error,
         "formats": [(each.key, each.label, each.about) for each in formats_of(study)],
-        "jobs": Job.objects.filter(study=study, kind=Job.Kind.EXPORT).select_related("by")[:20],
+        "jobs": Job.objects.filter(study=study, kind=EXPORT.key).select_related("by")[:20],
         "days": settings.ASSAY_JOB_FILE_DAYS,
         "judgments": study.judgments.exists(),
         "slug": study.slug,
@@ -184,7 +185,7 @@ def _begin_export(request: HttpRequest, study: Study, format: str) -> HttpRespon
     refuse_in_rehearsal(study, NEVER_EXPORTED)
     return queue_job(
         request,
-        kind=Job.Kind.EXPORT,
+        kind=EXPORT.key,
         slug=study.slug,
         study=study,
         parameters={"format": format},

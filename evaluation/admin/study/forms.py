@@ -18,7 +18,7 @@ from evaluation.models import ArmPer, Attribute, Language, OncePer, Question, St
 from evaluation.protocols import PROTOCOLS, Kind, Shown
 from evaluation.protocols.attributes import find_attribute_problems
 from evaluation.protocols.kinds import KINDS
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from evaluation.stopping import NO_STOPPING_WITH_SAMPLE
 
 ARMS: dict[str, tuple[str, Any]] = {

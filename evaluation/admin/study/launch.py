@@ -11,10 +11,14 @@ from django.urls import reverse
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page, workbench_url
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.launch_design import frozen_items, study_design
+from evaluation.counting import counted
 from evaluation.extension import Advice, extensions
+from evaluation.job_kinds import LAUNCH
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import (
+from evaluation.services.history import log_action
+from evaluation.services.jobs import begin_job
+from evaluation.services.studies.launch import (
     close_study,
     launch_advice,
     launch_cautions,
@@ -23,8 +27,6 @@ from evaluation.services import (
     pause_study,
     resume_study,
 )
-from evaluation.services.history import log_action
-from evaluation.services.jobs import begin_job
 from evaluation.tasks import enqueue_job
 
 
@@ -64,7 +66,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
             problems = refused.problems
     if study.status == Status.DRAFT and not problems:
         problems = launch_problems(study)
-    job = Job.objects.filter(study=study, kind=Job.Kind.LAUNCH).first()
+    job = Job.objects.filter(study=study, kind=LAUNCH.key).first()
     design = study_design(study)
     context: dict[str, Any] = {
         "title": "Launch",
@@ -88,29 +90,27 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
 def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     n = study.items.count()
     if n <= settings.ASSAY_LAUNCH_INLINE_ITEMS:
-        launch_study(study)
-        log_action(study=study, by=request.user, message=f"Launched with {n:,} items.")
+        launch_study(study, by=request.user)
         messages.success(request, f"{study.title} is live.")
         return HttpResponseRedirect(workbench_url(study))
     if problems := launch_problems(study):
         raise Refused(*problems)
     if study.status != Status.DRAFT:
         raise WrongState(f"Only a draft can be launched; this study is {study.status}.")
-    job = begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=request.user)
-    log_action(study=study, by=request.user, message=f"Started to launch {n:,} items.")
+    job = begin_job(kind=LAUNCH.key, slug=study.slug, study=study, by=request.user)
+    log_action(study=study, by=request.user, message=f"Started to launch {counted(n, 'item')}.")
     enqueue_job(job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
 
 def _move(request: HttpRequest, study: Study, **act: Any) -> HttpResponse:
-    move, said = act.pop("move"), act.pop("said")
+    move = act.pop("move")
 
     def do(data: dict[str, Any]) -> str:
-        move(study)
-        return str(said)
+        return str(move(study, by=request.user, reason=data["reason"]))
 
-    back = workbench_url(study)
-    return confirmation_page(request, study, ConfirmedAction(do=do, back=back, **act), tab="workbench")
+    action = ConfirmedAction(do=do, back=workbench_url(study), logs_itself=True, **act)
+    return confirmation_page(request, study, action, tab="workbench")
 
 
 @study_page("write", methods=FORM)
@@ -119,9 +119,7 @@ def pause(request: HttpRequest, study: Study) -> HttpResponse:
         "No new items are assigned until you resume. Participants can finish the item they have, and "
         "nothing is lost."
     )
-    return _move(
-        request, study, title="Pause the study", text=text, button="Pause", move=pause_study, said="Paused."
-    )
+    return _move(request, study, title="Pause the study", text=text, button="Pause", move=pause_study)
 
 
 @study_page("write", methods=FORM)
@@ -134,7 +132,6 @@ def resume(request: HttpRequest, study: Study) -> HttpResponse:
         button="Resume",
         form=OptionalReasonForm,
         move=resume_study,
-        said="Resumed.",
     )
 
 
@@ -149,5 +146,4 @@ def close(request: HttpRequest, study: Study) -> HttpResponse:
         button="Close it",
         danger=True,
         move=close_study,
-        said="Closed.",
     )

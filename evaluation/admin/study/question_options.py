@@ -10,9 +10,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from evaluation.protocols import Kind, Over, QuestionSpec
-from evaluation.protocols.base import ABOUT, FORM, default_over, option_key
+from evaluation.protocols.base import ABOUT, BOTH_BAD, BOTH_GOOD, FORM, TIE, default_over, option_key
 from evaluation.protocols.kinds import KINDS
-from evaluation.protocols.requirements.questions import find_question_problems
+from evaluation.protocols.requirements.questions import SHORT_TEXT, find_question_problems
 
 OVERS = {
     Over.ITEM: "the whole item, once",
@@ -43,6 +43,7 @@ NEW_FORMS: dict[str, dict[str, Any]] = {
     Kind.SCALE: {"over": "response", "low": 1, "high": 5},
     Kind.CHOICE: {"choices": ["a", "b"]},
     Kind.RANKING: {"ties": False},
+    Kind.TEXT: {"least": SHORT_TEXT},
 }
 Options = dict[str, Any]
 
@@ -107,6 +108,9 @@ def grade_part(number: int) -> OptionPart:
 
 def tick_part(key: str, label: str) -> OptionPart:
     return form_part(key, label, lambda: forms.BooleanField(required=False), False)
+
+
+FOUR_WAY = tick_part("both_bad", "“Both are bad” apart from “both are good”")
 
 
 class NumberField(forms.FloatField):
@@ -199,7 +203,12 @@ CHOICES = OptionPart(f"Choices: {LINES}", _prose(6), _read_choices, _write_choic
 OWN_CHOICES = OptionPart(
     f"If asked of its own choices: {LINES}", _prose(6), _read_choices, _write_some_choices
 )
-TIE = label_part("tie", "Label of the tie")
+TIE_LABEL = label_part(TIE, "Label of the tie")
+# Beside “both are bad”, a tie says that both are good.
+FOUR_WAY_LABELS = (
+    label_part(BOTH_GOOD, "Label of “both are good”"),
+    label_part(BOTH_BAD, "Label of “both are bad”"),
+)
 GRADED = [("", "which one is better"), *((points, f"by how much, {points} points") for points in (5, 7))]
 GRADES = form_part(
     "points",
@@ -212,7 +221,16 @@ DIRECTION = form_part(
     "Better end, without an ideal",
     lambda: forms.ChoiceField(choices=BETTER, required=False),
 )
+LEAST = number_part("least", "Fewest characters, where it must be answered (0: any number)")
+OFFERS_NONE = tick_part("none", "Offer “None of these”, to be ticked where nothing else is")
 YES_NO = (label_part("1", "Label of yes"), label_part("0", "Label of no"))
+
+
+def _tie_labels(form: Mapping[str, Any]) -> tuple[OptionPart, ...]:
+    """Where ties are ruled out, there is nothing to label."""
+    if form.get("ties") is False:
+        return ()
+    return FOUR_WAY_LABELS if form.get("both_bad") else (TIE_LABEL,)
 
 
 def parts_of_kind(kind: str, before: Options) -> tuple[OptionPart, ...]:
@@ -220,13 +238,13 @@ def parts_of_kind(kind: str, before: Options) -> tuple[OptionPart, ...]:
     form = before.get(FORM) or {}
     match kind:
         case Kind.PREFERENCE:
-            # Where ties are ruled out, there is nothing to label.
-            ties = () if form.get("ties") is False else (TIE,)
             return (
-                *ties,
+                *_tie_labels(form),
                 GRADES,
                 *(grade_part(number) for number in range(1, form.get("points", 1) // 2 + 1)),
                 over_part(kind),
+                # Ties that are one of several grades are not divided.
+                *(() if form.get("ties") is False or form.get("points") else (FOUR_WAY,)),
             )
         case Kind.SCALE:
             limits = (
@@ -238,12 +256,14 @@ def parts_of_kind(kind: str, before: Options) -> tuple[OptionPart, ...]:
             return (over_part(Kind.SCALE), *(number_part(*each) for each in limits), POINTS, DIRECTION)
         case Kind.CHECKLIST:
             if form.get("over") == Over.CHOICE:
-                return (CHOICES,)
+                return (CHOICES, OFFERS_NONE)
             return (*YES_NO, over_part(Kind.CHECKLIST), tick_part("flag", "A single checkbox"))
         case Kind.CHOICE:
             return (CHOICES, over_part(kind))
         case Kind.RANKING:
             return (tick_part("ties", "Allow ties"),)
+        case Kind.TEXT:
+            return (LEAST, over_part(kind))
         case _:
             return (over_part(kind),) if len(KINDS[kind].overs) > 1 else ()
 
@@ -380,7 +400,9 @@ def _new_options(kind: str) -> Options:
 def wording(question: Mapping[str, Any]) -> dict[str, str]:
     """The labels and meanings of a compiled question that a revision may change, each with what it is called."""
     called = {
-        "tie": "label of the tie",
+        TIE: "label of the tie",
+        BOTH_GOOD: "label of “both are good”",
+        BOTH_BAD: "label of “both are bad”",
         **({"1": "label of yes", "0": "label of no"} if question["kind"] == Kind.CHECKLIST else {}),
         **(
             {str(n): f"words for grade {n}" for n in (1, 2, 3)} if question["kind"] == Kind.PREFERENCE else {}

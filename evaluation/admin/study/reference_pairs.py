@@ -23,7 +23,7 @@ def pair_references(request: HttpRequest, study: Study) -> HttpResponse:
         raise PermissionDenied("Only a pairwise draft whose queries have references can be paired with them.")
 
     def do(data: dict[str, Any]) -> str:
-        return f"Added {add_reference_pairs(study)}"
+        return f"Added {add_reference_pairs(study, by=request.user, reason=data['reason'])}"
 
     act = ConfirmedAction(
         title="Pair with the reference",
@@ -32,5 +32,6 @@ def pair_references(request: HttpRequest, study: Study) -> HttpResponse:
         form=OptionalReasonForm,
         do=do,
         back=workbench_url(study),
+        logs_itself=True,
     )
     return confirmation_page(request, study, act, tab="workbench")

@@ -8,7 +8,8 @@ from django.urls import reverse
 
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page, workbench_url
 from evaluation.admin.rights import FORM, study_page
-from evaluation.models import Job, Status, Study
+from evaluation.job_kinds import REHEARSAL
+from evaluation.models import Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.jobs import begin_job
@@ -47,7 +48,7 @@ def rehearse(request: HttpRequest, study: Study) -> HttpResponse:
         try:
             check_request(study, form.cleaned_data)
             job = begin_job(
-                kind=Job.Kind.REHEARSAL,
+                kind=REHEARSAL.key,
                 slug=study.slug,
                 study=study,
                 by=request.user,
@@ -79,7 +80,7 @@ def delete(request: HttpRequest, study: Study) -> HttpResponse:
     back = workbench_url(draft or study)
 
     def do(data: dict[str, Any]) -> str:
-        delete_rehearsal(study)
+        delete_rehearsal(study, by=request.user, reason=data["reason"])
         return f"{study.title} was deleted with all that was simulated."
 
     if draft is None:

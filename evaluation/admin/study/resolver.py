@@ -3,14 +3,12 @@
 from typing import Any
 
 from django import forms
-from django.contrib.admin.models import ADDITION
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, workbench_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
-from evaluation.services.history import log_action
 from evaluation.services.studies.resolver import derive_resolver, has_entries
 
 TEXT = (
@@ -44,9 +42,8 @@ def resolve(request: HttpRequest, study: Study) -> HttpResponse:
     made: list[Study] = []
 
     def do(data: dict[str, Any]) -> str:
-        derived = derive_resolver(study, slug=data["slug"], title=data["title"])
-        log_action(
-            study=derived.study, by=request.user, message=f"Derived from {study.title}.", flag=ADDITION
+        derived = derive_resolver(
+            study, slug=data["slug"], title=data["title"], by=request.user, reason=data["reason"]
         )
         made.append(derived.study)
         return f"Derived the resolver's study. {derived}"
@@ -60,5 +57,6 @@ def resolve(request: HttpRequest, study: Study) -> HttpResponse:
         do=do,
         back=workbench_url(study),
         then=lambda: workbench_url(made[0]),
+        logs_itself=True,
     )
     return confirmation_page(request, study, act, tab="workbench")

@@ -18,8 +18,7 @@ from evaluation.admin.study.rules import StepsForm
 from evaluation.canonical import canonical_hash
 from evaluation.models import Status, Study
 from evaluation.refusals import Refused
-from evaluation.services import Change, plan_revision, revise_study
-from evaluation.services.history import log_action
+from evaluation.services.studies.revision import Change, plan_revision, revise_study
 
 
 class RevisionForm(StepsForm):
@@ -143,10 +142,13 @@ def revise(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _revise(request: HttpRequest, study: Study, form: RevisionForm, changes: dict[str, Any]) -> HttpResponse:
-    revision = revise_study(study=study, changes=changes, by=request.user)
-    said = f"Revision {revision.number} is what new participants get from now on."
-    log_action(study=study, by=request.user, message=f"{said} Reason: {form.cleaned_data['reason']}")
-    messages.success(request, f"{said} Participants at work finish with theirs.")
+    reason = form.cleaned_data["reason"]
+    revision = revise_study(study=study, changes=changes, by=request.user, reason=reason)
+    messages.success(
+        request,
+        f"Revision {revision.number} is what new participants get from now on. Participants at work finish with "
+        "theirs.",
+    )
     return HttpResponseRedirect(workbench_url(study))
 
 

@@ -41,11 +41,11 @@ from evaluation.admin.study import (
     workbench,
 )
 from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, StudyForm
-from evaluation.admin.study.making import additions, derivation, duplicate
+from evaluation.admin.study.making import additions, derivation, duplicate, pooling
 from evaluation.admin.study.rules import codes_lock_reason
 from evaluation.models import Language, Status, Study
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import add_arms, create_study
+from evaluation.services.studies.creation import add_arms, create_study
 from evaluation.services.studies.drafts import delete_draft, lock_draft
 from evaluation.services.studies.rehearsals import rehearsal_of
 
@@ -260,6 +260,7 @@ class StudyAdmin(StudyScopedAdmin):
             ("<int:pk>/revise/", "revise", revision.revise),
             ("<int:pk>/add-items/", "add_items", additions.add),
             ("<int:pk>/derive/", "derive", derivation.derive),
+            ("<int:pk>/pool/", "pool", pooling.pool),
             ("<int:pk>/duplicate/", "duplicate", duplicate.duplicate),
             ("<int:pk>/resolve/", "resolve", resolver.resolve),
             ("<int:pk>/pair-references/", "pair_references", reference_pairs.pair_references),

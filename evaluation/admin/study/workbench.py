@@ -5,24 +5,27 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from evaluation.admin.job_rights import listed_jobs
 from evaluation.admin.pages import page, walk_through_url, workbench_url
 from evaluation.admin.rights import has_right, study_page
 from evaluation.admin.study.launch import advice_for, cautions_for
 from evaluation.admin.study.launch_design import study_design
 from evaluation.admin.study.resolver import has_calibrations
 from evaluation.dumps.derive import derivations_of
+from evaluation.dumps.pooling import other_rounds
 from evaluation.extension import extensions
 from evaluation.facts import Fact
-from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
+from evaluation.models import Item, ItemFlag, Role, Status, Study
 from evaluation.permissions import studies_for
 from evaluation.selectors import (
     added_item_counts,
     count_items_of_people,
     counting_judgments,
-    left_out_counts,
+    left_out_by_kind,
+    left_out_in_words,
     standing_exclusions,
 )
-from evaluation.services import launch_problems
+from evaluation.services.studies.launch import launch_problems
 from evaluation.services.studies.reference_pairs import can_pair_references
 from evaluation.services.studies.rehearsals import rehearsal_of
 
@@ -36,7 +39,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
     problems = launch_problems(study) if draft else []
     rehearsal = rehearsal_of(study) if draft else None
     step = _next_step(study, problems, judged, rehearsal, may_own=has_right(request, "own", study.pk))
-    links = _action_links(study) if has_right(request, "write", study.pk) else []
+    links = _action_links(request, study) if has_right(request, "write", study.pk) else []
     context: dict[str, Any] = {
         "title": study.title,
         "hide_title": True,
@@ -61,7 +64,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
             for section in each.sections()
         ],
         "flags": _flags(study),
-        "jobs": Job.objects.filter(study=study).select_related("by")[:5],
+        "jobs": listed_jobs(study)[:5],
         "exclusions": standing_exclusions(study)
         .select_related("rater", "judgment__rater", "judgment__item", "by")
         .order_by("-pk")[:SHOWN],
@@ -93,12 +96,12 @@ def _facts(study: Study, judged: int) -> list[Fact]:
     items = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None).count()
     theirs = count_items_of_people(study)
     part = "" if study.human_sample is None else f" of the random part that people judge: {theirs:,} items"
-    left_out = left_out_counts(study)
-    reasons = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in left_out.items())
+    left_out = left_out_by_kind(study)
+    n_left_out = sum(sum(each.values()) for each in left_out.values())
     return [
         Fact("Items", f"{items:,}", f"{study.redundancy} judgments needed per item{part}"),
         Fact("Judgments", f"{judged:,}", f"of all raters; {theirs * study.redundancy:,} needed from people"),
-        Fact("Excluded", f"{sum(left_out.values()):,}", reasons or "all judgments are counted"),
+        Fact("Excluded", f"{n_left_out:,}", left_out_in_words(left_out) or "all judgments are counted"),
     ]
 
 
@@ -144,7 +147,7 @@ def _next_step(
     return "Closed.", *(("Open the report", report) if judged else ("", ""))
 
 
-def _action_links(study: Study) -> list[tuple[str, str]]:
+def _action_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     if study.is_rehearsal:
         return [("Delete the rehearsal", _url(study, "delete_rehearsal"))]
     scores = ("Import scores", "scores")
@@ -162,9 +165,11 @@ def _action_links(study: Study) -> list[tuple[str, str]]:
     resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()
     copy = (("Duplicate", "duplicate"),)
     derive = (("Derive a study", "derive"),) if derivations_of(study) else ()
+    pool = (("Pool with another round", "pool"),) if other_rounds(request.user, study).exists() else ()
     pair = (("Pair with the reference", "pair_references"),) if can_pair_references(study) else ()
     return [
-        (label, _url(study, name)) for label, name in (*names[study.status], *copy, *derive, *resolve, *pair)
+        (label, _url(study, name))
+        for label, name in (*names[study.status], *copy, *derive, *pool, *resolve, *pair)
     ]
 
 

@@ -97,6 +97,7 @@ class MapForm(forms.Form):
             sheet=data.get("sheet", self.sheet.sheet),
             protocol=data.get("protocol", self.table_map.protocol),
             arm=data.get("arm", ""),
+            single_dollars=self.table_map.single_dollars,
         )
 
 

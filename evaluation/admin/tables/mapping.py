@@ -23,20 +23,22 @@ from evaluation.admin.rights import FORM
 from evaluation.admin.tables.map_file import MapFileForm
 from evaluation.admin.tables.map_form import MapForm, NewStudyMapForm, slug_problem
 from evaluation.admin.tables.staging import mappable_job
+from evaluation.dumps.tables.formulas import FormulaNote, formula_notes
 from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.sample import ROWS, MapSample, first_items, sample
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.source import TableSource, arms_of, title_of
 from evaluation.dumps.tables.table_map import TableMap, absent_columns, complete_map, map_of_json
-from evaluation.forms import build_screen, in_language_of
-from evaluation.models import Job
+from evaluation.forms.language import in_language_of
+from evaluation.forms.screen import build_screen
+from evaluation.models import Job, RenderAs
 from evaluation.protocols import PROTOCOLS, Protocol
 from evaluation.refusals import Refused
-from evaluation.rendering import render_markdown
+from evaluation.rendering.markdown import render_markdown
 from evaluation.services.history import log_action
 from evaluation.services.jobs import discard_staged
-from evaluation.services.table_maps import change_map, confirm_map
+from evaluation.services.table_maps import change_map, confirm_map, show_dollars
 from evaluation.tasks import enqueue_job
 
 
@@ -72,7 +74,13 @@ class StagedTable:
         guessed = guess_map(
             self.sheet, PROTOCOLS[table_map.protocol] if table_map.protocol else self.protocol
         )
-        return replace(guessed, header=table_map.header)
+        return replace(guessed, header=table_map.header, single_dollars=table_map.single_dollars)
+
+    def formulas(self) -> list[FormulaNote]:
+        """Sentences on mathematics, by the study's rules or those of the one that the table makes."""
+        is_markdown = self.study is None or self.study.render_as == RenderAs.MARKDOWN
+        shown = self.map.single_dollars if self.study is None else self.study.single_dollars
+        return [*formula_notes(self.sheet, self.map, single_dollars=shown, is_markdown=is_markdown)]
 
     def source(self) -> TableSource:
         protocol = PROTOCOLS[self.study.protocol if self.study else self.map.protocol]
@@ -124,6 +132,10 @@ def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
     data = form.cleaned_data
     names: dict[str, Any] = {name: data[name] for name in ("title", "slug", "protocol") if name in data}
     try:
+        if (shown := request.POST.get("dollars")) and staged.study is not None:
+            show_dollars(staged.study, shown=shown == "1", by=request.user)
+        elif shown:
+            table_map = replace(table_map, single_dollars=shown == "1")
         if (table_map.sheet, table_map.header) != (staged.sheet.sheet, staged.map.header):
             table_map = staged.reread(table_map)
             change_map(job, {**job.parameters, **names, "map": table_map.as_json()})
@@ -194,6 +206,7 @@ def _page(
         "columns": list(form.rows()),
         "others": form.settings_fields(),
         "notices": staged.sheet.notices,
+        "formulas": staged.formulas(),
         "place": staged.sheet.place,
         "unit": staged.sheet.unit,
         "problems": [_where_and_what(each) for each in found.problems],

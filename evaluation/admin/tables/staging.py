@@ -12,6 +12,7 @@ from evaluation.admin.job_rights import job_for, may_begin
 from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.sample import ROWS
+from evaluation.job_kinds import IMPORT
 from evaluation.models import Job, Study
 from evaluation.services.table_maps import MAPPABLE, stage_table
 
@@ -22,7 +23,7 @@ def mappable_job(request: HttpRequest, pk: int) -> Job:
     if not may_begin(request, job):
         raise PermissionDenied("Viewers of this study can't import anything.")
     is_table = job.state == Job.State.STAGED or "map" in job.parameters
-    if job.kind != Job.Kind.IMPORT or job.state not in MAPPABLE or not is_table or not job.file:
+    if job.kind != IMPORT.key or job.state not in MAPPABLE or not is_table or not job.file:
         raise Http404
     return job
 

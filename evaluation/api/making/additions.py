@@ -17,7 +17,6 @@ from evaluation.dumps.imports.added_items import add_items, preview_items
 from evaluation.dumps.imports.new_system import AGAINST, NewSystemSource
 from evaluation.dumps.lines import Source, SourceLine, parse_line
 from evaluation.refusals import Refused, WrongState
-from evaluation.services.history import log_action
 
 MOST = 5_000
 
@@ -97,7 +96,7 @@ class StudyAdditions(StudyView):
             if data["preview"]:
                 addition = preview_items(source, self.study)
             else:
-                addition, revision = add_items(source, self.study, and_then=self._log)
+                addition, revision = add_items(source, self.study, by=request.user)
         except WrongState as wrong:
             raise Conflict(str(wrong), code="wrong_state") from None
         except Refused as refused:
@@ -111,9 +110,6 @@ class StudyAdditions(StudyView):
         if revision is None:
             return Response(AdditionSerializer(record).data)
         return Response(AdditionSerializer(record).data, status=status.HTTP_201_CREATED)
-
-    def _log(self, said: str) -> None:
-        log_action(study=self.study, by=self.request.user, message=said)
 
     def _source(self, data: dict[str, Any]) -> Source:
         try:

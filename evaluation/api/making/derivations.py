@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.admin.models import ADDITION
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -14,7 +13,6 @@ from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import BodyTextField, StrictSerializer
 from evaluation.dumps.derive import derivations_of, derive_study, plan_derivation
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE
 
 
@@ -96,9 +94,6 @@ class StudyDerivations(StudyView):
             plan = plan_derivation(self.study, data["kind"], data["options"], by=request.user)
             if not data["preview"]:
                 derived = derive_study(self.study, data["kind"], data["options"], by=request.user, **names)
-                log_action(
-                    study=derived, by=request.user, message=f"Derived from {self.study.title}.", flag=ADDITION
-                )
                 made = derived.slug
         except Refused as refused:
             raise Conflict(str(refused), code="refused") from None

@@ -1,6 +1,5 @@
 """Copies of a study."""
 
-from django.contrib.admin.models import ADDITION
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -11,9 +10,7 @@ from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import BodyTextField, StrictSerializer
 from evaluation.api.studies import StudySerializer, study_brief
 from evaluation.refusals import Refused
-from evaluation.services import duplicate_study
-from evaluation.services.history import log_action
-from evaluation.services.studies.duplication import EXTENTS, MAX_SLUG, MAX_TITLE
+from evaluation.services.studies.duplication import EXTENTS, MAX_SLUG, MAX_TITLE, duplicate_study
 
 
 class DuplicateSerializer(StrictSerializer):
@@ -41,5 +38,4 @@ class StudyDuplicates(StudyView):
             copy = duplicate_study(self.study, by=request.user, items=items, judges=judges, **data)
         except Refused as refused:
             raise Conflict(str(refused), code="refused") from None
-        log_action(study=copy, by=request.user, message=f"Copied from {self.study.title}.", flag=ADDITION)
         return Response(study_brief(copy, "owner", 0), status=status.HTTP_201_CREATED)

@@ -13,7 +13,6 @@ from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import StrictSerializer
 from evaluation.dumps.imports.queries import add_queries, check_queries
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
 
 MOST = 5_000
 
@@ -47,11 +46,8 @@ class StudyQueries(StudyView):
         given.is_valid(raise_exception=True)
         try:
             records = check_queries(given.validated_data["queries"])
-            new = add_queries(self.study, records)
+            added = add_queries(self.study, records, by=request.user)
         except Refused as refused:
             raise Conflict(str(refused), code="refused") from None
-        there = len(records) - new
-        said = f"Queries added: {new:,}; there before: {there:,}."
-        log_action(study=self.study, by=request.user, message=said)
-        record = {"new": new, "present": there, "total": self.study.queries.count()}
+        record = {"new": added.new, "present": added.present, "total": self.study.queries.count()}
         return Response(AddedQueriesSerializer(record).data, status=status.HTTP_201_CREATED)

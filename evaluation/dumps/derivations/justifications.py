@@ -22,6 +22,8 @@ KINDS = {
     "judges": [Rater.Kind.JUDGE],
     "all": [Rater.Kind.PERSON, Rater.Kind.JUDGE],
 }
+# By kind of rater, the reasons that are left out where only the others' are wanted.
+OF_KIND = {Rater.Kind.PERSON: "reasons of people", Rater.Kind.JUDGE: "reasons of judges"}
 CROWD = "crowd"
 # Arms are kept, so that the figures tell them apart; whoever codes sees reasons, and no context.
 HIDDEN = {"context_at_generation": False, "context_at_judging": False}
@@ -42,7 +44,8 @@ class Justifications(StudyDerivation):
             name="question", label="Question", default="",
             help="Key of the question that was answered in words. Leave empty for the justification.",
         ),
-        DerivationOption(name="raters", label="Whose", default="people", choices=tuple(KINDS)),
+        DerivationOption(name="raters", label="Whose", default="all", choices=tuple(KINDS),
+            help="Of people, of judges, or of both alike."),
         DerivationOption(name="codebook", label="Codebook", default=OWN, choices=CODEBOOKS),
         DerivationOption(name="longest", label="Only the longest", default=0, help="So many at most; 0: all."),
     )  # fmt: skip
@@ -71,12 +74,19 @@ class Justifications(StudyDerivation):
             countable_q(study, "judgment__"),
             judgment__item__role="main",
             judgment__item__withdrawn_at=None,
-            judgment__rater__kind__in=KINDS[str(deriving.options["raters"])],
             question=self._question(deriving),
             part="",
         )
-        rows = given.values_list("pk", "text", "judgment__item__key", "judgment__rater__pseudonym")
-        found = [row for row in rows.order_by("pk") if row[1].strip()]
+        columns = ("pk", "text", "judgment__item__key", "judgment__rater__pseudonym", "judgment__rater__kind")
+        wanted = KINDS[str(deriving.options["raters"])]
+        found = []
+        for *row, kind in given.values_list(*columns).order_by("pk"):
+            if not row[1].strip():
+                continue
+            if kind in wanted:
+                found.append(row)
+            elif kind in OF_KIND:
+                deriving.left_out[OF_KIND[kind]] += 1
         if longest:
             deriving.left_out["reasons that are shorter than the longest"] += max(0, len(found) - longest)
             found = sorted(found, key=lambda row: (-len(row[1]), row[2], row[3]))[:longest]

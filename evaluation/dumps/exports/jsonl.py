@@ -14,12 +14,13 @@ from typing import Any
 import orjson
 from django.db.models import Exists, OuterRef, Q
 
+from evaluation.dumps.derivation import system_record
 from evaluation.dumps.exports.stored_study import StoredItem, StoredJudgment, StoredStudy
 from evaluation.dumps.imports.items import complete_follow_ups, default_response_context, default_response_key
 from evaluation.models import Context, ItemResponse, Judgment, Outcome, Rater, Status, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.entries.sets import read_entry, read_set, write_set
-from evaluation.rendering import EARLIER
+from evaluation.rendering.rules import EARLIER
 from evaluation.services.seals import sealed_state
 from evaluation.services.studies.compilation import compile_spec, query_content
 from evaluation.turns import written_turns
@@ -116,10 +117,7 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
         "status": Status.CLOSED if study.is_frozen else Status.DRAFT,
         "spec": specs[0],
         "rules": {**rules, "pay": None if study.pay is None else str(study.pay)},
-        "systems": [
-            {"key": system.key, "label": system.label, "family": system.family, "kind": system.kind}
-            for system in systems
-        ],
+        "systems": [system_record(system) for system in systems],
     }
     if len(specs) > 1:
         record["later_specs"] = list(specs[1:])

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from evaluation.dumps.export_format import ExportFormat, Watch
+from evaluation.dumps.export_format import ExportFormat
 from evaluation.dumps.exports.stored_study import StoredStudy
 from evaluation.dumps.formats import FORMATS
+from evaluation.extension import Watch
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
@@ -38,9 +39,9 @@ def formats_of(study: Study) -> list[ExportFormat]:
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """A file beside `path` that takes its name at the end; whatever goes wrong, no half file is left."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        handle = beside.open("xb")
+        handle = part.open("xb")
     except OSError as error:
         raise Refused(f"{path} can't be written: {error.strerror}.") from None
     try:
@@ -48,9 +49,9 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
-        beside.replace(path)
+        part.replace(path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
 
 

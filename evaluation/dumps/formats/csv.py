@@ -2,9 +2,10 @@
 
 from typing import BinaryIO
 
-from evaluation.dumps.export_format import ExportFormat, Watch, rows_with_progress
+from evaluation.dumps.export_format import ExportFormat, rows_with_progress
 from evaluation.dumps.exports.answer_table import write_csv
 from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.extension import Watch
 
 
 def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:

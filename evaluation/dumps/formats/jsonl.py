@@ -2,9 +2,10 @@
 
 from typing import BinaryIO
 
-from evaluation.dumps.export_format import ExportFormat, Watch
+from evaluation.dumps.export_format import ExportFormat
 from evaluation.dumps.exports.jsonl import jsonl_lines
 from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.extension import Watch
 
 
 def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:

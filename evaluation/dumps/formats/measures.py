@@ -5,9 +5,10 @@ import io
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from evaluation.dumps.export_format import ExportFormat, Watch
+from evaluation.dumps.export_format import ExportFormat
 from evaluation.dumps.exports.answer_table import spreadsheet_cell
 from evaluation.dumps.exports.stored_study import StoredItem, StoredRater, StoredStudy
+from evaluation.extension import Watch
 from evaluation.models import Study
 from evaluation.protocols.answers.measures import MEASURE_KIND, declared_measures
 

@@ -3,9 +3,10 @@
 import json
 from typing import BinaryIO
 
-from evaluation.dumps.export_format import ExportFormat, Watch, rows_with_progress
+from evaluation.dumps.export_format import ExportFormat, rows_with_progress
 from evaluation.dumps.exports.answer_table import write_parquet
 from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.extension import Watch
 from evaluation.services.seals import sealed_state
 
 

@@ -2,9 +2,10 @@
 
 from typing import BinaryIO
 
-from evaluation.dumps.export_format import ExportFormat, Watch
+from evaluation.dumps.export_format import ExportFormat
 from evaluation.dumps.exports.settled_sets import settled_lines, settled_sets
 from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.extension import Watch
 from evaluation.models import Study
 from evaluation.protocols import Kind
 

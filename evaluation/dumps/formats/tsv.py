@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Any, BinaryIO
 
-from evaluation.dumps.export_format import ExportFormat, Watch, rows_with_progress
+from evaluation.dumps.export_format import ExportFormat, rows_with_progress
 from evaluation.dumps.exports.answer_table import COLUMNS, FORMULA_STARTS
 from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.extension import Watch
 
 # Texts have lines and tabs of their own, which would part rows and columns.
 ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})

@@ -10,12 +10,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation.dumps.exports.jsonl import study_record
-from evaluation.dumps.imports.checker import Watch
 from evaluation.dumps.imports.draft_items import DraftItemsSource, joined
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import Source
+from evaluation.extension import Watch
 from evaluation.models import Revision, Role, Status, Study
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action, server_account
 from evaluation.services.imports import discard_import
 from evaluation.services.studies.additions import Addition, addition_conflicts, count_addition, move_items
 from evaluation.services.studies.freeze import freeze_items
@@ -52,18 +53,22 @@ def add_items(
     source: Source,
     study: Study,
     *,
+    by: Any = None,
     watch: Watch = lambda phase, done, total: None,
     and_then: Callable[[str], None] = lambda said: None,
 ) -> tuple[Addition, Revision]:
     """Add the source's items to a running study, as a revision of their own; all of them, or Refused and none.
 
-    `and_then` gets the sentence for the history, within the same transaction.
+    `by` is the member who asks, None whoever runs the server. `and_then` gets the sentence of the history, within the
+    same transaction.
     """
     with _aside(source, study, watch) as incoming:
         addition = count_addition(study, incoming, source.notes().get("sentences", ()))
         with transaction.atomic():
             revision = move_items(study, incoming)
-            and_then(addition.done(revision.number))
+            said = addition.done(revision.number)
+            log_action(study=study, by=by or server_account(), message=said)
+            and_then(said)
         return addition, revision
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,11 @@ from evaluation.dumps.imports.items import ItemPreparer, Record, expand_items, h
 from evaluation.dumps.lines import Source, SourceLine
 from evaluation.dumps.problems import LineInvalid, Problems
 from evaluation.dumps.schemas import schema_problems
+from evaluation.extension import Watch
 from evaluation.models import Query, Response, Status
 from evaluation.refusals import Refused
 from evaluation.services.imports import ImportedItem, ImportedJudgment
 from evaluation.services.studies.compilation import Markdown
-
-# Phase, how much is done, of how much.
-Watch = Callable[[str, int, int], None]
 
 
 class RecurringKeys:

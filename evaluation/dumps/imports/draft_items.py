@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation.dumps.exports.jsonl import study_record
-from evaluation.dumps.imports.checker import Watch
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import Source, SourceLine
+from evaluation.extension import Watch
 from evaluation.models import Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.imports import discard_import

@@ -4,16 +4,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.conf import settings
+from django.contrib.admin.models import ADDITION
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError
 
-from evaluation.dumps.imports.checker import CheckResult, DumpChecker, Watch
+from evaluation.counting import counted
+from evaluation.dumps.imports.checker import CheckResult, DumpChecker
 from evaluation.dumps.imports.items import ItemPreparer, expand_items
 from evaluation.dumps.lines import Source
 from evaluation.dumps.problems import LineInvalid
+from evaluation.extension import Watch
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.rendering import RenderBox
+from evaluation.rendering.box import RenderBox
+from evaluation.services.history import log_action
 from evaluation.services.imports import (
     ImportedItem,
     ImportWriter,
@@ -37,6 +41,8 @@ def import_dump(
     protocol: str = "",
     title: str = "",
     owner: Any = None,
+    by: Any = None,
+    said: str = "",
     replace_broken: bool = False,
     aside: bool = False,
     watch: Watch = lambda phase, done, total: None,
@@ -48,8 +54,15 @@ def import_dump(
     leaves an unfinished, invisible study behind; `replace_broken` deletes it first. One that had no room even to
     delete leaves one that the next import deletes without being told.
 
+    Where somebody asked for it (`by`), its history begins with `said`, by default the file that it was created from.
     One that is read `aside` stays invisible. `and_then` gets the study within the transaction that completes it.
     """
+
+    def finished(study: Study) -> None:
+        line = said or f"Created from {source.name}: {counted(study.items.count(), 'item')}."
+        log_action(study=study, by=by, message=line, flag=ADDITION)
+        and_then(study)
+
     _make_room(slug, replace_broken)
     with RenderBox(settings.ASSAY_RENDER_SECONDS) as box:
         checker = DumpChecker(source, slug=slug, protocol=protocol, title=title, render=box.render)
@@ -62,7 +75,7 @@ def import_dump(
             if source.fingerprint() != fingerprint:
                 raise _changed(source)
             notes = {**source.notes(), "written": writer.counts}
-            finish_import(study, notes=notes, aside=aside, and_then=and_then)
+            finish_import(study, notes=notes, aside=aside, and_then=finished)
         except BaseException as interrupted:
             _discard(study, interrupted)
             raise

@@ -156,6 +156,10 @@ def _check(study: StudyInput) -> None:
         for sentence in (*_duplicates(spec), *map(str, PROTOCOLS[spec["protocol"]].spec_problems(spec)))
     ]
     problems += _twice("system", [system["key"] for system in study.systems])
+    problems += _twice(
+        "setting of a system",
+        [f"{each['base']}, {each['setting']}" for each in study.systems if "setting" in each],
+    )
     problems += _twice("query", [query.key for query in study.queries])
     row = study.unsaved()
     try:

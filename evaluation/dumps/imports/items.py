@@ -15,7 +15,7 @@ from evaluation.protocols import get_protocol
 from evaluation.protocols.attributes import attributes_of, find_unknown
 from evaluation.protocols.base import Spec
 from evaluation.protocols.entries.sets import clean_entries, write_set
-from evaluation.rendering import EARLIER, RENDERER, RenderRules
+from evaluation.rendering.rules import EARLIER, RENDERER, RenderRules
 from evaluation.services.imports import ImportedItem, ImportedJudgment
 from evaluation.services.studies.compilation import Markdown, ResponseRenderer, compile_stimulus
 from evaluation.turns import transcript, written_turns

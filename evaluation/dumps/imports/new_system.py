@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation.counting import counted
 from evaluation.dumps.item_parts import context_record, given_context
 from evaluation.dumps.lines import Source, SourceLine
 from evaluation.models import ItemResponse, Role, Study
@@ -68,7 +69,8 @@ class NewSystemSource:
     def notes(self) -> dict[str, Any]:
         if not self.without:
             return {}
-        left = f"{self.without:,} queries, by arm and context, have no response of {self.system} in the file."
+        queries = counted(self.without, "query", "queries")
+        left = f"{queries}, by arm and context, without a response of {self.system} in the file."
         return {"sentences": [f"Not compared: {left}"]}
 
     def lines(self) -> Iterator[SourceLine]:

@@ -2,13 +2,14 @@
 items yet."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 from django.db import transaction
 
-from evaluation.dumps.imports.checker import Watch
+from evaluation.counting import counted
 from evaluation.dumps.imports.items import query_row
 from evaluation.dumps.lines import SourceLine, parse_line
 from evaluation.dumps.problems import Problems
@@ -20,9 +21,11 @@ from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
 from evaluation.dumps.tables.source import PLAIN
 from evaluation.dumps.tables.table_map import TableMap
+from evaluation.extension import Watch
 from evaluation.models import Query, Status, Study
 from evaluation.protocols import get_protocol
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action, server_account
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 Record = dict[str, Any]
@@ -91,9 +94,25 @@ def _problems(query: Record) -> list[str]:
     return schema_problems("study", line)
 
 
-def add_queries(study: Study, records: Sequence[Record]) -> int:
-    """Add queries to a draft; return how many were new. Refused, and nothing is added, where a key stands for another
-    text there."""
+@dataclass(frozen=True)
+class AddedQueries:
+    """Queries of a draft that are new, and those of them that it had before."""
+
+    new: int
+    present: int
+
+    def __str__(self) -> str:
+        before = f"; {counted(self.present, 'was', 'were')} there before" if self.present else ""
+        return f"{counted(self.new, 'query', 'queries')} added{before}."
+
+
+def add_queries(
+    study: Study, records: Sequence[Record], *, by: Any = None, file_name: str = ""
+) -> AddedQueries:
+    """Add queries to a draft. Refused, and nothing is added, where a key stands for another text there.
+
+    `by` is the member who asks, None whoever runs the server; `file_name` is where they come from, if from a file.
+    """
     refuse_in_rehearsal(study, "it takes no queries.")
     with transaction.atomic():
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -109,4 +128,7 @@ def add_queries(study: Study, records: Sequence[Record]) -> int:
         for row in new:
             row.study = study
         Query.objects.bulk_create(new, batch_size=500)
-        return len(new)
+        added = AddedQueries(len(new), len(records) - len(new))
+        said = f"{file_name}: {added}" if file_name else str(added)
+        log_action(study=study, by=by or server_account(), message=said)
+        return added

@@ -53,13 +53,13 @@ def import_scores(
     path: Path,
     *,
     judge: str,
+    by: Any = None,
     file_name: str = "",
     name: str = "",
     declared: Sequence[Mapping[str, Any]] = (),
     direction: str = "higher",
     low: float | None = None,
     high: float | None = None,
-    user: Any = None,
     and_then: Callable[[Rater], None] = lambda rater: None,
 ) -> Rater:
     """Take a file of scores as the judge of that name; Refused, with every line's problems, and nothing is written.
@@ -79,7 +79,7 @@ def import_scores(
         direction=direction,
         low=low,
         high=high,
-        user=user,
+        by=by,
         and_then=and_then,
     )
 
@@ -89,13 +89,13 @@ def take_scores(
     read: Callable[[Problems], Records],
     *,
     judge: str,
+    by: Any = None,
     file_name: str,
     name: str = "",
     declared: Sequence[Mapping[str, Any]] = (),
     direction: str = "higher",
     low: float | None = None,
     high: float | None = None,
-    user: Any = None,
     and_then: Callable[[Rater], None] = lambda rater: None,
 ) -> Rater:
     """Take scores from wherever they come; `read` gives numbered records, and adds what it can't read to the problems.
@@ -121,7 +121,7 @@ def take_scores(
         measures=[measure for each, measure in measures.items() if each in used],
         scores=scores,
         file_name=file_name,
-        user=user,
+        by=by,
         and_then=and_then,
     )
 

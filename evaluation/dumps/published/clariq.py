@@ -28,6 +28,12 @@ QUESTIONS = 5
 SEED = 1
 # Who wrote the two answers of a pair: for this information need, or for another.
 OWN, OTHER = "own-facet", "other-facet"
+HUMAN = "human"
+# Keys and labels of the systems, all of them people.
+WRITERS = {
+    "ranking": ((HUMAN, "People"),),
+    "answer_pairs": ((OTHER, "People, for another facet"), (OWN, "People, for this facet")),
+}
 
 
 def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
@@ -35,9 +41,10 @@ def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
     if protocol not in CONVERTERS:
         raise Refused(f"clariq can't be read as {protocol!r}; it can as {', '.join(sorted(CONVERTERS))}.")
     rows = read_rows(path)
-    converted = ConversionResult(
-        study_record(protocol, f"ClariQ: {TITLES[protocol]}", "plain", options.get("seed", SEED))
-    )
+    study = study_record(protocol, f"ClariQ: {TITLES[protocol]}", "plain", options.get("seed", SEED))
+    # Models' texts that are added are held against these.
+    study["systems"] = [{"key": key, "label": label, "kind": "person"} for key, label in WRITERS[protocol]]
+    converted = ConversionResult(study)
     converted.counted["rows"] = len(rows)
     converted.counted["rows without a question, left out"] = sum(not row["question"].strip() for row in rows)
     CONVERTERS[protocol]([row for row in rows if row["question"].strip()], options, converted)
@@ -96,7 +103,7 @@ def _as_ranking(rows: list[Record], options: Mapping[str, Any], converted: Conve
                 "arm": PLAIN_ARM,
                 "query": {"key": topic, "text": requests[topic], "source": "ClariQ"},
                 "responses": [
-                    {"system": "human", "key": keys[at], "text": questions[keys[at]]} for at in sorted(drawn)
+                    {"system": HUMAN, "key": keys[at], "text": questions[keys[at]]} for at in sorted(drawn)
                 ],
             }
         )

@@ -7,6 +7,7 @@ from typing import Any
 from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.sheet import as_text
 from evaluation.protocols import Kind, Protocol
+from evaluation.protocols.base import BOTH_BAD, TIE
 
 # Words of tables by the roles that they mean.
 ROLES = {
@@ -18,7 +19,11 @@ ROLES = {
     "attention": "attention",
     "attention check": "attention",
 }
-TIES = frozenset({"tie", "tied", "draw", "equal", "both", "same", "gleich", "unentschieden"})
+# Words of tables for what prefers no response; "tie (bothbad)" is the Chatbot Arena's.
+TIE_WORDS: dict[str, str] = {
+    **dict.fromkeys(("tie", "tied", "draw", "equal", "both", "same", "gleich", "unentschieden"), TIE),
+    **dict.fromkeys(("both_bad", "both bad", "bothbad", "tie (bothbad)", "beide schlecht"), BOTH_BAD),
+}
 SEVERAL_RIGHT = re.compile(r"\s*[|/]\s*")
 
 
@@ -46,6 +51,7 @@ def _positions(n: int) -> tuple[list[str], ...]:
         letters,
         [f"response {each}" for each in numbers],
         [f"response {each}" for each in letters],
+        [f"model_{each}" for each in letters],
     )
 
 
@@ -65,10 +71,14 @@ def read_gold(cell: Any, protocol: Protocol, names: Mapping[str, str]) -> dict[s
     return {questions[0]: labels}
 
 
+def says_both_bad(cell: Any) -> bool:
+    return any(TIE_WORDS.get(name) == BOTH_BAD for name in split_right(as_text(cell)))
+
+
 def split_right(text: str) -> list[str]:
     """Each of the answers that are right, in lower case."""
     return [each.strip() for each in SEVERAL_RIGHT.split(text.casefold())]
 
 
 def _label(name: str, names: Mapping[str, str]) -> str | None:
-    return names.get(name) or ("tie" if name in TIES else None)
+    return names.get(name) or TIE_WORDS.get(name)

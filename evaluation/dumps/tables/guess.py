@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from evaluation.dumps.tables.cells import read_responses
 from evaluation.dumps.tables.column_names import ColumnRole, NameRole, role_of_name
-from evaluation.dumps.tables.gold_cells import TIES, names_of_parts, read_role, split_right
+from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,
@@ -118,7 +118,7 @@ def _gold_by_content(roles: dict[str, ColumnRole], named: Mapping[str, NameRole]
     """A column called "gold" is a reference, unless each of its cells says which response is the right one."""
     responses = [column for column, role in roles.items() if role == ColumnRole.RESPONSE]
     systems = [_system(column, named[column]) for column in responses]
-    names = {*names_of_parts(systems, responses), *TIES}
+    names = {*names_of_parts(systems, responses), *TIE_WORDS}
     for column, role in roles.items():
         values = [label for each in sheet.values(column) for label in split_right(as_text(each))]
         if role == ColumnRole.REFERENCE and values and responses and names.issuperset(values):

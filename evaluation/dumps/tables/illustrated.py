@@ -69,9 +69,9 @@ def read_illustrated(archive: zipfile.ZipFile, read: Callable[[bytes], RawRows])
 class _Images:
     """The images of an archive as data, each read when it is first named."""
 
-    def __init__(self, archive: zipfile.ZipFile, names: list[str], beside: PurePosixPath) -> None:
+    def __init__(self, archive: zipfile.ZipFile, names: list[str], folder: PurePosixPath) -> None:
         self.archive = archive
-        self.beside = beside
+        self.folder = folder
         self.names = set(names)
         # Some systems take cat.PNG for cat.png.
         self.by_last: dict[str, list[str]] = {}
@@ -111,7 +111,7 @@ class _Images:
         if not named.lower().endswith(SUFFIXES):
             return None
         plain = unquote(named).removeprefix("./")
-        for name in (str(self.beside / plain), plain):
+        for name in (str(self.folder / plain), plain):
             if name in self.names:
                 return name
         alike = self.by_last.get(PurePosixPath(plain).name.lower(), [])

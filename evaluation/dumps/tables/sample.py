@@ -15,7 +15,7 @@ from evaluation.dumps.tables.source import TableSource
 from evaluation.models import Study
 from evaluation.protocols.base import Spec
 from evaluation.refusals import Refused
-from evaluation.rendering import PAGE_SECONDS, RenderBox
+from evaluation.rendering.box import PAGE_SECONDS, RenderBox
 from evaluation.services.studies.compilation import Markdown
 
 # How many rows are read where somebody waits for the page.

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.dumps.lines import FileSource, Source, SourceLine
-from evaluation.dumps.release import PLAIN_ARM, study_record
+from evaluation.dumps.release import PLAIN_ARM, four_way_questions, study_record
 from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.gold_cells import says_both_bad
 from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
@@ -17,7 +18,7 @@ from evaluation.dumps.tables.table_map import TableMap, complete_map, map_proble
 from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS, Protocol
 from evaluation.refusals import Refused
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 
 PLAIN = {"key": PLAIN_ARM, "label": "No context", "context_at_generation": False, "context_at_judging": False}
 WITH_CONTEXT = {"context_at_generation": True, "context_at_judging": True, **PAPER_ARMS[-1]}
@@ -55,7 +56,7 @@ class TableSource:
             raise Refused(*(f"{self.sheet.place}: {problem}." for problem in problems))
         arms = self.arms or new_arms(self.map, self.protocol)
         if not self.arms:
-            yield SourceLine(0, 0, 0, _study(self.protocol, self.sheet, arms))
+            yield SourceLine(0, 0, 0, self._study(arms))
         done = 0
         for mapped in RecordMaker(self.sheet, self.map, self.protocol, arms, self.known).rows():
             done = min(done + 1, self.total)
@@ -64,6 +65,16 @@ class TableSource:
                 continue
             for record in mapped.records:
                 yield SourceLine(mapped.number, mapped.size, done, record)
+
+    def _study(self, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The line of a new study, whose form offers what is right in the table."""
+        record = study_record(self.protocol.key, title_of(self.sheet.name), "markdown")
+        rules = {"show_images": self.sheet.has_images, "single_dollars": self.map.single_dollars}
+        more: dict[str, Any] = {name: True for name, is_on in rules.items() if is_on}
+        golds = [cell for each in self.map.named(ColumnRole.GOLD) for cell in self.sheet.values(each.column)]
+        if self.protocol.compares_pairs and any(says_both_bad(cell) for cell in golds):
+            more["questions"] = four_way_questions(self.protocol)
+        return {**record, "spec": {**record["spec"], **more, "arms": list(arms)}}
 
 
 def new_arms(table_map: TableMap, protocol: Protocol) -> list[Mapping[str, Any]]:
@@ -74,12 +85,6 @@ def new_arms(table_map: TableMap, protocol: Protocol) -> list[Mapping[str, Any]]
         and not protocol.has_attributes
     )
     return [WITH_CONTEXT if shows_context else PLAIN]
-
-
-def _study(protocol: Protocol, sheet: Sheet, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    record = study_record(protocol.key, title_of(sheet.name), "markdown")
-    shown = {"show_images": True} if sheet.has_images else {}
-    return {**record, "spec": {**record["spec"], **shown, "arms": list(arms)}}
 
 
 def arms_of(study: Study | None) -> list[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ from evaluation.protocols import Protocol
 from evaluation.refusals import Refused
 
 PER_ITEM, PER_RESPONSE = "item", "response"
-SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm")
+SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm", "single_dollars")
 LABELS: dict[ColumnRole, str] = {
     ColumnRole.PROMPT: "prompt",
     ColumnRole.RESPONSE: "response",
@@ -70,6 +70,8 @@ class TableMap:
     # The protocol that it was made for, and the arm of its items (empty: the one that fits).
     protocol: str = ""
     arm: str = ""
+    # Whether $…$ is mathematics in a study that is made from it.
+    single_dollars: bool = False
 
     def named(self, *roles: ColumnRole) -> list[ColumnUse]:
         return [each for each in self.columns if each.role in roles]
@@ -89,6 +91,7 @@ class TableMap:
             "keep_empty": self.keep_empty,
             "sheet": self.sheet,
             "arm": self.arm,
+            **({"single_dollars": True} if self.single_dollars else {}),
         }
 
     def described(self) -> list[str]:

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
 
 from evaluation.forms.fields.checklist import build_checklist
 from evaluation.forms.fields.choice import build_choice, choice_options
@@ -15,12 +14,17 @@ from evaluation.forms.fields.parts import PartOptions, build_parts
 from evaluation.forms.fields.ranking import build_ranking
 from evaluation.forms.fields.scale import build_scale
 from evaluation.forms.fields.screen_input import Builder, ScreenInput, build_option
+from evaluation.forms.fields.ties import tie_text
 from evaluation.forms.problems import sentence_for
 from evaluation.forms.shapes import Field, Option
 from evaluation.protocols import Over, QuestionSpec
+from evaluation.protocols.base import BOTH_BAD, TIE
 from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.requirements.questions import SHORT_TEXT
 from evaluation.registry import KeyedTable
+
+# On the keyboard, beside the responses' numbers.
+TIE_KEYS = {TIE: "T", BOTH_BAD: "B"}
 
 
 def build_field(question: QuestionSpec, page: ScreenInput, value: Any) -> Field:
@@ -51,7 +55,7 @@ def build_field(question: QuestionSpec, page: ScreenInput, value: Any) -> Field:
 
 
 def _preference(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
-    """The responses in the order shown; the tie, where there may be one, in the middle of two and after more."""
+    """The responses in the order shown; what prefers none in the middle of two and after more."""
     if question.grades:
         field["template"] = "evaluation/_graded.html"
         field["sides"] = [card["name"] for card in page.cards]
@@ -65,9 +69,8 @@ def _preference_options(
 ) -> list[Option]:
     # Only the first nine have a key of their own.
     choices = [(card["part"], card["name"], str(n) if n < 10 else "") for n, card in enumerate(page.cards, 1)]
-    if question.ties:
-        tie = ("tie", escape(question.options.get("tie") or gettext("Tie")), "T")
-        choices.insert(1 if len(choices) == 2 else len(choices), tie)
+    at = 1 if len(choices) == 2 else len(choices)
+    choices[at:at] = [(value, tie_text(question, value), TIE_KEYS[value]) for value in question.tie_values]
     return [
         build_option(name, part, label, "" if n else id_, key if has_keys else "", checked=value == part)
         for n, (part, label, key) in enumerate(choices)
@@ -84,7 +87,9 @@ def _preference_part(
 
 def _text(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     field["value"] = value if isinstance(value, str) else ""
-    field["least"] = SHORT_TEXT if question.required else 0
+    field["least"] = question.least
+    if question.required and "least" not in question.form:
+        field["hinted"] = SHORT_TEXT
     field["moves"] = json.dumps(moves) if (moves := page.trace.get(question.key)) else ""
 
 

@@ -13,6 +13,7 @@ from evaluation.forms.problems import sentence_for
 from evaluation.forms.shapes import ChecklistCell, ChecklistRow, Field, Option
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
+from evaluation.protocols.kinds.checklist import NONE
 
 TICKED = "1"
 # Drawn like choices over these, so that they can stand beside what they are about.
@@ -57,6 +58,15 @@ def _tags(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -
         option = build_option(name, TICKED, label, id_, checked=given.get(choice) == TICKED)
         option["about"] = question.about(choice)
         field["options"].append(option)
+    if question.offers_none:
+        name = SafeString(f"{escape(question.key)}.{NONE}")
+        label = escape(gettext("None of these"))
+        field["options"].append(
+            build_option(name, TICKED, label, f"q-{name}", checked=given.get(NONE) == TICKED)
+        )
+        field["none"] = question.required
+        if page.errors.get(question.key) == "missing":
+            field["error"] = gettext("Tick what applies, or “None of these”.")
 
 
 def _any_error(field: Field, question: QuestionSpec, page: ScreenInput) -> str:

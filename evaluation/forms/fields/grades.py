@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from django.utils.functional import Promise
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from evaluation.forms.fields.screen_input import ScreenInput, build_option
+from evaluation.forms.fields.ties import tie_text
 from evaluation.forms.shapes import Option
 from evaluation.protocols import QuestionSpec
-from evaluation.protocols.base import option_key
+from evaluation.protocols.base import TIE, option_key
 
 SLIGHTLY, BETTER, MUCH = (
     gettext_lazy("slightly better"),
@@ -55,7 +56,7 @@ def grade_text(question: QuestionSpec, grade: float, names: Mapping[str, str]) -
 
 def _label(question: QuestionSpec, grade: float, names: Mapping[str, str]) -> SafeString:
     if grade == 0:
-        return escape(question.label("tie") or gettext("Tie"))
+        return tie_text(question, TIE)
     return format_html(
         '<span class="side">{}</span> <span>{}</span>', _who(grade, names), _words(question, grade)
     )

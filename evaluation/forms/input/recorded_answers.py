@@ -6,6 +6,7 @@ from typing import Any
 from evaluation.protocols import AnswerValue, Kind, QuestionSpec
 from evaluation.protocols.entries.form import KEEP, fields_of
 from evaluation.protocols.entries.sets import read_answers
+from evaluation.protocols.kinds.checklist import NONE
 from evaluation.protocols.kinds.ranking import RANKING_CONFIRMED
 
 
@@ -25,9 +26,12 @@ def answers_as_data(questions: Iterable[QuestionSpec], answers: Iterable[AnswerV
             data[answer.question] = value
         elif not (question.kind == Kind.CHECKLIST and question.over == "choice" and value == "0"):
             data.setdefault(answer.question, {})[answer.part] = value
+    answered = {answer.question for answer in answers}
     for question in by_key.values():
         if question.kind == Kind.ENTRIES:
             data[question.key] = _rows(answers, question)
+        elif question.offers_none and question.key in answered and question.key not in data:
+            data[question.key] = {NONE: "1"}
     return data
 
 

@@ -1,6 +1,7 @@
 """The record of how an item was shown: a browser's word, of which only what can be true is kept."""
 
 import json
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -11,11 +12,13 @@ SCREEN_TRACE = "screen"
 # The arrangement of the responses: `plain` of a page without scripts, of which nothing else is known.
 PLAIN, STACKED, COLUMNS, TABS = "plain", "stacked", "columns", "tabs"
 LAYOUTS = (PLAIN, STACKED, COLUMNS, TABS)
+BROWSER = re.compile(r"[0-9a-z]{1,7}")
 # No script writes more than this.
 MAX_LENGTH = 4_000
 
-# {"layout"}, and where scripts told more: {"docked": choice and reason stayed in view, "first": the response that was
-# in view first, "in_view": milliseconds that each was in view, by part}.
+# {"layout"}, and where scripts told more: {"docked": the choice stayed in view, "first": the response that was in view
+# first, "in_view": milliseconds that each was in view, by part, "translated": the browser had put the page into another
+# language, "browser": a code that this browser made up for this participant}.
 ScreenRecord = dict[str, Any]
 
 
@@ -35,6 +38,10 @@ def read_screen(text: str, parts: Collection[str], limit_ms: int) -> ScreenRecor
         record["docked"] = docked
     if isinstance(first, str) and first in parts:
         record["first"] = first
+    if found.get("translated") is True:
+        record["translated"] = True
+    if isinstance(code := found.get("browser"), str) and BROWSER.fullmatch(code):
+        record["browser"] = code
     in_view = _times(found.get("in_view"), parts, limit_ms)
     return record | ({"in_view": in_view} if in_view else {})
 

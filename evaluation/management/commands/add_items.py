@@ -17,7 +17,6 @@ from evaluation.management.studies import add_by_argument, member_named, study_t
 from evaluation.management.table_arguments import described, map_from
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
 
 
 class Command(AssayCommand):
@@ -61,9 +60,7 @@ class Command(AssayCommand):
             if not options["yes"] and sys.stdin.isatty() and input("Add them? [y/N] ").strip().lower() != "y":
                 self.stdout.write("Nothing was added.")
                 return
-            addition, revision = add_items(
-                source, study, and_then=lambda said: log_action(study=study, by=by, message=said)
-            )
+            addition, revision = add_items(source, study, by=by)
         except Refused as refused:
             raise CommandError("\n".join([*refused.problems, "Nothing was added."])) from None
         self.stdout.write(f"{addition.done(revision.number)} Its hash: {revision.hash[:12]}")

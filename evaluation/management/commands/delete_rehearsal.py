@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
+from evaluation.services.history import server_account
 from evaluation.services.studies.rehearsals import delete_rehearsal, rehearsal_of
 
 
@@ -25,7 +26,7 @@ class Command(AssayCommand):
         if rehearsal is None:
             raise CommandError(f"{study.title} has no rehearsal, and is none.")
         try:
-            delete_rehearsal(rehearsal)
+            delete_rehearsal(rehearsal, by=server_account())
         except Refused as refused:
             raise CommandError(str(refused)) from None
         self.stdout.write(f"{rehearsal.title} was deleted.")

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from evaluation.counting import counted
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused
-from evaluation.services import duplicate_study
-from evaluation.services.studies.duplication import EXTENTS
+from evaluation.services.studies.duplication import EXTENTS, duplicate_study
 
 
 class Command(AssayCommand):
@@ -35,4 +35,4 @@ class Command(AssayCommand):
             )
         except Refused as refused:
             raise CommandError("\n".join([*refused.problems, "Nothing was copied."])) from None
-        self.stdout.write(f"{copy.slug} is a draft with {copy.items.count():,} items: {copy.title}")
+        self.stdout.write(f"{copy.slug} is a draft with {counted(copy.items.count(), 'item')}: {copy.title}")

@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import transaction
 
 from evaluation.management.base import AssayCommand
-from evaluation.management.studies import note, study_named
+from evaluation.management.studies import study_named
 from evaluation.models import Exclusion, Judgment, Rater, Study
-from evaluation.services import AlreadyExcluded, exclude, restore
+from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
+from evaluation.services.history import server_account
 
 
 class Command(AssayCommand):
@@ -29,15 +29,11 @@ class Command(AssayCommand):
             standing = Exclusion.objects.filter(study=study, undone_at=None, **chosen).first()
             if standing is None:
                 raise CommandError("There is no standing exclusion of it.")
-            with transaction.atomic():
-                restore(standing, reason=options["reason"])
-                note(study, f"Restored {_named(chosen)}.", reason=options["reason"])
+            restore(standing, reason=options["reason"], by=server_account())
             self.stdout.write("Restored: every figure counts it again.")
             return
         try:
-            with transaction.atomic():
-                exclude(study=study, reason=options["reason"], **chosen)
-                note(study, f"Excluded {_named(chosen)}.", reason=options["reason"])
+            exclude(study=study, reason=options["reason"], by=server_account(), **chosen)
         except AlreadyExcluded as already:
             raise CommandError(str(already)) from None
         self.stdout.write("Excluded: no figure counts it any more.")
@@ -53,9 +49,3 @@ class Command(AssayCommand):
         if judgment is None:
             raise CommandError(f"The study has no judgment {options['judgment']}.")
         return {"judgment": judgment}
-
-
-def _named(chosen: dict[str, Any]) -> str:
-    if "rater" in chosen:
-        return str(chosen["rater"])
-    return f"{chosen['judgment'].rater}'s judgment of {chosen['judgment'].item}"

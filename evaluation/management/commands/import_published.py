@@ -27,10 +27,10 @@ class Command(AssayCommand):
         add_import_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        path, *beside = options["path"]
+        path, *more = options["path"]
         given = {name: options[name] for name in ("protocol", "questions", "seed")}
         try:
-            source = read_release(options["release"], path, given | {BESIDE: beside or None})
+            source = read_release(options["release"], path, given | {BESIDE: more or None})
         except Refused as refused:
             raise refusal(refused) from None
         study = run_import(source, options, unit="item")

@@ -16,8 +16,7 @@ from evaluation.management.table_arguments import map_from
 from evaluation.models import Arm, Study
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
-from evaluation.services import PAPER_ARMS
-from evaluation.services.studies.creation import create_study
+from evaluation.services.studies.creation import PAPER_ARMS, create_study
 
 
 class Command(AssayCommand):
@@ -40,15 +39,12 @@ class Command(AssayCommand):
             records, described = read_queries(options["file"], sheet=options["sheet"], table_map=table_map)
             with transaction.atomic():
                 study = Study.objects.visible().filter(slug=options["slug"]).first() or _draft(options)
-                new = add_queries(study, records)
+                added = add_queries(study, records, file_name=options["file"].name)
         except Refused as refused:
             raise refusal(refused) from None
         for line in described:
             self.stdout.write(line)
-        self.stdout.write(
-            f"{study.slug}: {new:,} queries added, {len(records) - new:,} were there; "
-            f"{study.queries.count():,} in all."
-        )
+        self.stdout.write(f"{study.slug}: {added} In all: {study.queries.count():,}.")
 
 
 def _draft(options: dict[str, Any]) -> Study:

@@ -13,6 +13,7 @@ from evaluation.management.import_command import refusal
 from evaluation.management.studies import study_named
 from evaluation.protocols.base import DIRECTIONS
 from evaluation.refusals import Refused
+from evaluation.services.scores import scores_summary
 
 
 class Command(AssayCommand):
@@ -51,9 +52,7 @@ class Command(AssayCommand):
             )
         except Refused as refused:
             raise refusal(refused) from None
-        assert rater.dump is not None
-        notes = rater.dump.notes
-        self.stdout.write(f"{rater.label}: {', '.join(notes['measures'])} of {notes['items']:,} items.")
+        self.stdout.write(scores_summary(rater))
 
 
 def _declared(path: Path | None) -> list[Any]:

@@ -7,12 +7,14 @@ from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 from tqdm import tqdm
 
+from evaluation.job_kinds import LAUNCH
 from evaluation.management.base import AssayCommand
-from evaluation.management.studies import note, study_named
-from evaluation.models import Job, Status, Study
+from evaluation.management.studies import study_named
+from evaluation.models import Status, Study
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import launch_advice, launch_cautions, launch_study
+from evaluation.services.history import server_account
 from evaluation.services.jobs import begin_job
+from evaluation.services.studies.launch import launch_advice, launch_cautions, launch_study
 from evaluation.tasks import send_job
 
 
@@ -38,14 +40,15 @@ class Command(AssayCommand):
         quiet = items < settings.ASSAY_BATCH_SIZE
         with tqdm(total=items, unit="item", disable=quiet, file=self.stderr) as bar:
             try:
-                launch_study(study, on_batch=lambda done: bar.update(done - bar.n) and None)
+                launch_study(
+                    study, by=server_account(), on_batch=lambda done: bar.update(done - bar.n) and None
+                )
             except WrongState as wrong:
                 raise CommandError(str(wrong)) from None
             except Refused as refused:
                 for problem in refused.problems:
                     self.stderr.write(problem)
                 raise CommandError(f"Not launched: {len(refused.problems)} problems.") from None
-        note(study, f"Launched with {items:,} items.")
         address = reverse("annotator:entry", args=[study.slug])
         self.stdout.write(f"{study.title} is live with {items} items; participants enter at {address}")
 
@@ -53,7 +56,7 @@ class Command(AssayCommand):
         if study.status != Status.DRAFT:
             raise CommandError(f"Only a draft can be launched; this study is {study.status}.")
         try:
-            job = begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=None)
+            job = begin_job(kind=LAUNCH.key, slug=study.slug, study=study, by=None)
         except Refused as refused:
             raise CommandError(str(refused)) from None
         if send_job(job.pk):

@@ -6,12 +6,13 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 
+from evaluation.counting import counted
 from evaluation.demo.simulation import simulate
 from evaluation.demo.studies import STUDIES
 from evaluation.extension import extensions
 from evaluation.management.base import AssayCommand
 from evaluation.models import Study
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 
 
 class Command(AssayCommand):
@@ -26,8 +27,8 @@ class Command(AssayCommand):
             # One line for each study, once it is there.
             call_command("import_study", str(items), slug=slug, owner=demo.get_username(), stdout=StringIO())
             study = Study.objects.get(slug=slug)
-            launch_study(study)
+            launch_study(study, by=demo)
             judged = simulate(study, simulation)
             for each in extensions():
                 each.fill_demo(study)
-            self.stdout.write(f"{study.title}: live, with {judged} judgments by simulated raters.")
+            self.stdout.write(f"{study.title}: live, with {counted(judged, 'judgment')} by simulated raters.")

@@ -9,6 +9,7 @@ from evaluation.management.base import AssayCommand
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
+from evaluation.services.history import server_account
 from evaluation.services.studies.rehearsing import rehearse
 
 
@@ -27,7 +28,7 @@ class Command(AssayCommand):
         asked = {name: options[name] for name in ("participants", "hurried", "random")}
         try:
             with ProgressBar(shown=options["progress"], unit="participant") as watch:
-                rehearsal, said = rehearse(study, asked, watch=watch)
+                rehearsal, said = rehearse(study, asked, by=server_account(), watch=watch)
         except Refused as refused:
             raise CommandError(str(refused)) from None
         self.stdout.write(f"{rehearsal.slug}: {said}")

@@ -12,7 +12,7 @@ from evaluation.dumps.imports.revision_file import read_revision
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import Change, RevisionPlan, plan_revision, revise_study
+from evaluation.services.studies.revision import Change, RevisionPlan, plan_revision, revise_study
 
 
 class Command(AssayCommand):

@@ -5,9 +5,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from evaluation.counting import counted
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
+from evaluation.services.history import server_account
 from evaluation.services.studies.sealing import rotate_secret, seal_study
 
 
@@ -39,10 +41,10 @@ class Command(AssayCommand):
             return
         study = study_named(options["study"])
         try:
-            new = seal_study(study, new_key=options["new_key"])
+            new = seal_study(study, by=server_account(), new_key=options["new_key"])
         except Refused as refused:
             raise CommandError(str(refused)) from None
         self.stdout.write(
-            f"{study.slug}: sealed as it is found, {new:,} of its judgments anew. What was changed before can no "
+            f"{study.slug}: sealed as it is found, {counted(new, 'judgment')} anew. What was changed before can no "
             "longer be told from what was recorded."
         )

@@ -7,7 +7,8 @@ from django.core.management.base import CommandError, CommandParser
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import WrongState
-from evaluation.services import close_study, pause_study, resume_study
+from evaluation.services.history import server_account
+from evaluation.services.studies.launch import close_study, pause_study, resume_study
 
 MOVES = {"pause": pause_study, "resume": resume_study, "close": close_study}
 
@@ -22,7 +23,7 @@ class Command(AssayCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_named(options["slug"])
         try:
-            MOVES[options["move"]](study)
+            MOVES[options["move"]](study, by=server_account())
         except WrongState as wrong:
             raise CommandError(str(wrong)) from None
         self.stdout.write(f"{study.title} is {study.status}.")

@@ -5,11 +5,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from evaluation.counting import counted
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Judgment
-from evaluation.services import verify_study
 from evaluation.services.seals import sealed_state
+from evaluation.services.studies.verification import verify_study
 
 
 class Command(AssayCommand):
@@ -33,7 +34,7 @@ class Command(AssayCommand):
             raise CommandError("1 check failed." if found == 1 else f"{found:,} checks failed.")
         self.stdout.write(
             f"{study.slug}: all is well. Checked the hashes of {study.revisions.count()} revision(s) and "
-            f"{study.items.count():,} items, the study hash {study.study_hash[:12]}..., and "
-            f"{Judgment.objects.filter(study=study).count():,} judgments. Digest of what is sealed: "
+            f"{counted(study.items.count(), 'item')}, the study hash {study.study_hash[:12]}..., and "
+            f"{counted(Judgment.objects.filter(study=study).count(), 'judgment')}. Digest of what is sealed: "
             f"{sealed_state(study)['digest']}."
         )

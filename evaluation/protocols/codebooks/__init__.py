@@ -38,13 +38,13 @@ def read_codebook(name: str) -> Codebook:
 def codebook_question(name: str) -> QuestionSpec:
     """The question that asks for the tags of that codebook."""
     tags = read_codebook(name).tags
-    form = {"over": "choice", "choices": [tag.key for tag in tags]}
+    form = {"over": "choice", "choices": [tag.key for tag in tags], "none": True}
     groups = {tag.key: tag.group for tag in tags if tag.group}
     return QuestionSpec(
         "criteria",
         Kind.CHECKLIST,
         "What is the reason about?",
-        help="Tick everything that it names. Where it names nothing of these, tick nothing.",
+        help="Tick everything that it names.",
         options={
             **{tag.key: tag.label for tag in tags},
             **{ABOUT + tag.key: tag.meaning for tag in tags},

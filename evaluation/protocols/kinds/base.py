@@ -6,14 +6,14 @@ from typing import Any, ClassVar, Literal
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.base import AnswerValue, Over, Problem, QuestionSpec, Source, Stimulus, option_key
 
-# The column of an answer that holds it.
+# Where an answer is stored: in the array of numbers or of labels, or as a text.
 Storage = Literal["number", "label", "text"]
 # How several readings by one rater become one answer; None where they are not counted.
 Rule = Literal["mean", "majority"]
 Level = Literal["nominal", "ordinal", "interval"]
 
 
-# The column `evaluation.models.Answer.kind` holds no more.
+# It is stored with every question, and printed in exports.
 MAX_KEY = 12
 # Everything that stands in an item itself, the item included.
 PARTS = frozenset(set(Over) - {Over.CHOICE})

@@ -1,10 +1,10 @@
 """Preference: which response is better, or by how much."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluation.protocols.answers.parts import response_parts
-from evaluation.protocols.base import AnswerValue, Over, Problem, QuestionSpec, Source, Stimulus
+from evaluation.protocols.base import TIE, AnswerValue, Over, Problem, QuestionSpec, Source, Stimulus
 from evaluation.protocols.kinds.base import BadValue, QuestionKind, answers_by_part, number_between
 
 GRADED = (5, 7)
@@ -16,12 +16,18 @@ class PreferenceKind(QuestionKind):
     form = "preference"
     overs = frozenset({Over.ITEM, Over.FOLLOW_UP, Over.TURN})
     rule = "majority"
+    own_settings = frozenset({"both_bad"})
+
+    def find_problems(self, question: QuestionSpec) -> Iterator[Problem]:
+        both_bad = question.form.get("both_bad", False)
+        if not isinstance(both_bad, bool) or (both_bad and (not question.ties or "points" in question.form)):
+            yield Problem("both_bad", "")
 
     def clean(
         self, question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
     ) -> list[AnswerValue]:
-        """A label r1, r2, ... or tie, where ties are allowed; from imports and judges also {"label", "number"} with
-        P(r2 is better), or with the grade where the preference is graded. Of turns or follow-ups one for each."""
+        """A label r1, r2, ... or one of the question's `tie_values`; from imports and judges also {"label", "number"}
+        with P(r2 is better), or with the grade where the preference is graded. Of turns or follow-ups one for each."""
 
         def clean_one(where: str, part: str, each: Any) -> AnswerValue:
             if question.grades:
@@ -38,10 +44,11 @@ def _preferred(
 ) -> AnswerValue:
     number = None
     if isinstance(value, Mapping) and source != "form":
-        number, value = value.get("number"), value.get("label")
+        # An object without a label is itself what is no choice.
+        number, value = value.get("number"), value.get("label", value)
         if number is not None:
             number = number_between(where, number, 0.0, 1.0)
-    choices = [*response_parts(stimulus), *(["tie"] if question.ties else [])]
+    choices = [*response_parts(stimulus), *question.tie_values]
     if value not in choices:
         raise BadValue(Problem("not_a_choice", where, {"value": value, "choices": ", ".join(choices)}))
     return AnswerValue(question.key, question.kind, part, label=value, number=number)
@@ -50,7 +57,7 @@ def _preferred(
 def _graded(question: QuestionSpec, where: str, part: str, value: Any, source: Source) -> AnswerValue:
     """A grade with the label that its sign says. The points bind forms only; imports and judges may give fractions
     between them, a label beside the grade, or a label alone, which has no grade."""
-    labels = ["r1", "r2", *(["tie"] if question.ties else [])]
+    labels = ["r1", "r2", *question.tie_values]
     label = None
     if isinstance(value, Mapping) and source != "form":
         label, value = value.get("label"), value.get("number")
@@ -87,4 +94,4 @@ def _no_grade(question: QuestionSpec, where: str, value: Any) -> Problem:
 
 def sign_label(grade: float) -> str:
     """The label that a grade stands for."""
-    return "tie" if grade == 0 else "r1" if grade < 0 else "r2"
+    return TIE if grade == 0 else "r1" if grade < 0 else "r2"

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, F, Max, Q
 
+from evaluation.counting import counted
 from evaluation.models import Context, Item, ItemResponse, Query, Response, Revision, Role, Study
 from evaluation.refusals import Refused
 from evaluation.services.studies.compilation import query_content
@@ -40,9 +41,10 @@ class Addition:
     def sentences(self) -> list[str]:
         """The counts, each in a sentence."""
         found = [
-            f"Items: {self.items:,}, on {self.queries:,} queries, of which {self.new_queries:,} are new.",
+            f"{counted(self.items, 'item')} on {counted(self.queries, 'query', 'queries')}. "
+            f"New queries: {self.new_queries:,}.",
             f"New systems: {', '.join(self.new_systems) or 'none'}. New responses: {self.new_responses:,}.",
-            f"Places for people: {self.places:,}, which takes about {self.participants:,} participants' work.",
+            f"Places for people: {self.places:,}, for about {counted(self.participants, 'participant')}.",
         ]
         if self.others:
             found.insert(1, f"Items for training, qualification and checks: {self.others:,}.")
@@ -61,25 +63,24 @@ class Addition:
 
     def done(self, revision: int) -> str:
         """A sentence for the history, once it is done."""
-        n = self.items + self.others
-        return f"Added {n:,} {'item' if n == 1 else 'items'} as revision {revision}."
+        return f"Added {counted(self.items + self.others, 'item')} as revision {revision}."
 
 
 def count_addition(study: Study, incoming: Study, notes: Iterable[str] = ()) -> Addition:
     """The counts of frozen items that were read aside."""
     main = Count("pk", filter=Q(role=Role.MAIN))
-    counted = Item.objects.filter(study=incoming).aggregate(
+    n = Item.objects.filter(study=incoming).aggregate(
         main=main, total=Count("pk"), queries=Count("query", distinct=True)
     )
     known = study.queries.values("key")
     there = set(study.systems.values_list("key", flat=True))
-    places = counted["main"] * study.redundancy
+    places = n["main"] * study.redundancy
     participants = ceil(places / study.items_per_participant)
     first = Item.objects.filter(study=incoming).order_by("position", "pk")[0]
     return Addition(
-        items=counted["main"],
-        others=counted["total"] - counted["main"],
-        queries=counted["queries"],
+        items=n["main"],
+        others=n["total"] - n["main"],
+        queries=n["queries"],
         new_queries=Query.objects.filter(study=incoming).exclude(key__in=known).count(),
         new_systems=tuple(
             key for key in sorted(incoming.systems.values_list("key", flat=True)) if key not in there

@@ -1,6 +1,7 @@
 """Compilation of rows into their frozen forms: a study's spec and an item's stimulus."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evaluation.models import (
@@ -18,9 +19,13 @@ from evaluation.models import (
 from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols.attributes import Attributes, fill_in
 from evaluation.protocols.base import Spec
-from evaluation.rendering import RENDERER, RenderRules, describe_images, render_plain
+from evaluation.rendering.images import describe_images
+from evaluation.rendering.markdown import render_plain
+from evaluation.rendering.rules import RENDERER, WITHOUT_BREAKS, RenderRules
 
 FORMAT = 1
+# Rendered texts that are kept for items of the same query and of other arms.
+MOST_CACHED = 4_000
 # Rules of rendering that a spec names only where they are on.
 SHOWN_WHERE_SET = ("single_dollars", "show_images")
 
@@ -132,6 +137,7 @@ def compile_stimulus(
         "renderer": render.version,
         "arm": arm,
         "query": _query_to_judge(query, render),
+        **_prompt(query, render),
         "context": context
         and {
             "key": context.key,
@@ -158,6 +164,13 @@ def compile_stimulus(
     }
 
 
+def _prompt(query: Query, render: "ResponseRenderer") -> dict[str, str]:
+    """The query's text as HTML, where it is one text; the earlier versions of the renderer left it as it was."""
+    if query.turns or not query.text or render.version in WITHOUT_BREAKS:
+        return {}
+    return {"prompt_html": render(query.text)}
+
+
 def _response_parts(response: Response, render: "ResponseRenderer") -> dict[str, Any]:
     """Its replies by turn and its claims; named only where there are some, as nobody else's stimulus has them."""
     turns = [{"text": text, "html": render(text)} for text in response.turns]
@@ -168,7 +181,7 @@ def _query_to_judge(query: Query, render: "ResponseRenderer") -> dict[str, Any]:
     """A query's content; its document and the turns of a conversation also as HTML."""
     content = query_content(query)
     if query.document:
-        content["document"] = {"text": query.document, "html": render(query.document)}
+        content["document"] = {"text": query.document, "html": render(query.document, is_wrapped=True)}
     if query.turns:
         content["turns"] = [{**turn, "html": render(turn["text"])} for turn in query.turns]
     return content
@@ -211,14 +224,17 @@ class ResponseRenderer:
             version, spec.get("single_dollars", False), images=spec.get("show_images", False)
         )
         self._markdown = markdown
-        self._cache: dict[str, str] = {}
+        self._cache: dict[tuple[str, bool], str] = {}
 
-    def __call__(self, text: str) -> str:
-        if text not in self._cache:
-            if len(self._cache) > 4_000:
+    def __call__(self, text: str, *, is_wrapped: bool = False) -> str:
+        """A response or turn with its line breaks; of a document, whose lines are wrapped, with its paragraphs."""
+        breaks = not is_wrapped and self.version not in WITHOUT_BREAKS
+        if (text, breaks) not in self._cache:
+            if len(self._cache) > MOST_CACHED:
                 self._cache.clear()
-            self._cache[text] = render_plain(text) if self._plain else self._markdown(text, self._rules)
-        return self._cache[text]
+            rules = replace(self._rules, breaks=breaks)
+            self._cache[text, breaks] = render_plain(text) if self._plain else self._markdown(text, rules)
+        return self._cache[text, breaks]
 
 
 class _Unrendered(ResponseRenderer):
@@ -227,7 +243,7 @@ class _Unrendered(ResponseRenderer):
     def __init__(self) -> None:
         self.version = RENDERER
 
-    def __call__(self, text: str) -> str:
+    def __call__(self, text: str, *, is_wrapped: bool = False) -> str:
         return ""
 
 

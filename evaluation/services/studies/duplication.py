@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from django.conf import settings
+from django.contrib.admin.models import ADDITION
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
@@ -16,6 +17,7 @@ from evaluation.extension import Duplication, extensions
 from evaluation.models import Arm, Context, Item, ItemResponse, Query, Response, Status, Study, System
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action, server_account
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.creation import create_study, write_attributes, write_questions_and_texts
 from evaluation.services.studies.origin import origin_of
@@ -46,14 +48,34 @@ EXTENTS = {"settings": (False, False), "items": (True, False), "judges": (True, 
 
 
 def duplicate_study(
-    study: Study, *, by: Any = None, items: bool = True, judges: bool = False, title: str = "", slug: str = ""
+    study: Study,
+    *,
+    by: Any = None,
+    items: bool = True,
+    judges: bool = False,
+    title: str = "",
+    slug: str = "",
+    reason: str = "",
 ) -> Study:
-    """A draft with the study's settings, of its latest revision; `by` owns it, None leaves it without members.
+    """A draft with the study's settings, of its latest revision, which `by` owns. None is whoever runs the server, and
+    leaves it without members.
 
     Refused says why there is none; then nothing was made. Without a slug or title, those of the study are varied.
     """
     if by is not None:
         get_study_for(by, study.slug, right="write")
+    asking = by or server_account()
+    with transaction.atomic():
+        copy = copy_study(study, by=by, items=items, judges=judges, title=title, slug=slug)
+        log_action(study=copy, by=asking, message=f"Copied from {study.title}.", flag=ADDITION)
+        log_action(study=study, by=asking, message=f"Duplicated as {copy.title}.", reason=reason)
+    return copy
+
+
+def copy_study(
+    study: Study, *, by: Any = None, items: bool = True, judges: bool = False, title: str = "", slug: str = ""
+) -> Study:
+    """The draft alone, for whoever copies a study for a purpose of their own."""
     if judges and not items:
         raise Refused("Judges are copied with the items that they are set up for.")
     with transaction.atomic():

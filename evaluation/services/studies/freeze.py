@@ -14,8 +14,10 @@ from evaluation.models import Item, ItemResponse, Revision, Role, Seal, Study
 from evaluation.models.item import count_responses
 from evaluation.protocols import Problem
 from evaluation.protocols.attributes import attributes_of, find_unknown
-from evaluation.protocols.base import Spec
-from evaluation.rendering import RenderBox
+from evaluation.protocols.base import FORM, Kind, Over, Spec
+from evaluation.protocols.requirements.questions import SHORT_TEXT
+from evaluation.rendering.box import RenderBox
+from evaluation.rendering.rules import RENDERER
 from evaluation.selectors import queries_of_people
 from evaluation.services.seals import seal_new_items
 from evaluation.services.studies.compilation import (
@@ -32,8 +34,18 @@ def freeze_spec(study: Study) -> Revision:
     existing = study.revisions.first()
     if existing is not None:
         return existing
+    _name_the_least(study)
     spec = compile_spec(study)
     return Revision.objects.create(study=study, number=1, spec=spec, spec_hash=canonical_hash(spec))
+
+
+def _name_the_least(study: Study) -> None:
+    """Have every required text say how many characters it needs: what says nothing was frozen when that was a hint."""
+    for question in study.questions.filter(kind=Kind.TEXT, required=True):
+        form = question.options.get(FORM) or {}
+        if "least" not in form and form.get("over", Over.ITEM) == Over.ITEM:
+            question.options = {**question.options, FORM: {**form, "least": SHORT_TEXT}}
+            question.save(update_fields=["options"])
 
 
 def freeze_item(item: Item, spec: Spec, study: Study, render: ResponseRenderer) -> list[Problem]:
@@ -83,7 +95,7 @@ def freeze_items(
     problems: list[tuple[str, Problem]] = []
     done = 0
     with RenderBox(settings.ASSAY_RENDER_SECONDS) as box:
-        render = ResponseRenderer(revision.spec, box.render)
+        render = ResponseRenderer(revision.spec, box.render, _renderer_of(revision.study))
         for batch in _batches(study):
             ready = []
             for item in batch:
@@ -97,6 +109,12 @@ def freeze_items(
             done += len(batch)
             on_batch(done)
     return problems
+
+
+def _renderer_of(study: Study) -> str:
+    """The version that froze the study's first item: what is added to a running study looks as the rest of it does."""
+    frozen = Item.objects.filter(study=study).exclude(stimulus_hash="").order_by("pk")
+    return frozen.values_list("stimulus__renderer", flat=True).first() or RENDERER
 
 
 def seal_items(study: Study) -> None:

@@ -1,6 +1,7 @@
 """Items of a study that is under way: added or withdrawn, never changed."""
 
 from collections.abc import Collection
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -10,6 +11,7 @@ from django.utils import timezone
 from evaluation.extension import extensions
 from evaluation.models import Item, Revision, Status, Study
 from evaluation.refusals import WrongState
+from evaluation.services.history import log_action
 from evaluation.services.seals import seal_changed, seal_changed_items
 from evaluation.services.studies.freeze import (
     assign_orders,
@@ -71,12 +73,23 @@ def open_items(study: Study, items: Collection[int]) -> Revision:
     return revision
 
 
-def withdraw_item(item: Item) -> None:
-    """Withdraw an item: nobody gets it any more, and its judgments are in no figure."""
+def withdraw_item(item: Item, *, by: Any = None, reason: str = "") -> str:
+    """Withdraw an item: nobody gets it any more, and its judgments are not in the report. The sentence of the
+    history; Refused where the study is not under way, or it was withdrawn before."""
     with transaction.atomic():
+        study = Study.objects.select_for_update(no_key=True).get(pk=item.study_id)
+        if study.status not in (Status.LIVE, Status.PAUSED):
+            raise WrongState(
+                f"Items are withdrawn from a study under way; this one is {study.get_status_display()}."
+            )
+        if Item.objects.filter(pk=item.pk).exclude(withdrawn_at=None).exists():
+            raise WrongState("This item has already been withdrawn.")
         Study.objects.filter(pk=item.study_id).update(corrections=F("corrections") + 1)
         item.withdrawn_at = timezone.now()
         item.save(update_fields=["withdrawn_at"])
         seal_changed_items(item.study, [item.pk])
         for each in extensions():
             each.item_withdrawn(item)
+        said = f"Withdrew item {item.key}."
+        log_action(study=study, by=by, message=said, reason=reason)
+    return said

@@ -9,9 +9,11 @@ from django.db import DatabaseError, transaction
 from django.db.models import Count, Min, QuerySet
 from django.utils import timezone
 
+from evaluation.counting import counted
 from evaluation.extension import Advice, extensions
 from evaluation.models import Import, Item, Revision, Role, Seal, Status, Study
 from evaluation.refusals import Refused, WrongState
+from evaluation.services.history import log_action
 from evaluation.services.seals import seal_changed, unseal
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.creation import first_questions, first_texts
@@ -145,7 +147,9 @@ def abandoned_launches() -> QuerySet[Study]:
     return Study.objects.filter(status=Status.DRAFT, rehearsal_of=None, launching_since__lte=silent)
 
 
-def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done: None) -> None:
+def launch_study(
+    study: Study, *, by: Any = None, on_batch: Callable[[int], None] = lambda done: None
+) -> None:
     """Compile, freeze, hash and deal; Refused leaves an editable draft behind.
 
     Works in short transactions. A launch that was cut short is resumed by launching again, which workers do by
@@ -174,6 +178,7 @@ def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done:
         study.status, study.launching_since = Status.LIVE, None
         study.save(update_fields=["study_hash", "status", "launching_since"])
         seal_changed(study, [study])
+        log_action(study=study, by=by, message=f"Launched with {counted(study.items.count(), 'item')}.")
 
 
 def _begin(study: Study) -> Revision:
@@ -220,23 +225,26 @@ def _undo(study: Study, error: BaseException) -> None:
             Study.objects.filter(pk=study.pk).update(launching_since=since)
 
 
-def pause_study(study: Study) -> None:
-    """Pause the study: no new reservations; running ones may finish."""
-    _move(study, {Status.LIVE}, Status.PAUSED)
+def pause_study(study: Study, *, by: Any = None, reason: str = "") -> str:
+    """Pause the study: no new reservations; running ones may finish. Returns the sentence of the history, as do the
+    others."""
+    return _move(study, {Status.LIVE}, Status.PAUSED, "Paused.", by, reason)
 
 
-def resume_study(study: Study) -> None:
-    _move(study, {Status.PAUSED}, Status.LIVE)
+def resume_study(study: Study, *, by: Any = None, reason: str = "") -> str:
+    return _move(study, {Status.PAUSED}, Status.LIVE, "Resumed.", by, reason)
 
 
-def close_study(study: Study) -> None:
-    _move(study, {Status.LIVE, Status.PAUSED}, Status.CLOSED)
+def close_study(study: Study, *, by: Any = None, reason: str = "") -> str:
+    return _move(study, {Status.LIVE, Status.PAUSED}, Status.CLOSED, "Closed.", by, reason)
 
 
-def _move(study: Study, allowed: set[Status], to: Status) -> None:
+def _move(study: Study, allowed: set[Status], to: Status, said: str, by: Any, reason: str) -> str:
     with transaction.atomic():
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if locked.status not in allowed:
             raise WrongState(f"A study that is {locked.status} can't become {to}.")
         study.status = locked.status = to
         locked.save(update_fields=["status"])
+        log_action(study=study, by=by, message=said, reason=reason)
+    return said

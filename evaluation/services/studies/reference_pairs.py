@@ -6,11 +6,14 @@ response of it to every query that has a reference, and a pair of it with each r
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
+from evaluation.counting import counted
 from evaluation.models import Item, ItemResponse, Query, Response, Role, Study, System
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action, server_account
 from evaluation.services.studies.drafts import lock_draft
 
 KEY, LABEL = "reference", "Human-written reference"
@@ -25,7 +28,8 @@ class ReferencePairs:
     without_reference: int
 
     def __str__(self) -> str:
-        text = f"{self.items:,} pairs with the human-written reference of {self.queries:,} queries."
+        queries = counted(self.queries, "query", "queries")
+        text = f"{counted(self.items, 'pair')} with the human-written reference of {queries}."
         return text + (
             f" Queries without a reference, and so without such a pair: {self.without_reference:,}."
             if self.without_reference
@@ -40,10 +44,13 @@ def can_pair_references(study: Study) -> bool:
     return Query.objects.filter(study=study).exclude(references=[]).exists()
 
 
-def add_reference_pairs(study: Study, *, systems: Sequence[str] = ()) -> ReferencePairs:
+def add_reference_pairs(
+    study: Study, *, systems: Sequence[str] = (), by: Any = None, reason: str = ""
+) -> ReferencePairs:
     """Add to a draft the pairs of these systems, or of all, with the first reference of each query.
 
-    Refused where the items are no pairs, a system is unknown, or such pairs are there already.
+    Refused where the items are no pairs, a system is unknown, or such pairs are there already. `by` is the member who
+    asks, None whoever runs the server.
     """
     with transaction.atomic():
         study = lock_draft(study)
@@ -60,7 +67,9 @@ def add_reference_pairs(study: Study, *, systems: Sequence[str] = ()) -> Referen
         items = _pairs(study, references, set(systems))
         if not items:
             raise Refused("No query that has a reference has an item to take a response from.")
-    return ReferencePairs(items, len(given), len(texts) - len(given))
+        added = ReferencePairs(items, len(given), len(texts) - len(given))
+        log_action(study=study, by=by or server_account(), message=f"Added {added}", reason=reason)
+    return added
 
 
 def reference_text(query: Query) -> str:

@@ -11,8 +11,10 @@ from django.apps import apps
 from django.db import models, transaction
 from django.db.models import Q
 
+from evaluation.job_kinds import REHEARSAL
 from evaluation.models import Job, Rater, Study
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action
 
 NEVER_EXPORTED = "it can't be exported."
 
@@ -27,17 +29,19 @@ def rehearsal_of(study: Study) -> Study | None:
     return Study.objects.filter(rehearsal_of=study.pk).first()
 
 
-def delete_rehearsal(study: Study) -> None:
-    """Delete a rehearsal with everything in it; Refused for any other study, and while it is being filled.
+def delete_rehearsal(study: Study, *, by: Any = None, reason: str = "") -> None:
+    """Delete a rehearsal with everything in it; Refused for any other study, and while it is being filled. Its draft's
+    history says so, if somebody asked for it.
 
     One transaction, whose end checks that no row of another study refers to what is gone.
     """
-    draft = study.rehearsal_of_id
-    if any(
-        job.is_active and not job.is_lost for job in Job.objects.filter(study=draft, kind=Job.Kind.REHEARSAL)
-    ):
+    draft = study.rehearsal_of
+    if any(job.is_active and not job.is_lost for job in Job.objects.filter(study=draft, kind=REHEARSAL.key)):
         raise Refused("The rehearsal is still being filled; delete it when that is done.")
-    discard_rehearsal(study)
+    with transaction.atomic():
+        discard_rehearsal(study)
+        if draft is not None:
+            log_action(study=draft, by=by, message=f"Deleted the rehearsal {study.slug}.", reason=reason)
 
 
 def discard_rehearsal(study: Study) -> None:

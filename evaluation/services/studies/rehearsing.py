@@ -1,11 +1,14 @@
 """Rehearsing a draft: its copy is launched and filled by simulated participants."""
 
+from typing import Any
+
 from django.db import transaction
 
 from evaluation.extension import Watch, extensions
 from evaluation.models import Status, Study, StudyMember
 from evaluation.refusals import Refused, WrongState
-from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, duplicate_study, free_slug
+from evaluation.services.history import log_action
+from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, copy_study, free_slug
 from evaluation.services.studies.launch import launch_problems, launch_study
 from evaluation.services.studies.rehearsals import discard_rehearsal, rehearsal_of
 
@@ -31,7 +34,11 @@ def check_request(study: Study, asked: dict[str, int]) -> None:
 
 
 def rehearse(
-    study: Study, asked: dict[str, int], *, watch: Watch = lambda phase, done, total: None
+    study: Study,
+    asked: dict[str, int],
+    *,
+    by: Any = None,
+    watch: Watch = lambda phase, done, total: None,
 ) -> tuple[Study, str]:
     """The draft's rehearsal, in place of an earlier one, and a sentence on it. A failure leaves none behind."""
     check_request(study, asked)
@@ -44,6 +51,7 @@ def rehearse(
         launch_study(rehearsal, on_batch=lambda done: watch("freezing", done, total))
         told = (each.fill_rehearsal(rehearsal, asked, watch) for each in extensions())
         said = " ".join(filter(None, told))
+        log_action(study=study, by=by, message=f"Rehearsed as {rehearsal.slug}. {said}")
     except BaseException:
         discard_rehearsal(rehearsal)
         raise
@@ -52,7 +60,7 @@ def rehearse(
 
 def _copy(study: Study) -> Study:
     with transaction.atomic():
-        copy = duplicate_study(
+        copy = copy_study(
             study,
             slug=free_slug(f"{study.slug[: MAX_SLUG - 14]}-rehearsal"),
             title=f"{study.title[: MAX_TITLE - 12]} (rehearsal)",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.admin.models import ADDITION
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
@@ -31,6 +32,7 @@ from evaluation.protocols.entries.sets import Entry, read_answers, write_set
 from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments, queries_of_people
 from evaluation.services.answers import with_answers
+from evaluation.services.history import log_action, server_account
 from evaluation.services.studies.creation import create_study, write_questions_and_texts
 from evaluation.turns import written_turns
 
@@ -104,10 +106,13 @@ def _sets(judgments: QuerySet[Judgment]) -> Iterator[CalibratedSet]:
             yield CalibratedSet(judgment.item, judgment.rater, entries)
 
 
-def derive_resolver(study: Study, *, slug: str, title: str = "") -> ResolverStudy:
+def derive_resolver(
+    study: Study, *, slug: str, title: str = "", by: Any = None, reason: str = ""
+) -> ResolverStudy:
     """A draft that can be launched at once: an item per query of two calibrators and more, judged by one person each.
 
-    Members are those of the calibrators' study. Refused says why there is none; nothing is half made.
+    Members are those of the calibrators' study. `by` is the member who asks, None whoever runs the server. Refused
+    says why there is none; nothing is half made.
     """
     revision = study.revisions.order_by("-number").first()
     if revision is None or not has_entries(revision.spec):
@@ -124,10 +129,19 @@ def derive_resolver(study: Study, *, slug: str, title: str = "") -> ResolverStud
     with transaction.atomic():
         derived = _draft(study, revision.spec, slug, title or f"{study.title}: resolving")
         _fill(derived, used)
-    n_sets = sum(map(len, used.values()))
-    return ResolverStudy(
-        derived, len(used), n_sets, count_queries(study) - len(used), sum(map(len, enough.values())) - n_sets
-    )
+        n_sets = sum(map(len, used.values()))
+        made = ResolverStudy(
+            derived,
+            len(used),
+            n_sets,
+            count_queries(study) - len(used),
+            sum(map(len, enough.values())) - n_sets,
+        )
+        asking = by or server_account()
+        log_action(study=derived, by=asking, message=f"Derived from {study.title}.", flag=ADDITION)
+        said = f"Derived the resolver's study. {made}"
+        log_action(study=study, by=asking, message=said, reason=reason)
+    return made
 
 
 def count_queries(study: Study) -> int:

@@ -16,6 +16,7 @@ from evaluation.models import Question, Revision, Status, Study, Text
 from evaluation.models.study import default_skips, default_steps
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused, WrongState
+from evaluation.services.history import log_action, server_account
 from evaluation.services.seals import seal_changed
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.creation import write_questions_and_texts
@@ -79,7 +80,7 @@ def plan_revision(study: Study, changes: Changes) -> RevisionPlan:
     return RevisionPlan(latest.number + 1, spec, found)
 
 
-def revise_study(*, study: Study, changes: Changes, by: Any = None) -> Revision:
+def revise_study(*, study: Study, changes: Changes, by: Any = None, reason: str = "") -> Revision:
     """Create the revision that `plan_revision` describes: participants at work finish in theirs, new ones get this one.
 
     `by` is the member who asks, refused like everywhere without the right to write; None is whoever runs the server.
@@ -97,6 +98,8 @@ def revise_study(*, study: Study, changes: Changes, by: Any = None) -> Revision:
         locked.study_hash = compute_study_hash(locked)
         locked.save(update_fields=["study_hash"])
         seal_changed(locked, [locked])
+        said = f"Revision {revision.number} is what new participants get from now on."
+        log_action(study=locked, by=by or server_account(), message=said, reason=reason)
     study.refresh_from_db()
     return revision
 

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
+from evaluation.counting import counted
 from evaluation.models import AnswerText, Exclusion, Item, Judgment, Rater, Seal, Study
 from evaluation.seals import SealKey, is_public, open_seal_key
 from evaluation.services.seals import (
@@ -97,7 +98,8 @@ class RecordedJudgments:
         named = f"Rater {pk} ({rater.pseudonym})"
         if count != rater.recorded_count:
             sentences.append(
-                f"{named}: {rater.recorded_count:,} judgments were recorded, and {count:,} are there."
+                f"{named}: {counted(rater.recorded_count, 'judgment was', 'judgments were')} recorded, and "
+                f"{count:,} {'is' if count == 1 else 'are'} there."
             )
         elif digest != rater.recorded_digest:
             sentences.append(f"{named}: the judgments that are there are not those that were recorded.")

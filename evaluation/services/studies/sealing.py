@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from evaluation.models import AnswerText, Exclusion, Item, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.seals import SealKey, encrypted_anew, new_seal_key, open_seal_key
+from evaluation.services.history import log_action
 from evaluation.services.seals import (
     JUDGMENT_FIELDS,
     judgment_content,
@@ -19,7 +20,7 @@ from evaluation.services.seals import (
 )
 
 
-def seal_study(study: Study, *, new_key: bool = False) -> int:
+def seal_study(study: Study, *, by: Any = None, new_key: bool = False) -> int:
     """Seal a study as it is found, and return the number of judgments whose seals are new.
 
     For what was judged before there were seals, what was changed on purpose, and where the secret is lost. People may
@@ -33,6 +34,9 @@ def seal_study(study: Study, *, new_key: bool = False) -> int:
             locked.seal_key = new_seal_key()
             locked.save(update_fields=["seal_key"])
         _seal_around(locked)
+        # With the first seals and not the last: once they are new, what was changed before shows no more.
+        said = "Sealed as it was found, under another key." if new_key else "Sealed as it was found."
+        log_action(study=locked, by=by, message=said)
     key = open_seal_key(locked.seal_key)
     assert key is not None  # just made or opened
     new = sum(_seal_rater(key, rater) for rater in study.raters.order_by("pk").values_list("pk", flat=True))

@@ -12,8 +12,9 @@ from evaluation.admin.pages import page
 from evaluation.admin.queueing import queue_upload
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.forms import UploadForm
-from evaluation.models import Job, Study
+from evaluation.models import Study
 from evaluation.refusals import Refused
+from judging.job_kinds import CORPUS
 from judging.retrieval.corpora import CORPORA
 from judging.services.generation.corpus_uploads import MAX_NAME, corpus_name
 
@@ -46,7 +47,7 @@ def corpora(request: HttpRequest, study: Study) -> HttpResponse:
             raise PermissionDenied("Only owners and editors of a study upload corpora.")
         if form.is_valid():
             job = {"slug": study.slug, "study": study, "parameters": {"name": form.cleaned_data["name"]}}
-            response = queue_upload(request, form, kind=Job.Kind.CORPUS, **job)
+            response = queue_upload(request, form, kind=CORPUS.key, **job)
             if response is not None:
                 return response
     context: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """The forms of pipelines: models and how they are asked, options, limits; and what is made of products."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -13,9 +13,10 @@ from judging.backends.options import Input
 from judging.generation.pipeline import CastRole, Pipeline, PlacedModel
 from judging.models import Endpoint, Run, RunState
 from judging.services.endpoints.access import offered_endpoints
+from judging.services.generation.lost_calls import UNEVEN, UnevenQuery
 from judging.services.generation.pipeline_runs import PipelineSettings, pipeline_settings
 
-ADVANCED = ("temperature", "max_tokens")
+ADVANCED = ("temperature", "top_p", "max_tokens")
 
 
 class PipelineForm(forms.Form):
@@ -55,6 +56,10 @@ class PipelineForm(forms.Form):
         )
         self.fields[f"temperature-{role.key}"] = forms.FloatField(
             label=f"{role.label}: temperature", required=False, initial=role.temperature, min_value=0, max_value=2,
+        )  # fmt: skip
+        self.fields[f"top_p-{role.key}"] = forms.FloatField(
+            label=f"{role.label}: top_p", required=False, initial=role.top_p, min_value=0, max_value=1,
+            help_text="More than 0. Leave empty for the model's own.",
         )  # fmt: skip
         self.fields[f"max_tokens-{role.key}"] = forms.IntegerField(
             label=f"{role.label}: tokens at most", initial=role.max_tokens, min_value=1, max_value=100_000
@@ -106,6 +111,7 @@ class PipelineForm(forms.Form):
                 role.key: {
                     "models": placed_models(data[f"models-{role.key}"]),
                     "temperature": data[f"temperature-{role.key}"],
+                    "top_p": data[f"top_p-{role.key}"],
                     "max_tokens": data[f"max_tokens-{role.key}"],
                 }
                 for role in self.pipeline.roles
@@ -144,7 +150,9 @@ class MakeForm(forms.Form):
     title = forms.CharField(max_length=MAX_TITLE)
     slug = forms.SlugField(max_length=MAX_SLUG, help_text="Part of the study's addresses.")
 
-    def __init__(self, study: Study, pipeline: Pipeline, data: Any = None) -> None:
+    def __init__(
+        self, study: Study, pipeline: Pipeline, data: Any = None, *, uneven: Sequence[UnevenQuery] = ()
+    ) -> None:
         initial = {
             "title": f"{study.title}: {pipeline.label.lower()}"[:MAX_TITLE],
             "slug": free_slug(f"{study.slug[: MAX_SLUG - 30]}-{pipeline.key.replace('_', '-')}"),
@@ -153,6 +161,10 @@ class MakeForm(forms.Form):
         self.making = pipeline.making
         own = {f"option-{option.key}": option_field(option, {}) for option in pipeline.making}
         self.fields = {**own, **self.fields}
+        if uneven:
+            self.fields["uneven"] = forms.ChoiceField(
+                label="Queries for which calls failed", choices=list(UNEVEN.items()), widget=forms.RadioSelect,
+            )  # fmt: skip
 
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"])

@@ -6,13 +6,14 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import add_never_cache_headers
 
-from evaluation.admin.job import GENERATION
 from evaluation.admin.pages import page
 from evaluation.admin.rights import has_right, study_page
 from evaluation.models import Job, Status, Study
+from evaluation.services.jobs import ACTIVE
 from judging.generation.pipelines import PIPELINES
+from judging.job_kinds import GENERATION
 from judging.models import Product, Run
-from judging.services import runs_progress
+from judging.services.runs.progress import runs_progress
 
 # The newest ones.
 SHOWN = 50
@@ -28,7 +29,7 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
         "title": "Generation",
         "queries": study.queries.count(),
         "takes_queries": study.status == Status.DRAFT and has_right(request, "write", study.pk),
-        "jobs": [job for job in Job.objects.filter(study=study, kind__in=GENERATION) if job.is_active],
+        "jobs": Job.objects.filter(study=study, kind__in=[kind.key for kind in GENERATION], state__in=ACTIVE),
         "pipelines": list(PIPELINES.values()),
         "rows": [
             {

@@ -10,7 +10,6 @@ from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
-from evaluation.services.history import log_action
 from judging.admin.generation.content_form import ContentForm
 from judging.generation.pipeline import PipelineStep, readable
 from judging.generation.pipelines import PIPELINES
@@ -30,18 +29,17 @@ def edit(request: HttpRequest, study: Study, product_id: int) -> HttpResponse:
         raise Http404
     step: PipelineStep = PIPELINES[product.unit.run.generating.pipeline].step(product.unit.step)
     if "original" in request.POST:
-        edit_product(product, product.content, user=request.user)
-        return _done(request, study, product, "Took back the original of")
+        return _done(request, study, product, edit_product(product, product.content, by=request.user))
     content = product.content if product.edited is None else product.edited
     more = "more" in request.POST
     form = ContentForm(content, step.shapes, request.POST or None, more=more)
     if request.method == "POST" and not more and form.is_valid():
         try:
-            edit_product(product, form.cleaned_data["content"], user=request.user)
+            said = edit_product(product, form.cleaned_data["content"], by=request.user)
         except FieldsRefused as refused:
             form.show(refused.by_field)
         else:
-            return _done(request, study, product, "Edited")
+            return _done(request, study, product, said)
     context = {
         "title": f"Edit a product of “{step.label.lower()}”",
         "form": form,
@@ -68,9 +66,7 @@ def _back(study: Study, product: Product) -> str:
     return f"{run}?step={product.unit.step}"
 
 
-def _done(request: HttpRequest, study: Study, product: Product, act: str) -> HttpResponse:
-    said = f"{act} product {product.pk} of {product.unit.run}."
-    log_action(study=study, by=request.user, message=said)
+def _done(request: HttpRequest, study: Study, product: Product, said: str) -> HttpResponse:
     messages.success(request, said)
     return HttpResponseRedirect(_back(study, product))
 

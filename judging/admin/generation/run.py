@@ -1,6 +1,6 @@
 """A run of a pipeline: how far it is, what it made, step by step, and the study that is made of it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,7 +14,6 @@ from django.http import (
     HttpResponseRedirect,
     StreamingHttpResponse,
 )
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
@@ -22,17 +21,19 @@ from evaluation.admin.base import parse_id
 from evaluation.admin.pages import page, study_context
 from evaluation.admin.queueing import queue_job
 from evaluation.admin.rights import FORM, study_page
-from evaluation.models import Job, Study
+from evaluation.counting import counted
+from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
-from evaluation.services.history import log_action
-from judging.acts import ACTS, act_on, begin_later_steps
+from judging.acts import begin_later_steps
 from judging.admin.generation.forms import MakeForm
 from judging.admin.generation.overview import pipeline_label, pipeline_runs
+from judging.admin.run import RunPanel, act_page, run_page, run_status, status_part
 from judging.generation.pipeline import Pipeline
 from judging.generation.pipelines import PIPELINES
-from judging.models import ACTIVE, Product, Run, RunState
-from judging.services import run_progress
-from judging.services.generation.made_studies import check_making
+from judging.job_kinds import MAKING
+from judging.models import Product, Run, RunState
+from judging.services.generation.lost_calls import MOST_QUERIES, UnevenQuery
+from judging.services.generation.made_studies import check_making, uneven_of
 from judging.services.generation.product_files import product_lines
 from judging.services.generation.products import (
     DROPPED,
@@ -43,6 +44,8 @@ from judging.services.generation.products import (
     made_counts,
     restore_products,
 )
+from judging.services.generation.query_facts import query_facts
+from judging.services.runs.progress import RunProgress
 
 PER_PAGE = 50
 KEPT_OR_NOT = {"": "all", KEPT: "kept", DROPPED: "dropped", EDITED: "edited"}
@@ -55,6 +58,47 @@ def run_of(study: Study, run_id: int) -> Run:
     return run
 
 
+def _own(run: Run, progress: RunProgress) -> dict[str, Any]:
+    pipeline: Pipeline = PIPELINES[run.generating.pipeline]
+    counts = made_counts(run)
+    failed = sum(each["failed"] for each in counts.values())
+    complete = run.state == RunState.COMPLETE
+    stuck = failed if complete else 0
+    make = reverse("admin:evaluation_study_generation_make", args=[run.study_id, run.pk])
+    return {
+        "steps": [(step, counts.get(step.key, {})) for step in pipeline.steps],
+        "failed": failed,
+        "shares": query_facts(run),
+        # Until it is complete: later steps follow from what earlier ones make.
+        "total_is_most": not complete,
+        "not_ok": stuck,
+        "stuck": stuck,
+        "links": [("Make a study of the products", make, True)] if complete and pipeline.makes else [],
+    }
+
+
+def _url(run: Run, act: str = "") -> str:
+    if act:
+        return reverse("admin:evaluation_study_generation_steer", args=[run.study_id, run.pk, act])
+    return reverse("admin:evaluation_study_generation_run", args=[run.study_id, run.pk])
+
+
+PANEL = RunPanel(
+    tab="generation",
+    template="admin/judging/generation/_steps.html",
+    own=_own,
+    url=_url,
+    state_url=lambda run: reverse("admin:evaluation_study_generation_state", args=[run.study_id, run.pk]),
+    texts={
+        "pause": "No further calls are made; those in flight finish within moments. Nothing is lost.",
+        "resume": "The run continues where it stopped. Existing products stay.",
+        "cancel": "The run ends for good. Its products stay.",
+        "retry": "What could not be made is asked for again, and its queries go on from there.",
+        "pass-over": "The queries go on without what could not be made of them.",
+    },
+)
+
+
 @study_page(methods=FORM)
 def show(request: HttpRequest, study: Study, run_id: int) -> HttpResponse:
     """The products of one step, filtered; those that are ticked can be dropped and restored."""
@@ -63,41 +107,22 @@ def show(request: HttpRequest, study: Study, run_id: int) -> HttpResponse:
         return _make_again(request, study, run)
     if request.method == "POST":
         return _drop_or_restore(request, study, run)
-    status = _status(request, study, run)
+    status = run_status(request, run, PANEL)
     made = {step.key for step, counts in status["steps"] if counts.get("products")}
-    context = status | _listed(request, run, made)
-    response = page(request, "admin/judging/generation/run.html", context, study=study, tab="generation")
-    add_never_cache_headers(response)
-    return response
+    context = {
+        "title": f"Run {run.pk}: {pipeline_label(run)}",
+        "back": reverse("admin:evaluation_study_generation", args=[study.pk]),
+        **status,
+        **_listed(request, run, made),
+    }
+    return run_page(request, run, PANEL, "admin/judging/generation/run.html", context)
 
 
 @study_page()
 def state(request: HttpRequest, study: Study, run_id: int) -> HttpResponse:
     """The part of the page that asks again by itself."""
     run = run_of(study, run_id)
-    context = study_context(request, study, "generation") | _status(request, study, run)
-    response = render(request, "admin/judging/generation/_state.html", context)
-    add_never_cache_headers(response)
-    return response
-
-
-def _status(request: HttpRequest, study: Study, run: Run) -> dict[str, Any]:
-    pipeline: Pipeline = PIPELINES[run.generating.pipeline]
-    counts = made_counts(run)
-    failed = sum(each["failed"] for each in counts.values())
-    return {
-        "title": f"{pipeline_label(run)}, run {run.pk}",
-        "run": run,
-        "pipeline": pipeline,
-        "progress": run_progress(run),
-        "batches": list(run.batches.all()),
-        "active": run.state in ACTIVE,
-        "resumable": run.state in (RunState.PAUSED, RunState.STOPPED),
-        "complete": run.state == RunState.COMPLETE,
-        "steps": [(step, counts.get(step.key, {})) for step in pipeline.steps],
-        "failed": failed,
-        "back": reverse("admin:evaluation_study_generation", args=[study.pk]),
-    }
+    return status_part(request, study_context(request, study, "generation") | run_status(request, run, PANEL))
 
 
 def _listed(request: HttpRequest, run: Run, made: Collection[str]) -> dict[str, Any]:
@@ -137,15 +162,13 @@ def _drop_or_restore(request: HttpRequest, study: Study, run: Run) -> HttpRespon
         messages.error(request, "Only owners and editors change products.")
         return here
     chosen = [pk for pk in map(parse_id, request.POST.getlist("product")) if pk is not None]
-    drops = "drop" in request.POST
     if not chosen:
         messages.warning(request, "Tick at least one product.")
         return here
-    if drops:
-        said = f"{run}: dropped {drop_products(run, chosen, user=request.user):,} products."
+    if "drop" in request.POST:
+        said = f"Dropped {counted(drop_products(run, chosen, by=request.user), 'product')}."
     else:
-        said = f"{run}: restored {restore_products(run, chosen):,} products."
-    log_action(study=study, by=request.user, message=said)
+        said = f"Restored {counted(restore_products(run, chosen, by=request.user), 'product')}."
     messages.success(request, said)
     return here
 
@@ -162,22 +185,12 @@ def _make_again(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
         messages.error(request, str(refused))
         return HttpResponseRedirect(request.get_full_path())
     messages.success(request, f"Run {new.pk} makes the later steps again.")
-    return HttpResponseRedirect(reverse("admin:evaluation_study_generation_run", args=[study.pk, new.pk]))
+    return HttpResponseRedirect(_url(new))
 
 
-@study_page("write", methods=("POST",))
+@study_page("write", methods=FORM)
 def steer(request: HttpRequest, study: Study, run_id: int, act: str) -> HttpResponse:
-    if act not in ACTS:
-        raise Http404
-    run = run_of(study, run_id)
-    try:
-        said = act_on(run, act, by=request.user)
-    except Refused as refused:
-        # Somebody else was faster, or the run came to its end meanwhile.
-        messages.warning(request, str(refused))
-    else:
-        messages.success(request, said)
-    return HttpResponseRedirect(reverse("admin:evaluation_study_generation_run", args=[study.pk, run.pk]))
+    return act_page(request, run_of(study, run_id), act, PANEL)
 
 
 @study_page()
@@ -191,22 +204,32 @@ def export(request: HttpRequest, study: Study, run_id: int) -> HttpResponseBase:
     return response
 
 
+def _uneven_of(run: Run, by: Any) -> Sequence[UnevenQuery]:
+    try:
+        return uneven_of(run, by=by)
+    except Refused:
+        # Nothing is made of this run; making it says why.
+        return ()
+
+
 @study_page("write", methods=FORM)
 def make(request: HttpRequest, study: Study, run_id: int) -> HttpResponse:
     """A draft with the items that the products make."""
     run = run_of(study, run_id)
     pipeline: Pipeline = PIPELINES[run.generating.pipeline]
-    form = MakeForm(study, pipeline, request.POST or None)
+    uneven = _uneven_of(run, request.user)
+    form = MakeForm(study, pipeline, request.POST or None, uneven=uneven)
     if request.method == "POST" and form.is_valid():
         options, title = form.chosen(), form.cleaned_data["title"]
+        choice = form.cleaned_data.get("uneven", "")
         try:
-            check_making(run, options, by=request.user)
+            check_making(run, options, uneven=choice, by=request.user)
             return queue_job(
                 request,
-                kind=Job.Kind.MAKING,
+                kind=MAKING.key,
                 slug=form.cleaned_data["slug"],
                 study=study,
-                parameters={"run": run.pk, "options": options, "title": title},
+                parameters={"run": run.pk, "options": options, "title": title, "uneven": choice},
             )
         except FieldsRefused as refused:
             for key, sentences in refused.by_field.items():
@@ -221,7 +244,11 @@ def make(request: HttpRequest, study: Study, run_id: int) -> HttpResponse:
         "pipeline": pipeline,
         "form": form,
         "run": run,
-        "back": reverse("admin:evaluation_study_generation_run", args=[study.pk, run.pk]),
+        "uneven": uneven[:MOST_QUERIES],
+        "n_uneven": len(uneven),
+        "n_more": len(uneven[MOST_QUERIES:]),
+        "retry": _url(run, "retry"),
+        "back": _url(run),
     }
     status = 422 if form.errors else 200
     return page(

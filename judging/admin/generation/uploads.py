@@ -8,24 +8,23 @@ from evaluation.admin.pages import page
 from evaluation.admin.queueing import queue_upload
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import UploadForm
-from evaluation.models import Job, Study
+from evaluation.models import Study
+from judging.job_kinds import PRODUCTS, QUERIES
 
 
 @study_page("write", methods=FORM)
 def upload_queries(request: HttpRequest, study: Study) -> HttpResponse:
     """A table's queries for a draft, beside those that it has."""
-    return _upload(request, study, Job.Kind.QUERIES, "Upload queries", "queries_alone")
+    return _upload(request, study, QUERIES.key, "Upload queries", "queries_alone")
 
 
 @study_page("write", methods=FORM)
 def upload_products(request: HttpRequest, study: Study) -> HttpResponse:
     """A file of products, which become a complete run."""
-    return _upload(request, study, Job.Kind.PRODUCTS, "Import products", "products")
+    return _upload(request, study, PRODUCTS.key, "Import products", "products")
 
 
-def _upload(
-    request: HttpRequest, study: Study, kind: Job.Kind, title: str, template_part: str
-) -> HttpResponse:
+def _upload(request: HttpRequest, study: Study, kind: str, title: str, template_part: str) -> HttpResponse:
     form = UploadForm(request.POST or None, request.FILES or None, limit_mb=settings.ASSAY_UPLOAD_MB)
     if request.method == "POST" and form.is_valid():
         response = queue_upload(request, form, kind=kind, slug=study.slug, study=study)

@@ -15,8 +15,7 @@ from evaluation.api.fields import FreeObjectField
 from evaluation.api.parsing import ItemsJSONParser
 from evaluation.api.problems import CONFLICTS
 from evaluation.api.query import StrictSerializer
-from evaluation.services.history import log_action
-from judging.api.generation.runs import PipelineRunDetailSerializer, detail_record, pipeline_run_of
+from judging.api.generation.runs import PIPELINE_RUNS, PipelineRunDetailSerializer
 from judging.api.runs import IDEMPOTENCY_KEY, allowed, read_body, start_once
 from judging.models import Run
 from judging.services.generation.product_files import import_products, product_lines
@@ -46,7 +45,7 @@ class ProductFile(StudyView):
     )
     def get(self, request: Request, slug: str, run: int) -> StreamingHttpResponse:
         return StreamingHttpResponse(
-            _as_json(pipeline_run_of(self.study, run)), content_type="application/json"
+            _as_json(PIPELINE_RUNS.get(self.study, run)), content_type="application/json"
         )
 
 
@@ -67,8 +66,7 @@ class ProductFileImport(StudyView):
 
         def start() -> dict[str, Any]:
             run = allowed(lambda: import_products(self.study, lines, user=request.user))
-            log_action(study=self.study, by=request.user, message=f"Imported the products of {run}.")
-            return detail_record(run)
+            return PIPELINE_RUNS.detail(run)
 
         return start_once(request, start)
 

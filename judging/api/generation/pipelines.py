@@ -48,6 +48,9 @@ class PipelineRoleSerializer(serializers.Serializer[Any]):
     temperature = serializers.FloatField(
         allow_null=True, help_text="Unless the run says otherwise; null: the model's own."
     )
+    top_p = serializers.FloatField(
+        allow_null=True, help_text="Unless the run says otherwise; null: the model's own."
+    )
     max_tokens = serializers.IntegerField()
 
 
@@ -105,7 +108,7 @@ def _record(pipeline: Pipeline) -> dict[str, Any]:
 
 
 def _role(role: CastRole) -> dict[str, Any]:
-    plain = ("least", "most", "temperature", "max_tokens")
+    plain = ("least", "most", "temperature", "top_p", "max_tokens")
     return {name: getattr(role, name) for name in plain} | {
         "name": role.key,
         "about": _sentences(role.label, role.help),
@@ -145,6 +148,10 @@ class CastSerializer(StrictSerializer):
     temperature = BodyNumberField(
         required=False, allow_null=True, min_value=0, max_value=HIGHEST_TEMPERATURE,
         help_text="Null: the model's own.",
+    )  # fmt: skip
+    top_p = BodyNumberField(
+        required=False, allow_null=True, min_value=0, max_value=1,
+        help_text="More than 0. Null: the model's own.",
     )  # fmt: skip
     max_tokens = BodyIntegerField(required=False, min_value=1, max_value=MOST_TOKENS)
 

@@ -1,9 +1,8 @@
 """Products: what a run made, listed, edited, dropped, restored, and made into a study."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from django.contrib.admin.models import ADDITION
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -24,12 +23,12 @@ from evaluation.api.query import (
     StrictSerializer,
 )
 from evaluation.refusals import FieldsRefused
-from evaluation.services.history import log_action
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE
 from evaluation.storable import storable_json
-from judging.api.generation.runs import pipeline_run_of
+from judging.api.generation.runs import PIPELINE_RUNS
 from judging.api.runs import allowed, read_body, time_text
 from judging.models import Product, Run
+from judging.services.generation.lost_calls import UNEVEN
 from judging.services.generation.made_studies import left_out_of, make_study
 from judging.services.generation.products import (
     DROPPED,
@@ -102,6 +101,11 @@ class MakeStudySerializer(StrictSerializer):
     )
     slug = BodyTextField(required=False, max_length=MAX_SLUG, help_text="Without it, one that is free.")
     title = BodyTextField(required=False, max_length=MAX_TITLE)
+    uneven = serializers.ChoiceField(
+        choices=list(UNEVEN), required=False,
+        help_text="Of queries for which calls failed: left out, or kept with what they have. Without it such a run is "
+        "refused, with its queries and what they lack.",
+    )  # fmt: skip
 
 
 class LeftOutProductsSerializer(serializers.Serializer[Any]):
@@ -129,7 +133,7 @@ class ProductList(StudyView):
     )
     def get(self, request: Request, slug: str, run: int) -> Response:
         wanted = {name: self.query[name] for name in ("step", "query", "which") if name in self.query}
-        return self.paged(find_products(pipeline_run_of(self.study, run), **wanted), _records)
+        return self.paged(find_products(PIPELINE_RUNS.get(self.study, run), **wanted), _records)
 
 
 class ProductDetail(StudyView):
@@ -140,7 +144,7 @@ class ProductDetail(StudyView):
         responses=ProductSerializer,
     )
     def get(self, request: Request, slug: str, run: int, product: int) -> Response:
-        return Response(_record(product_of(pipeline_run_of(self.study, run), product)))
+        return Response(_record(product_of(PIPELINE_RUNS.get(self.study, run), product)))
 
     @extend_schema(
         operation_id="edit_product",
@@ -150,21 +154,17 @@ class ProductDetail(StudyView):
         responses={200: ProductSerializer, **CONFLICTS},
     )
     def put(self, request: Request, slug: str, run: int, product: int) -> Response:
-        found = product_of(pipeline_run_of(self.study, run), product)
+        found = product_of(PIPELINE_RUNS.get(self.study, run), product)
         content = storable_json(read_body(EditSerializer, request)["content"])
-        allowed(lambda: edit_product(found, content, user=request.user))
-        said = f"Edited product {found.pk} of {found.unit.run}."
-        log_action(study=self.study, by=request.user, message=said)
+        allowed(lambda: edit_product(found, content, by=request.user))
         return Response(_record(found))
 
 
 class ProductsAction(StudyView):
     """Several products of a run dropped or restored, all of them or none."""
 
-    def change(
-        self, request: Request, run: int, said: str, act: Callable[[Run, Collection[int]], int]
-    ) -> Response:
-        found = pipeline_run_of(self.study, run)
+    def change(self, request: Request, run: int, act: Callable[..., int]) -> Response:
+        found = PIPELINE_RUNS.get(self.study, run)
         chosen = set(read_body(ChosenProductsSerializer, request)["products"])
         unknown = sorted(chosen - set(products_of(found).filter(pk__in=chosen).values_list("pk", flat=True)))
         if unknown:
@@ -172,10 +172,7 @@ class ProductsAction(StudyView):
             raise ValidationError(
                 {"products": [ErrorDetail(f"This run has no such products: {names}.", "unknown")]}
             )
-        changed = act(found, chosen)
-        message = f"{found}: {said} {changed:,} products."
-        log_action(study=self.study, by=request.user, message=message)
-        return Response({"changed": changed})
+        return Response({"changed": act(found, chosen, by=request.user)})
 
 
 class ProductsDrop(ProductsAction):
@@ -187,9 +184,7 @@ class ProductsDrop(ProductsAction):
         responses={200: ChangedProductsSerializer},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        return self.change(
-            request, run, "dropped", lambda found, chosen: drop_products(found, chosen, user=request.user)
-        )
+        return self.change(request, run, drop_products)
 
 
 class ProductsRestore(ProductsAction):
@@ -201,7 +196,7 @@ class ProductsRestore(ProductsAction):
         responses={200: ChangedProductsSerializer},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        return self.change(request, run, "restored", restore_products)
+        return self.change(request, run, restore_products)
 
 
 class ProductStudies(StudyView):
@@ -214,7 +209,7 @@ class ProductStudies(StudyView):
         responses={201: MadeStudySerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        found = pipeline_run_of(self.study, run)
+        found = PIPELINE_RUNS.get(self.study, run)
         wanted = read_body(MakeStudySerializer, request)
         options = storable_json(wanted.pop("options"))
 
@@ -226,10 +221,6 @@ class ProductStudies(StudyView):
                 raise FieldsRefused(by_field) from None
 
         made = allowed(make)
-        log_action(
-            study=made, by=request.user, message=f"Made of {found} of {self.study.title}.", flag=ADDITION
-        )
-        log_action(study=self.study, by=request.user, message=f"Made {made.title} of {found}.")
         record = {
             "slug": made.slug,
             "title": made.title,

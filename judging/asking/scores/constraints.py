@@ -7,14 +7,17 @@ whether or not people in the item's arm see it.
 from dataclasses import replace
 from typing import Any
 
+from evaluation.protocols import Protocol
 from evaluation.protocols.answers.measures import Measure, Subject
-from evaluation.protocols.base import Stimulus
-from judging.asking.base import ItemCall
+from evaluation.protocols.base import Spec, Stimulus
 from judging.asking.scores.response_asking import ResponseAsking, ScoreTask, Values, alone
 from judging.backends.base import Unmeasurable
-from judging.prompting import AnswerCell, Settings, view_of
+from judging.prompting.cells import AnswerCell
+from judging.prompting.item_call import ItemCall
 from judging.prompting.material import material_of, remarked
+from judging.prompting.settings import Settings
 from judging.prompting.texts import context_block, fence, query_block
+from judging.prompting.view import view_of
 
 INTRODUCTION = """\
 You check a response to a query against what is known of the person who asked. They were asked follow-up questions, \
@@ -49,6 +52,12 @@ class ConstraintAsking(ResponseAsking):
     """Counts them in one number per response, or says yes or no to each."""
 
     key = "constraints"
+
+    def steps(
+        self, protocol: Protocol, spec: Spec, stimulus: Stimulus, settings: Settings
+    ) -> tuple[str, ...]:
+        """A call per response, and none where there is nothing to count."""
+        return super().steps(protocol, spec, stimulus, settings) if answered_follow_ups(stimulus) else ()
 
     def task(self, call: ItemCall) -> ScoreTask:
         follow_ups = answered_follow_ups(call.stimulus)

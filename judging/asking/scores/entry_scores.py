@@ -12,20 +12,29 @@ from typing import Any
 import numpy as np
 
 from analytics.statistics.core.tidy import Floats
-from analytics.statistics.entries.matching import citation_recall, greedy_matching, optimal_matching
+from analytics.statistics.entries.matching import (
+    Matching,
+    citation_recall,
+    given_matching,
+    greedy_matching,
+    optimal_matching,
+)
 from evaluation.protocols import Protocol
 from evaluation.protocols.answers.measures import Measure, Subject
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries.references import entry_part, reference_set, response_set
 from evaluation.protocols.entries.sets import Entry
-from judging.asking.base import ItemCall
 from judging.asking.scores.response_asking import ResponseAsking, ScoreTask, Values, alone
 from judging.backends.base import Reply, Unmeasurable
 from judging.backends.scores.entry_overlap import NO_REFERENCE, NO_SET, cited_sources
-from judging.parsing import read_cells, require_answer
-from judging.prompting import AnswerCell, Settings, view_of
+from judging.parsing.answers import read_cells
+from judging.parsing.rejection import require_answer
+from judging.prompting.cells import AnswerCell
+from judging.prompting.item_call import ItemCall
 from judging.prompting.material import material_of, remarked
+from judging.prompting.settings import Settings
 from judging.prompting.texts import fence, query_block
+from judging.prompting.view import view_of
 
 INTRODUCTION = """\
 You compare two sets of entries about a question that can be meant in several ways: a set that was given as a \
@@ -98,14 +107,23 @@ class _PairScores:
     conditions: Floats
     answers: Floats
     citations: Floats
+    # Of entries whose conditions were given to the system: the pairs of the same condition.
+    given: Matching | None
+    # False where no entry has a condition, of which there is no score then.
+    has_conditions: bool
 
     @property
     def fit(self) -> Floats:
-        return (
-            CONDITION_WEIGHT * self.conditions
-            + ANSWER_WEIGHT * self.answers
-            + CITATION_WEIGHT * self.citations
-        )
+        answers = ANSWER_WEIGHT * self.answers + CITATION_WEIGHT * self.citations
+        return answers + CONDITION_WEIGHT * self.conditions if self.has_conditions else answers
+
+    @property
+    def optimal(self) -> Matching:
+        return self.given or optimal_matching(self.fit)
+
+    @property
+    def greedy(self) -> Matching:
+        return self.given or greedy_matching(self.fit)
 
 
 class EntryAsking(ResponseAsking):
@@ -145,7 +163,7 @@ class EntryAsking(ResponseAsking):
             mark=material.mark,
             cells=[
                 AnswerCell((score, f"entry_{row}", f"reference_{column}"), call.step, POINTS)
-                for score in ("condition", "answer")
+                for score in (("condition", "answer") if _has_conditions(given) else ("answer",))
                 for row in range(1, len(given) + 1)
                 for column in range(1, len(reference) + 1)
             ],
@@ -154,19 +172,20 @@ class EntryAsking(ResponseAsking):
     def data(self, call: ItemCall, values: Values) -> dict[str, Any]:
         pairs = _pair_scores(call, values)
         conditions, answers = pairs.conditions, pairs.answers
-        optimal, greedy = optimal_matching(pairs.fit), greedy_matching(pairs.fit)
-        scores = {
-            CONDITION: optimal.mean_of_all(conditions),
-            ANSWER: optimal.mean_of_all(answers),
-            GREEDY_CONDITION: greedy.mean_of_matched(conditions),
-            GREEDY_ANSWER: greedy.mean_of_matched(answers),
-        }
+        optimal, greedy = pairs.optimal, pairs.greedy
+        scores = {ANSWER: optimal.mean_of_all(answers), GREEDY_ANSWER: greedy.mean_of_matched(answers)}
+        if pairs.has_conditions:
+            scores |= {
+                CONDITION: optimal.mean_of_all(conditions),
+                GREEDY_CONDITION: greedy.mean_of_matched(conditions),
+            }
         parts = [response["part"] for response in call.stimulus["responses"]]
         empty = {part: 0.0 for part in parts if response_set(call.stimulus, part) == []}
         found = {measure.key: {**empty, call.step: min(score, 1.0)} for measure, score in scores.items()}
         entries = {entry_part(at, call.step): each for at, each in enumerate(_entry_scores(pairs), 1)}
+        if pairs.has_conditions:
+            found[ENTRY_CONDITION.key] = {part: each.condition for part, each in entries.items()}
         return found | {
-            ENTRY_CONDITION.key: {part: each.condition for part, each in entries.items()},
             ENTRY_ANSWER.key: {part: each.answer for part, each in entries.items()},
             ENTRY_CITATION.key: {part: each.citation for part, each in entries.items()},
         }
@@ -217,17 +236,23 @@ def _written(entries: Sequence[Entry], name: str) -> str:
 
 def _pair_scores(call: ItemCall, values: Values) -> _PairScores:
     given, reference = _sets(call)
-    shape = len(given), len(reference)
+    shape, has_conditions = (len(given), len(reference)), _has_conditions(given)
     return _PairScores(
-        _matrix(values, "condition", shape),
+        _matrix(values, "condition", shape) if has_conditions else np.zeros(shape),
         _matrix(values, "answer", shape),
         np.array([[_recall(entry, wanted) for wanted in reference] for entry in given]),
+        given_matching([each["condition"] for each in given], [each["condition"] for each in reference]),
+        has_conditions,
     )
+
+
+def _has_conditions(entries: Sequence[Entry]) -> bool:
+    return any(each["condition"].strip() for each in entries)
 
 
 def _entry_scores(pairs: _PairScores) -> list[EntryScore]:
     """Of each entry, in the optimal matching."""
-    optimal = optimal_matching(pairs.fit)
+    optimal = pairs.optimal
     matched = dict(zip(optimal.given.tolist(), optimal.reference.tolist(), strict=True))
     scores = (pairs.conditions, pairs.answers, pairs.citations)
     return [

@@ -10,17 +10,16 @@ from evaluation.storable import storable
 from judging.asking.scores.geval import answered_question, criteria_of, scores_of
 from judging.backends.base import Reply, Request
 from judging.backends.scores.options import LONGEST_STEP, MOST_STEPS
-from judging.parsing import require_answer
 from judging.parsing.json_values import load_json
-from judging.parsing.rejection import reject, require_complete
-from judging.prompting import Settings
+from judging.parsing.rejection import reject, require_answer, require_complete
 from judging.prompting.replies import capabilities_of
 from judging.prompting.request import messages_of, parameters_of
+from judging.prompting.settings import Settings
 
 TASK = """\
 You prepare the scoring of responses that were written to queries. Someone will see one query and one response at a \
-time{beside}, and give the response a score from {low} to {high} by the criteria below. Write the steps that they are \
-to go through for each response.
+time{reference}, and give the response a score from {low} to {high} by the criteria below. Write the steps that they \
+are to go through for each response.
 
 - Three to eight steps, in the order in which they are to be taken.
 - Each is one sentence that says what to look at, and what raises or lowers the score for it.
@@ -48,10 +47,10 @@ def build_steps_request(spec: Spec, settings: Settings, *, capabilities: Mapping
     if question is not None:
         asked = " ".join(text for text in (question.prompt, question.help) if text)
         criteria = f"{criteria}\n\nThe score answers this question: {asked}"
-    beside = (
+    reference = (
         ", with a reference that people wrote" if settings.with_reference or spec["show_references"] else ""
     )
-    task = TASK.format(beside=beside, low=scores[0], high=scores[-1])
+    task = TASK.format(reference=reference, low=scores[0], high=scores[-1])
     reply = (
         "Reply with the steps, a line each, without numbers and with nothing else."
         if form == "lines"

@@ -12,13 +12,15 @@ from typing import Any
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import Spec
-from judging.asking.base import ItemCall
 from judging.asking.scores.response_asking import ResponseAsking, ScoreTask, Values, alone
 from judging.backends.scores.criteria import CRITERIA, OWN, RANGES
-from judging.prompting import AnswerCell, CannotAsk, Settings, view_of
+from judging.prompting.cells import AnswerCell
+from judging.prompting.item_call import ItemCall
 from judging.prompting.material import material_of
 from judging.prompting.replies import capabilities_of
+from judging.prompting.settings import CannotAsk, Settings
 from judging.prompting.texts import context_block, documents_block, fence, query_block, reference_block
+from judging.prompting.view import view_of
 from judging.prompting.wording import listed, point_text, value_lines
 
 INTRODUCTION = """\

@@ -8,15 +8,19 @@ from typing import Any
 from evaluation.protocols import Kind, Over, Protocol, QuestionSpec
 from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import Spec, Stimulus
-from judging.asking.base import ItemCall, joined_by_part
 from judging.backends.base import Reply, Request
-from judging.parsing import Reading, read_cells, read_masses, require_answer
-from judging.prompting import AnswerCell, ExpectedReply, Settings, view_of
-from judging.prompting.expected_reply import expected_label, expected_values
+from judging.parsing.answers import read_cells
+from judging.parsing.labels import read_masses
+from judging.parsing.rejection import require_answer
+from judging.parsing.reply import Reading
+from judging.prompting.cells import AnswerCell
+from judging.prompting.expected_reply import ExpectedReply, expected_label, expected_values
+from judging.prompting.item_call import ItemCall, joined_by_part
 from judging.prompting.replies import capabilities_of, label_form, reply_schema, values_form
 from judging.prompting.request import messages_of, parameters_of
-from judging.prompting.settings import OWN_PARAMETERS
+from judging.prompting.settings import OWN_PARAMETERS, Settings
 from judging.prompting.texts import MARKED, MATERIAL
+from judging.prompting.view import view_of
 
 REASONS_TOKENS, TOKENS_PER_VALUE = 400, 16
 # What the reply is to say, from its path on.

@@ -76,6 +76,8 @@ def answering_systems(making: Making) -> list[Record]:
             "label": f"{system.label}, {LABELS[setting]}",
             "family": system.family,
             "kind": "model",
+            "setting": LABELS[setting],
+            "base": system.key,
         }
         for system in model_systems(making.casts["answerers"].models)
         for setting in SETTINGS[str(making.run_options["settings"])]

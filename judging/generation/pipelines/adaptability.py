@@ -3,7 +3,7 @@
 ContextEval sections 6 and 7, with the attributes of the relevance protocol (its Table 8).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation.protocols.attributes import ATTRIBUTES, AttributeSpec
@@ -19,7 +19,7 @@ from judging.generation.adaptability.choosing import (
 from judging.generation.adaptability.writing import AdaptedResponses, DefaultResponses
 from judging.generation.pipeline import Cast, CastRole, KeptProduct, Making, Pipeline, QueryState, Record
 from judging.generation.responding import ARMS, context_key
-from judging.generation.systems import generated_systems, joined_key
+from judging.generation.systems import joined_key, model_systems, systems_once
 
 # By shape, the arm of its study.
 ARM_OF = {"default": "NoCtxGen-CtxEval", "adapted": "CtxGen-CtxEval"}
@@ -93,8 +93,11 @@ class Adaptability(Pipeline):
                 "arms": [{"key": arm, **ARMS[arm]}],
                 "attributes": attributes,
             },
-            "systems": generated_systems(making, "writers"),
+            "systems": systems_once([*making.systems, *self.systems(making)]),
         }
+
+    def systems(self, making: Making) -> Sequence[Record]:
+        return [each.record() for each in model_systems(making.casts["writers"].models)]
 
     def records(self, making: Making, states: Iterable[QueryState]) -> Iterator[Record]:
         shape = str(making.options["shape"])

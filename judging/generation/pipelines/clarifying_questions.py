@@ -1,6 +1,6 @@
 """Clarifying questions by three approaches, scored and filtered: AGENT-CQ's generation (section 2.1, appendix A.1)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from judging.backends.options import Input, JudgeOption
@@ -65,8 +65,11 @@ class ClarifyingQuestions(Pipeline):
     def header(self, making: Making) -> Record:
         return {
             "spec": {**making.spec, "protocol": making.options["study"], "arms": [ONE_ARM]},
-            "systems": systems_once([*making.systems, *written_systems(making.casts)]),
+            "systems": systems_once([*making.systems, *self.systems(making)]),
         }
+
+    def systems(self, making: Making) -> Sequence[Record]:
+        return written_systems(making.casts)
 
     def records(self, making: Making, states: Iterable[QueryState]) -> Iterator[Record]:
         alone = making.options["study"] == QUALITY

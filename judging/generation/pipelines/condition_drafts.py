@@ -1,6 +1,6 @@
 """Condition-answer-citation drafts of ambiguous queries, and answers with and without conditions (CondAmbigQA)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from judging.backends.options import Input, JudgeOption
@@ -91,9 +91,12 @@ class ConditionDrafts(Pipeline):
     makes = "condition_calibration"
 
     def header(self, making: Making) -> Record:
-        if making.options["study"] == ANSWERS:
-            return header_of(making, answering_systems(making), 1)
-        return header_of(making, drafting_systems(making), CALIBRATORS)
+        redundancy = 1 if making.options["study"] == ANSWERS else CALIBRATORS
+        return header_of(making, self.systems(making), redundancy)
+
+    def systems(self, making: Making) -> Sequence[Record]:
+        answers = making.options["study"] == ANSWERS
+        return answering_systems(making) if answers else drafting_systems(making)
 
     def records(self, making: Making, states: Iterable[QueryState]) -> Iterator[Record]:
         if making.options["study"] == ANSWERS:

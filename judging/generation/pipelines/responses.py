@@ -14,6 +14,7 @@ from judging.generation.pipeline import (
     Making,
     Pipeline,
     PipelineStep,
+    PlacedModel,
     Planned,
     ProductText,
     Prompt,
@@ -29,7 +30,13 @@ from judging.generation.responding import (
     response_problems,
     response_prompt,
 )
-from judging.generation.systems import generated_systems, joined_key, model_systems
+from judging.generation.systems import (
+    VariantSystem,
+    clean_variants,
+    joined_key,
+    systems_once,
+    variant_systems,
+)
 
 WITHOUT, WITH = "without", "with"
 SETTINGS = {"both": (WITHOUT, WITH), WITHOUT: (WITHOUT,), WITH: (WITH,)}
@@ -53,6 +60,11 @@ def clean_amounts(text: str) -> str:
 def amounts_of(options: Mapping[str, Any]) -> list[int]:
     """The numbers of follow-up questions that are told, ascending; [0] where none ever are."""
     return [int(each) for each in str(options["follow_ups"]).split(",") if int(each)] or [0]
+
+
+def writing_systems(models: Sequence[PlacedModel], options: Mapping[str, Any]) -> list[VariantSystem]:
+    # Runs that began before there were variants have no such option.
+    return variant_systems(models, options.get("variants", ()))
 
 
 def follow_ups_of(state: QueryState) -> list[Record]:
@@ -113,18 +125,20 @@ class Writing(PipelineStep):
         for count in sorted(counts):
             told = found[:count]
             given = {each.system for each in given_responses(state, told)}
-            for system in model_systems(state.models(self.role)):
+            for system in writing_systems(state.models(self.role), state.options):
                 if system.key not in given:
-                    about = {"system": system.key, "follow_ups": told}
+                    about: dict[str, Any] = {"system": system.key, "follow_ups": told}
+                    if system.instruction:
+                        about["instruction"] = system.instruction
                     yield Planned(key=f"{system.key}:{_told_as(told)}", about=about, model=system.model)
 
     def most(self, options: Mapping[str, Any], casts: Mapping[str, Cast]) -> float:
         settings = SETTINGS[str(options["settings"])]
         written = (WITHOUT in settings) + (WITH in settings) * len(amounts_of(options))
-        return len(casts[self.role].models) * written
+        return len(writing_systems(casts[self.role].models, options)) * written
 
     def prompt(self, asked: UnitFacts) -> Prompt:
-        return response_prompt(asked.query, asked.about["follow_ups"])
+        return response_prompt(asked.query, asked.about["follow_ups"], asked.about.get("instruction", ""))
 
     def read(self, asked: UnitFacts, reply: Any) -> Sequence[Content]:
         return [{"system": asked.about["system"], "text": reply}]
@@ -152,6 +166,11 @@ class Responses(Pipeline):
              max_tokens=1_500),
     )  # fmt: skip
     options = (
+        JudgeOption(
+            key="variants", label="Prompt variants", input=Input.LINES, default=[], clean=clean_variants,
+            help="A line each, NAME: INSTRUCTION. Every model answers under each of them, as a system of its own; a "
+            "name alone asks as without variants.",
+        ),
         JudgeOption(
             key="settings", label="Responses are written", input=Input.CHOICE, default="both",
             choices={"both": "without the context, and with it", WITHOUT: "without the context",
@@ -186,8 +205,18 @@ class Responses(Pipeline):
         arms = [arm for arm, _ in _arms(making)]
         return {
             "spec": {**making.spec, "protocol": "pairwise", "arms": arms, **baseline},
-            "systems": generated_systems(making, "writers"),
+            "systems": systems_once([*making.systems, *self.systems(making)]),
         }
+
+    def systems(self, making: Making) -> Sequence[Record]:
+        systems = writing_systems(making.casts["writers"].models, making.run_options)
+        return [each.record() for each in systems]
+
+    def arms_of(self, making: Making, state: QueryState) -> Sequence[str]:
+        found = follow_ups_of(state)
+        return [
+            arm["key"] for arm, amount in _arms(making) if found[:amount] or not arm["context_at_judging"]
+        ]
 
     def records(self, making: Making, states: Iterable[QueryState]) -> Iterator[Record]:
         arms = _arms(making)

@@ -169,7 +169,13 @@ class SimulatedAnswers(Pipeline):
         return [] if chosen_variants(options) else ["Neither parameterised nor plain users are chosen."]
 
     def header(self, making: Making) -> Record:
-        made = [
+        return {
+            "spec": {**making.spec, "protocol": self.makes, "arms": [ONE_ARM]},
+            "systems": systems_once([*making.systems, *self.systems(making)]),
+        }
+
+    def systems(self, making: Making) -> Sequence[Record]:
+        return [
             {
                 "key": system,
                 "label": f"{VARIANTS[variant]} ({user.label})",
@@ -179,10 +185,6 @@ class SimulatedAnswers(Pipeline):
             for variant in chosen_variants(making.run_options)
             for system, user in user_systems(variant, making.casts["users"].models).items()
         ]
-        return {
-            "spec": {**making.spec, "protocol": self.makes, "arms": [ONE_ARM]},
-            "systems": systems_once([*making.systems, *made]),
-        }
 
     def records(self, making: Making, states: Iterable[QueryState]) -> Iterator[Record]:
         for state in states:

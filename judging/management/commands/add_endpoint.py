@@ -8,7 +8,7 @@ from django.db import transaction
 from evaluation.management.base import AssayCommand
 from evaluation.refusals import FieldsRefused
 from judging.management.studies import add_price_argument, given, given_prices, refusal
-from judging.services import create_endpoint
+from judging.services.endpoints.access import create_endpoint
 from judging.services.endpoints.prices import set_price
 
 

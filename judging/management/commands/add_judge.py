@@ -12,7 +12,7 @@ from evaluation.refusals import FieldsRefused
 from judging.backends import BACKENDS
 from judging.management.studies import endpoint_of, given, refusal
 from judging.models import Judge, Orders, Rationale, SelfPreference, Verdict
-from judging.services import create_judge, edit_judge
+from judging.services.judges import create_judge, edit_judge
 
 SETTINGS = (
     "backend", "model", "temperature", "max_tokens", "verdict", "rationale", "orders", "samples", "self_preference",

@@ -22,11 +22,18 @@ class Command(AssayCommand):
             help="a model that judges; may be repeated",
         )  # fmt: skip
 
+        parser.add_argument(
+            "--jury",
+            default="",
+            metavar="NAME",
+            help="the models are members of this jury, which is one rater",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_named(options["slug"])
         models = [_model(each) for each in options["models"]]
         try:
-            made = make_judges(study, PRESETS[options["preset"]], models)
+            made = make_judges(study, PRESETS[options["preset"]], models, jury=options["jury"])
         except Refused as refused:
             raise CommandError("\n".join(refused.problems)) from None
         for judge in made:

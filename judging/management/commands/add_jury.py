@@ -1,4 +1,4 @@
-"""Add a jury to a study: a judge of each persona, with the same settings otherwise."""
+"""Add a jury to a study: a judge of each persona or model, with the same settings otherwise."""
 
 from typing import Any
 
@@ -18,7 +18,8 @@ class Command(add_judge.Command):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
-            "--persona", action="append", metavar="NAME=TEMPERATURE[:TEXT]", dest="personas", default=[],
+            "--persona", action="append", dest="personas", default=[],
+            metavar="NAME=TEMPERATURE[ by MODEL[@ENDPOINT]][:TEXT]",
             help="a member; may be repeated; "
             + ", ".join(f"{each.name}={each.temperature}" for each in PERSONAS)
             + " if left out",

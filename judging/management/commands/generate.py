@@ -13,23 +13,26 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from evaluation.counting import counted
 from evaluation.management.base import AssayCommand
 from evaluation.management.progress import add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.services.history import server_account
 from judging.acts import act_on, begin_later_steps, begin_pipeline
 from judging.backends.options import JudgeOption
 from judging.generation.pipeline import PlacedModel
 from judging.generation.pipelines import PIPELINES
+from judging.generation.pipelines.contexts import PIPELINE as CONTEXTS
 from judging.management.retrieval import add_grid_arguments, grid_lines
 from judging.management.studies import amount
 from judging.management.working import work_to_the_end
 from judging.models import ACTIVE, Run, RunState
-from judging.services import run_progress
 from judging.services.generation.code_shares import share_lines
 from judging.services.generation.documents import write_documents
-from judging.services.generation.made_studies import make_study
+from judging.services.generation.lost_calls import UNEVEN
+from judging.services.generation.made_studies import UnevenRefused, made_of_products, make_study
 from judging.services.generation.pipeline_runs import (
     PipelineSettings,
     estimate_pipeline,
@@ -44,7 +47,9 @@ from judging.services.generation.products import (
     products_of,
     restore_products,
 )
+from judging.services.generation.query_facts import query_facts
 from judging.services.groups.run_groups import UNFINISHED
+from judging.services.runs.progress import run_progress
 from judging.tasks import enqueue_run
 
 
@@ -61,7 +66,8 @@ class Command(AssayCommand):
         )  # fmt: skip
         parser.add_argument(
             "--set", action="append", default=[], metavar="NAME=VALUE",
-            help="an option of the pipeline; ROLE=MODEL[,MODEL], ROLE.temperature=X, ROLE.max_tokens=N; endpoint=E",
+            help="an option of the pipeline; ROLE=MODEL[,MODEL], ROLE.temperature=X, ROLE.top_p=X, "
+            "ROLE.max_tokens=N; endpoint=E",
         )  # fmt: skip
         parser.add_argument(
             "--from", action="append", default=[], type=int, dest="sources", metavar="RUN",
@@ -88,7 +94,10 @@ class Command(AssayCommand):
             "--show", nargs="?", const="", metavar="STEP", help="list products, of one step or all"
         )
         parser.add_argument(
-            "--shares", default="", metavar="STEP", help="shares of the codes that a step gave, by system"
+            "--shares",
+            default="",
+            metavar="STEP",
+            help="shares of the codes that a step gave, by system; `need` of contexts: those of the queries",
         )
         parser.add_argument("--drop", nargs="+", type=int, default=[], metavar="N", help="leave products out")
         parser.add_argument(
@@ -113,6 +122,10 @@ class Command(AssayCommand):
             help="write retrieved fragments as documents of the draft's queries",
         )
         parser.add_argument("--make", action="store_true", help="make a draft study of the run's products")
+        parser.add_argument(
+            "--uneven", choices=[each.replace("_", "-") for each in UNEVEN], default="",
+            help="with --make: of queries for which calls failed",
+        )  # fmt: skip
         parser.add_argument("--slug", default="", dest="new_slug", help="of the study that is made")
         parser.add_argument("--title", default="", help="of the study that is made")
         add_grid_arguments(parser)
@@ -145,7 +158,7 @@ class Command(AssayCommand):
             if options["show"] is not None:
                 self._tell(_listed(run, options["show"]))
             if options["shares"]:
-                self._tell(share_lines(run, options["shares"]))
+                self._tell(_shares(run, options["shares"]))
             if options["export"] is not None:
                 self._export(run, options["export"])
             if options["documents"]:
@@ -218,16 +231,18 @@ class Command(AssayCommand):
 
     def _change(self, run: Run, options: dict[str, Any]) -> None:
         if options["drop"]:
-            self.stdout.write(f"Dropped: {drop_products(run, options['drop']):,}.")
+            self.stdout.write(f"Dropped: {drop_products(run, options['drop'], by=server_account()):,}.")
         if options["restore"]:
-            self.stdout.write(f"Restored: {restore_products(run, options['restore']):,}.")
+            self.stdout.write(
+                f"Restored: {restore_products(run, options['restore'], by=server_account()):,}."
+            )
         if options["edit"]:
             number, content = options["edit"]
             product = products_of(run).filter(pk=number if number.isdigit() else 0).first()
             if product is None:
                 raise CommandError(f"Run {run.pk} has no product {number}.")
             try:
-                edit_product(product, json.loads(content))
+                edit_product(product, json.loads(content), by=server_account())
             except ValueError as wrong:
                 raise CommandError(f"--edit: this is no JSON: {wrong}") from None
             self.stdout.write(f"Edited: {product.pk}; what was made is kept beside it.")
@@ -235,23 +250,31 @@ class Command(AssayCommand):
     def _import(self, study: Study, path: Path) -> None:
         try:
             with path.open("rb") as file:
-                run = import_products(study, file)
+                run = import_products(study, file, file_name=path.name)
         except OSError as error:
             raise CommandError(f"{path} can't be read: {error}") from None
-        self.stdout.write(f"Run {run.pk} of {run.generating}: {products_of(run).count():,} products.")
+        self.stdout.write(
+            f"Run {run.pk} of {run.generating}: {counted(products_of(run).count(), 'product')}."
+        )
 
     def _export(self, run: Run, path: Path) -> None:
         with path.open("w", encoding="utf-8") as file:
             for line in product_lines(run):
                 file.write(line + "\n")
-        self.stdout.write(f"{path}: {products_of(run).count():,} products of run {run.pk}.")
+        self.stdout.write(f"{path}: {counted(products_of(run).count(), 'product')} of run {run.pk}.")
 
     def _make(self, run: Run, options: dict[str, Any]) -> None:
         making = PIPELINES[run.generating.pipeline].making
         # Those of a run that was just worked on were seen when it began.
         given = options["set"] if options["pipeline"] is None else _among(making, options["set"])
-        made = make_study(run, _options_of(making, given), slug=options["new_slug"], title=options["title"])
-        self.stdout.write(f"{made.title}: a draft of {made.items.count():,} items, {made.slug}.")
+        uneven = options["uneven"].replace("-", "_")
+        names = {"slug": options["new_slug"], "title": options["title"]}
+        try:
+            made = make_study(run, _options_of(making, given), uneven=uneven, **names)
+        except UnevenRefused as refused:
+            ways = f"--run {run.pk} --make: with --retry-failed, --uneven leave-out, or --uneven keep."
+            raise Refused(*refused.problems, ways) from None
+        self.stdout.write(f"{made_of_products(made)} Its slug is {made.slug}.")
 
     def _tell(self, lines: Any) -> None:
         for line in lines:
@@ -276,6 +299,17 @@ def _listed(run: Run, step: str) -> Iterator[str]:
     for product in products_of(run).iterator(chunk_size=500):
         if step in ("", product.unit.step):
             yield json.dumps(product_record(product), ensure_ascii=False)
+
+
+def _shares(run: Run, step: str) -> Iterator[str]:
+    """Of contexts the queries that need one and the questions that were kept, of other steps the codes they gave."""
+    if run.generating.pipeline != CONTEXTS.key or step != "need":
+        yield from share_lines(run, step)
+        return
+    found = query_facts(run)
+    if not found:
+        raise Refused(f"Run {run.pk} has no products of {step} yet.")
+    yield from (f"{each.name}: {each.value} ({each.detail})" for each in found)
 
 
 def _summary(run: Run) -> Iterator[str]:

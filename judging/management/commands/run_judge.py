@@ -12,22 +12,18 @@ from evaluation.management.progress import add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
-from judging.acts import act_on, begin_run, begin_runs, begin_trial
+from judging.acts import act_on, begin_run, begin_runs, begin_trial, change_group_budget
 from judging.backends import heuristics
 from judging.management.estimates import estimate_lines, group_estimate_lines
 from judging.management.studies import amount, given, unread_lines
 from judging.management.working import work_to_the_end
 from judging.models import ACTIVE, Judge, Purpose, Run, RunState
-from judging.services import (
-    RunEstimate,
-    estimate,
-    heuristic_judge,
-    needs_trial,
-    run_progress,
-    trial_calls,
-)
+from judging.services.estimates.run_estimate import RunEstimate, estimate
 from judging.services.groups.group_estimate import estimate_runs
-from judging.services.groups.run_groups import UNFINISHED, set_group_budget, unfinished_group
+from judging.services.groups.run_groups import UNFINISHED, unfinished_group
+from judging.services.judges import heuristic_judge
+from judging.services.runs.progress import run_progress
+from judging.services.runs.trials import needs_trial, trial_calls
 from judging.services.runs.work import work_on
 from judging.tasks import enqueue_run
 
@@ -125,7 +121,7 @@ class Command(AssayCommand):
         if group is not None:
             self.stdout.write(f"Runs of {', '.join(map(str, judges))} together are resumed.")
             if budget is not None:
-                set_group_budget(group, budget)
+                change_group_budget(group, budget, by=None, queue=False)
             return [
                 self._resumed(run, options) for run in group.runs.order_by("pk") if run.state in UNFINISHED
             ]
@@ -191,7 +187,7 @@ class Command(AssayCommand):
     def _try(self, study: Study, judge: Judge, budget: Decimal | None) -> None:
         """Test one item before the first run; show the reply and the answers read."""
         run = begin_trial(study, judge, by=None, queue=False, budget=budget)
-        work_on(run.pk, beside=True)
+        work_on(run.pk, over_limit=True)
         run.refresh_from_db()
         for each in trial_calls(run):
             if each.ok:

@@ -8,10 +8,10 @@ from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from judging.models import Run, WorkKind
 from judging.selectors import runs_of
-from judging.services import runs_progress
 from judging.services.calls.costs import format_amount
 from judging.services.calls.ledger import exact_sum
 from judging.services.groups.run_groups import groups_of
+from judging.services.runs.progress import runs_progress
 
 
 class Command(AssayCommand):

@@ -58,7 +58,7 @@ class Collecting:
     def _attempt(self, call: Call, subject: Any, answer: Answer) -> CallAttempt | None:
         """The attempt that an answer ends; None where it is none."""
         if isinstance(answer, Reply):
-            attempt = self.claims.answered(call, subject, answer, call.cache_key, self.batch.target)
+            attempt = self.claims.attempt_from(call, subject, answer, call.cache_key, self.batch.target)
             attempt.target = self.batch.target
             return attempt
         if isinstance(answer, StopRun):
@@ -70,7 +70,8 @@ class Collecting:
         return self._tried(call, subject, reason) if self.again else None
 
     def _tried(self, call: Call, subject: Any, reason: TryAgain) -> CallAttempt:
-        return retry_later(self.session.run.study.seed, call, subject, reason, timezone.now())
+        attempt = retry_later(self.session.run.study.seed, call, subject, reason, timezone.now())
+        return self.claims.charged(attempt, reason.tokens, self.batch.target)
 
     def write_unanswered(self, reason: str, *, for_good: bool) -> bool:
         """Write that the batch's next calls brought no answer; False if none are left."""

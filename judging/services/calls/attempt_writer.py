@@ -74,12 +74,14 @@ class AttemptWriter:
         now = timezone.now()
         with transaction.atomic():
             rows = self._lock(batch)
+            # The call of a worker that was silent for too long is another's by now: that one's reply will stand, and
+            # this one is dropped.
             mine = [each for each in batch if self._holds(each.call, rows)]
             for each in mine:
                 _apply(each, now)
                 rows[each.call.pk] = each.call
             update_rows(Call, [_row(each.call) for each in mine])
-            self.workload.store([each for each in mine if each.outcome], rows, now)
+            self.workload.write_results([each for each in mine if each.outcome], rows, now)
             self._tell_run(mine)  # last, because others wait for its row
 
     def _tell_run(self, mine: Sequence[CallAttempt]) -> None:
@@ -161,6 +163,7 @@ def _apply(attempt: CallAttempt, now: datetime) -> None:
         attempt.data,
         attempt.rationale,
     )
+    # Sums: the attempts before this one were paid for, too.
     call.prompt_tokens += attempt.prompt_tokens
     call.completion_tokens += attempt.completion_tokens
     call.cost += attempt.cost

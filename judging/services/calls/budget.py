@@ -1,4 +1,8 @@
-"""Money set aside for calls that are about to be made, within the budgets of their run, its group and its study."""
+"""Money set aside for calls that a run is about to make, within the budgets of the run, its group and its study.
+
+What is set aside stands on each call's row, and ends with the call. Requests that are no calls of a run have no such
+row: `judging.services.endpoints.spend_tracker` holds their money in one of its own, within the same room of the study.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -191,6 +195,6 @@ def set_study_budget(study: Study, amount: Decimal | None, *, by: Any = None) ->
             said = "Removed the study's budget."
         else:
             StudyBudget.objects.update_or_create(study=study, defaults={"amount": amount})
-            said = f"Set the study's budget to {amount:f}."
+            said = f"Set the study's budget to {format_amount(amount)}."
         log_action(study=study, by=by, message=said)
     return said

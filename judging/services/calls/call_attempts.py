@@ -14,7 +14,7 @@ from evaluation.models import Outcome
 from evaluation.storable import storable, storable_json
 from judging.backends.base import Reply, TryAgain
 from judging.models import Call
-from judging.parsing import ReplyRejected
+from judging.parsing.rejection import ReplyRejected
 from judging.services.calls.costs import ZERO
 
 # Of several steps, the worst outcome is the judgment's.
@@ -41,9 +41,10 @@ class CallAttempt:
     """One attempt that came to its end. Without an outcome the call is open again, from `not_before` on."""
 
     call: Call
-    # What its workload made the request of, and what it read in the reply.
+    # What its workload made the request of.
     subject: Any
     outcome: str = ""
+    # What its workload read in the reply; a judge's answers.
     product: Any = None
     data: Any = None
     rationale: str = ""

@@ -5,6 +5,7 @@ import hashlib
 from django.db.models import QuerySet
 
 from evaluation.models import Item, Role, Study
+from judging.models import JudgeValidation
 
 
 def judged_items(study: Study) -> QuerySet[Item]:
@@ -14,6 +15,16 @@ def judged_items(study: Study) -> QuerySet[Item]:
         .exclude(stimulus_hash="")
         .order_by("pk")
     )
+
+
+def items_of_half(study: Study, half: str) -> QuerySet[Item]:
+    """The judged items whose queries are in that half (`JudgeValidation`), or all of them."""
+    items = judged_items(study)
+    if not half:
+        return items
+    keys: list[str] = JudgeValidation.objects.values_list(half, flat=True).get(study=study)
+    queries = study.queries.filter(key__in=keys).values("pk")
+    return items.filter(query__in=list(queries.values_list("pk", flat=True)))
 
 
 def drawn_items(study: Study, max_items: int) -> list[int]:
@@ -26,10 +37,10 @@ def drawn_items(study: Study, max_items: int) -> list[int]:
     return sorted(pk for pk, _ in rows[:max_items])
 
 
-def judged_by(study: Study, max_items: int | None) -> QuerySet[Item]:
-    """The items that a run of so many at most would judge."""
+def judged_by(study: Study, max_items: int | None, half: str = "") -> QuerySet[Item]:
+    """The items that a run of so many at most, or of one half, would judge."""
     if max_items is None:
-        return judged_items(study)
+        return items_of_half(study, half)
     return Item.objects.filter(pk__in=drawn_items(study, max_items))
 
 
@@ -43,8 +54,11 @@ def repeated_queries(study: Study, share: float) -> frozenset[str]:
     return frozenset(keys[: max(1, round(share * len(keys)))])
 
 
-def sample_items(study: Study, max_items: int | None, size: int) -> tuple[int, list[Item]]:
+def sample_items(study: Study, max_items: int | None, size: int, half: str = "") -> tuple[int, list[Item]]:
     """The number of items a run would judge, and up to `size` of them, drawn by the seed, with their stimuli."""
+    if half:
+        items = items_of_half(study, half)
+        return items.count(), list(items[:size])
     total = judged_items(study).count()
     total = total if max_items is None else min(total, max_items)
     drawn = drawn_items(study, min(size, total))

@@ -44,11 +44,11 @@ class LaterCalls:
         if not self.step:
             return
         places = {_place(each.call) for each in final}
-        beside: dict[Place, list[Call]] = defaultdict(list)
+        by_place: dict[Place, list[Call]] = defaultdict(list)
         for row in rows.values():
             if _place(row) in places:
-                beside[_place(row)].append(row)
-        for calls in beside.values():
+                by_place[_place(row)].append(row)
+        for calls in by_place.values():
             for call in calls:
                 if call.state == CallState.LATER:
                     self._release(call, [each for each in calls if each.pk != call.pk], now)

@@ -1,8 +1,8 @@
 """The plan of a judge's calls for an item: replicates, orders and steps."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 
@@ -11,11 +11,12 @@ from evaluation.models import Item, Study, System
 from evaluation.models.item import count_responses
 from evaluation.protocols import Protocol
 from evaluation.protocols.base import Spec, Stimulus
-from judging import prompting
-from judging.asking import Asking, ItemCall, asking_of
-from judging.backends import BACKENDS, Derived
-from judging.backends.base import NO_DRAWS, Draws
+from judging.asking import asking_of
+from judging.asking.base import Asking
+from judging.backends import BACKENDS
+from judging.backends.base import Derived
 from judging.models import Judge, Orders, SelfPreference
+from judging.prompting.settings import Settings
 from judging.services.calls.judged_items import repeated_queries
 from judging.services.judges import judge_settings
 
@@ -72,7 +73,7 @@ class CallPlan:
 
     protocol: Protocol
     spec: Spec
-    settings: prompting.Settings
+    settings: Settings
     # None of a heuristic.
     asking: Asking | None
     orders: str
@@ -125,31 +126,6 @@ class CallPlan:
     def last_step(self) -> str:
         """The step that follows the others of its judgment; '' where all are asked at once."""
         return self.asking.last_step(self.settings) if self.asking else ""
-
-    def item_call(
-        self,
-        stimulus: Stimulus,
-        *,
-        order: str,
-        step: str,
-        earlier: Mapping[str, Mapping[str, Any]] | None = None,
-        capabilities: Mapping[str, Any] | None = None,
-        seed: int | None = None,
-        draws: Draws = NO_DRAWS,
-    ) -> ItemCall:
-        """A call about an item, as the judge's way of asking takes it."""
-        return ItemCall(
-            protocol=self.protocol,
-            spec=self.spec,
-            stimulus=stimulus,
-            settings=self.settings,
-            order=order,
-            step=step,
-            earlier=earlier or {},
-            capabilities=capabilities or {},
-            seed=seed,
-            draws=draws,
-        )
 
     def calls(self, stimulus: Stimulus, start: int | None) -> Iterator[PlannedCall]:
         steps, last = self.steps(stimulus), self.last_step

@@ -9,9 +9,10 @@ from evaluation.models import Outcome, Study
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.answers.measures import clean_answers
 from evaluation.protocols.base import MAX_TEXT, Stimulus
-from evaluation.services import JudgmentInput, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments
 from judging.backends.base import Draws
 from judging.models import Call, CallState, JudgeRun
+from judging.prompting.item_call import ItemCall
 from judging.services.calls.call_attempts import CallAttempt, worst
 from judging.services.calls.plan import CallPlan
 
@@ -29,6 +30,7 @@ class ResultWriter:
 
     def write(self, final: Sequence[CallAttempt], rows: Mapping[int, Call], now: datetime) -> None:
         """Write every judgment whose last step was among these calls."""
+        # Not as known to be new: a call that is retried after the run replaces what it failed to bring.
         record_judgments(study=self.study, batch=self._judgments(final, rows, now))
 
     def _judgments(
@@ -70,7 +72,7 @@ class ResultWriter:
         order = [step for step in plan.steps(stimulus) if step in said]
         order += sorted(set(said) - set(order))
         draws = Draws(self.study.seed, subject.key, calls[0].replicate)
-        asked = plan.item_call(stimulus, order=calls[0].order, step="", draws=draws)
+        asked = ItemCall(plan.protocol, plan.spec, stimulus, plan.settings, order=calls[0].order, draws=draws)
         data = asking.joined(asked, [said[step] or {} for step in order])
         measures = asking.measures(plan.settings)
         return clean_answers(plan.protocol, plan.spec, measures, stimulus, data, source="judge")
@@ -83,6 +85,8 @@ class ResultWriter:
         rationale = "\n\n".join(call.rationale for call in calls if call.rationale)
         given = list(answers) if ok else []
         trace = {} if ok else _unread_trace(calls)
+        # A judge's reasons stand where people give theirs. Where the form asks for none, or they are too long for it,
+        # they are kept beside the answers.
         if rationale and ok and self._takes_justification(stimulus, given) and len(rationale) <= MAX_TEXT:
             given.append(AnswerValue(JUSTIFICATION, Kind.TEXT, text=rationale))
         elif rationale:

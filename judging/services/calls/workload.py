@@ -47,7 +47,7 @@ class Target:
 
 
 class Workload(Protocol):
-    """The work of one run. Made once per stay of a worker, in the thread that works with the database."""
+    """The work of one run, made in the thread that works with the database: once per stay of a worker, and by acts."""
 
     # Where its calls go; no endpoint: `answer` answers them here.
     backend: str
@@ -105,7 +105,7 @@ class Workload(Protocol):
         """Answer a call without an endpoint."""
         ...
 
-    def store(self, final: Sequence[CallAttempt], calls: Mapping[int, Call], now: datetime) -> None:
+    def write_results(self, final: Sequence[CallAttempt], calls: Mapping[int, Call], now: datetime) -> None:
         """Store what these final calls make, in the transaction that makes them final.
 
         `calls` holds them as they are now and, where a subject has several steps, all of the subject's.

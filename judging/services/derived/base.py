@@ -31,7 +31,7 @@ class Preparation:
     by_query: Mapping[str, int] = field(default_factory=dict)
 
 
-class Derivation(ABC):
+class JudgmentDerivation(ABC):
     """`key` is that of the backend whose judges derive so."""
 
     key: str

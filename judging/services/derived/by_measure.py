@@ -17,11 +17,17 @@ from judging.backends.base import Draws, StopRun, Unmeasurable
 from judging.backends.derived import BY_MEASURE, named_members
 from judging.backends.measured import fits_scale, is_comparison, verdict_by_measure
 from judging.models import Judge, JudgeRun
-from judging.services.derived.base import Answering, Derivation, Preparation, members_of, prepared_with
+from judging.services.derived.base import (
+    Answering,
+    JudgmentDerivation,
+    Preparation,
+    members_of,
+    prepared_with,
+)
 from judging.services.derived.members import Member, without_figures
 
 
-class MeasureDerivation(Derivation):
+class MeasureDerivation(JudgmentDerivation):
     key = BY_MEASURE.key
 
     def problems(self, judge: Judge, spec: Spec) -> list[str]:

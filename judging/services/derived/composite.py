@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns
+from analytics.frames.rows import VOTES
 from analytics.statistics.agreement.leave_one_out import item_outer
 from analytics.statistics.core.counts import count_matrix, unique_mode
 from analytics.statistics.core.estimates import TidyDataError
-from analytics.statistics.core.tidy import MISSING, N_LABELS, Floats, Ints
+from analytics.statistics.core.tidy import MISSING, N_VOTES, Floats, Ints
 from analytics.statistics.judges.composite import ChosenAgreement, composite
 from evaluation.models import Rater, Study
 from evaluation.protocols import Kind, Over, QuestionSpec
@@ -26,16 +27,21 @@ from evaluation.refusals import Refused
 from judging.backends.base import StopRun, Unmeasurable
 from judging.backends.derived import CHOSEN_ON_PEOPLE, COMPOSITE, MAP_OF_HREF, named_members
 from judging.models import Judge, JudgeRun
-from judging.services.derived.base import Answering, Derivation, Preparation, members_of, prepared_with
+from judging.services.derived.base import (
+    Answering,
+    JudgmentDerivation,
+    Preparation,
+    members_of,
+    prepared_with,
+)
 from judging.services.derived.members import Member, frame_of, refuse_fitted, without_figures
 
 N_FOLDS = 5
-LEAST_JUDGED = 30
 FORMAT = "assay-composite-map/1"
-LABELS = ("r1", "r2", "tie")
+LABELS = tuple(VOTES)
 
 
-class CompositeDerivation(Derivation):
+class CompositeDerivation(JudgmentDerivation):
     key = COMPOSITE.key
 
     def problems(self, judge: Judge, spec: Spec) -> list[str]:
@@ -81,7 +87,8 @@ class CompositeDerivation(Derivation):
         if judge.options["chosen"] != CHOSEN_ON_PEOPLE:
             return prepared_with(members, {**about, **_given_map(judge)}, fitted=False, by_query={})
         refuse_fitted(members)
-        found, by_query = _choose(judge.study, members, about["questions"])
+        least_judged = int(judge.options["least_judged"])
+        found, by_query = _choose(judge.study, members, about["questions"], least_judged)
         return prepared_with(members, {**about, **found}, fitted=True, by_query=by_query)
 
     def answering(self, judging: JudgeRun) -> Answering:
@@ -137,6 +144,7 @@ def composite_map(judging: JudgeRun) -> dict[str, Any]:
         "members": sorted(about["members"]),
         "categories": about["categories"],
         "otherwise": about["otherwise"],
+        "least_judged": about.get("least_judged"),
         "agreement": about.get("agreement"),
     }
 
@@ -187,7 +195,7 @@ def _said(frame: PairFrame, name: str, key: str) -> tuple[Ints, Floats]:
 
 
 def _counts(frame: PairFrame, group: PairGroup) -> Ints:
-    return count_matrix(group.judgments.item, group.judgments.label, len(frame.items), N_LABELS)
+    return count_matrix(group.judgments.item, group.judgments.vote, len(frame.items), N_VOTES)
 
 
 def _labels(frame: PairFrame, group: PairGroup) -> Ints:
@@ -195,7 +203,7 @@ def _labels(frame: PairFrame, group: PairGroup) -> Ints:
 
 
 def _choose(
-    study: Study, members: Sequence[Member], questions: Sequence[str]
+    study: Study, members: Sequence[Member], questions: Sequence[str], least_judged: int
 ) -> tuple[dict[str, Any], dict[str, int]]:
     """The maps of all folds and of everything, and the fold of each query."""
     frame = _frame(study, questions)
@@ -215,7 +223,7 @@ def _choose(
             query=items.query,
             seed=study.seed,
             n_folds=N_FOLDS,
-            least_judged=LEAST_JUDGED,
+            least_judged=least_judged,
         )
     except TidyDataError as reason:
         raise Refused(str(reason)) from None
@@ -227,9 +235,11 @@ def _choose(
         "by_default": [
             each for each, default in zip(categories, found.takes_best_overall, strict=True) if default
         ],
+        "least_judged": least_judged,
         "folds": [_map(categories, each, names) for each in found.fold_choice],
         "agreement": {
             "cross_fitted": _agreement(found.cross_fitted),
+            "of_map": _agreement(found.of_map),
             "in_sample": _agreement(found.in_sample),
         },
     }

@@ -29,7 +29,13 @@ from evaluation.refusals import Refused
 from judging.backends.base import StopRun, Unmeasurable
 from judging.backends.derived import EQUAL, FITTED_ON_PEOPLE, FIXED, WEIGHTED, named_members
 from judging.models import Judge, JudgeRun
-from judging.services.derived.base import Answering, Derivation, Preparation, members_of, prepared_with
+from judging.services.derived.base import (
+    Answering,
+    JudgmentDerivation,
+    Preparation,
+    members_of,
+    prepared_with,
+)
 from judging.services.derived.members import frame_of, without_figures
 
 MEASURE = "weighted_overall"
@@ -37,7 +43,7 @@ MEASURE = "weighted_overall"
 SUBJECTS = {Over.ITEM: Subject.ITEM, Over.RESPONSE: Subject.RESPONSE, Over.FOLLOW_UP: Subject.FOLLOW_UP}
 
 
-class WeightedDerivation(Derivation):
+class WeightedDerivation(JudgmentDerivation):
     key = WEIGHTED.key
 
     def problems(self, judge: Judge, spec: Spec) -> list[str]:

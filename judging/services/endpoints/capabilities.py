@@ -52,6 +52,7 @@ class RetryingBackend:
                 self.tracker.sent()
                 reply = await self.backend.ask(request)
             except TryAgain as reason:
+                self.tracker.took(*reason.tokens)
                 attempts = settings.ASSAY_RUN_ATTEMPTS
                 if reason.status in BREAKS:
                     attempts = min(attempts, BROKEN_ATTEMPTS)
@@ -60,7 +61,7 @@ class RetryingBackend:
                 backoff = settings.ASSAY_RUN_BACKOFF_SECONDS * 2 ** min(attempt - 1, 16)
                 await asyncio.sleep(min(backoff if reason.after is None else reason.after, LONGEST_WAIT))
             else:
-                self.tracker.answered(reply)
+                self.tracker.took(reply.prompt_tokens, reply.completion_tokens)
                 return reply
             attempt += 1
 

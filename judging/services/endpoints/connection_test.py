@@ -1,22 +1,27 @@
 """Testing an endpoint: its list of models, one short call, and what the model can do for judges of a kind.
 
-A worker does it, which has the keys; what came of it stands on the endpoint's row, for whoever waits.
+A job of the worker does it, which has the keys; what the last one found stands on the endpoint's row.
 """
 
 import time
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from asgiref.sync import async_to_sync, sync_to_async
-from django.utils import timezone
+from django.db import transaction
 
+from evaluation.extension import Watch
+from evaluation.models import Job
 from evaluation.refusals import Refused
+from evaluation.services.jobs import JobProgress, begin_job, finish_job, job_at
 from judging.backends import CHAT, open_backend, probe_of
 from judging.backends.base import Backend, CallFailed, Request, StopRun, TryAgain
 from judging.backends.embedding.judge import EMBEDDING
 from judging.backends.perplexity.judge import PERPLEXITY_JUDGE
+from judging.job_kinds import CONNECTION_TEST
 from judging.models import Endpoint, Spending
 from judging.services.calls.call_attempts import storable_reply
-from judging.services.endpoints.access import address_refusals
+from judging.services.endpoints.access import address_refusals, may_change
 from judging.services.endpoints.capabilities import RetryingBackend, store_capabilities
 from judging.services.endpoints.prices import price_of_model
 from judging.services.endpoints.rate_gate import RateGate
@@ -40,39 +45,56 @@ ABLE = (
     ("batches", "Batches"),
 )
 PROMPT = "Say hello in one word."
-# A test that nobody ended after so long was lost with its worker.
-LOST_SECONDS = 180
 MOST_MODELS = 200
-UNREACHED = "The job queue can't be reached right now. Test again in a few minutes."
+UNSENT = "The job queue can't be reached right now. The test is saved, and starts by itself once it can."
 REFUSALS = (CallFailed, TryAgain, StopRun)
 
 
-def begin_test(endpoint: Endpoint, model: str, kind: str = CHAT.key) -> None:
-    """Note that somebody waits for a test; the caller queues it."""
+@dataclass(frozen=True)
+class ConnectionTest:
+    """The last test of an endpoint. `found` has the model and the kind that it asks for, then what came of it."""
+
+    state: Literal["", "asking", "lost", "done"]
+    found: dict[str, Any]
+
+
+def begin_test(endpoint: Endpoint, model: str, kind: str = CHAT.key, *, by: Any) -> Job:
+    """Queue a test; Refused while another one of the endpoint is under way."""
     if kind not in KINDS:
         raise Refused(f"An endpoint can't be tested for {kind!r}; choose one of {', '.join(KINDS)}.")
     if refused := address_refusals(endpoint):
         raise Refused(*refused)
-    endpoint.tested = {"state": "asking", "model": model, "kind": kind, "at": timezone.now().timestamp()}
-    endpoint.save(update_fields=["tested"])
+    asked = {"endpoint": endpoint.pk, "model": model, "kind": kind}
+    try:
+        return begin_job(kind=CONNECTION_TEST.key, slug=_slug(endpoint), by=by, parameters=asked)
+    except Refused:
+        raise Refused("The endpoint is being tested already.") from None
 
 
-def is_testing(endpoint: Endpoint) -> bool:
-    begun = float(endpoint.tested.get("at", 0.0))
-    waits = bool(endpoint.tested.get("state") == "asking")
-    return waits and timezone.now().timestamp() - begun < LOST_SECONDS
+def last_test(endpoint: Endpoint) -> ConnectionTest:
+    """The last test, under way or ended; its state is empty where there was none of this place."""
+    job = job_at(CONNECTION_TEST.key, _slug(endpoint))
+    if job is None or job.state == Job.State.DONE:
+        # It may have ended after the row was read.
+        endpoint.refresh_from_db(fields=["tested"])
+        return ConnectionTest("done" if endpoint.tested else "", endpoint.tested)
+    asked = {"model": job.parameters["model"], "kind": job.parameters["kind"]}
+    if job.state == Job.State.FAILED:
+        return ConnectionTest("done", {**asked, "problem": job.message})
+    if job.is_unsent:
+        return ConnectionTest("asking", {**asked, "problem": UNSENT})
+    return ConnectionTest("lost" if job.is_lost else "asking", asked)
 
 
-def is_lost(endpoint: Endpoint) -> bool:
-    """True if somebody waits for a test that no worker will end."""
-    return endpoint.tested.get("state") == "asking" and not is_testing(endpoint)
+def forget_tests(endpoint: Endpoint) -> None:
+    """Forget what was found out about the endpoint's old place (unsaved). A test under way loses its job, and so keeps
+    nothing."""
+    endpoint.capabilities, endpoint.probed_at, endpoint.tested = {}, None, {}
+    Job.objects.filter(kind=CONNECTION_TEST.key, slug=_slug(endpoint)).delete()
 
 
-def abandon_test(endpoint_id: int) -> None:
-    """End a test that no worker could be told of."""
-    endpoint = Endpoint.objects.get(pk=endpoint_id)
-    endpoint.tested = {**endpoint.tested, "state": "done", "problem": UNREACHED}
-    endpoint.save(update_fields=["tested"])
+def _slug(endpoint: Endpoint) -> str:
+    return f"endpoint-{endpoint.pk}"
 
 
 def findings(able: dict[str, Any]) -> list[tuple[str, str]]:
@@ -86,29 +108,33 @@ def findings(able: dict[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def run_test(endpoint_id: int) -> dict[str, Any]:
-    """Ask the endpoint and keep what came of it."""
-    endpoint = Endpoint.objects.select_related("trusted_by").get(pk=endpoint_id)
-    asked = {"model": endpoint.tested.get("model", ""), "kind": endpoint.tested.get("kind", CHAT.key)}
-    found: dict[str, Any] = {"state": "done", **asked, "at": timezone.now().timestamp()}
-    refused = address_refusals(endpoint)
-    if refused:
+def run_test(job: Job) -> None:
+    """Ask the endpoint, and keep what came of it with the end of the job."""
+    endpoints = Endpoint.objects.select_related("trusted_by")
+    endpoint = endpoints.filter(pk=job.parameters["endpoint"]).first()
+    if endpoint is None or not may_change(endpoint, job.by):
+        raise Refused("The endpoint is no longer there for who asked.")
+    asked = {"model": job.parameters["model"], "kind": job.parameters["kind"]}
+    found: dict[str, Any] = dict(asked)
+    if refused := address_refusals(endpoint):
         found["problem"] = " ".join(refused)
     else:
         try:
-            found |= async_to_sync(_ask)(endpoint, **asked)
+            found |= async_to_sync(_ask)(endpoint, JobProgress(job), **asked)
         except StopRun as stop:
             found["problem"] = str(stop)
-    if able := found.get("able"):
-        store_capabilities(endpoint, found["model"], able)
-    Endpoint.objects.filter(pk=endpoint_id).update(tested=found)
-    return found
+    with transaction.atomic():
+        finish_job(job, message=f"{endpoint} was tested.")
+        if able := found.get("able"):
+            store_capabilities(endpoint, found["model"], able)
+        Endpoint.objects.filter(pk=endpoint.pk).update(tested=found)
 
 
-async def _ask(endpoint: Endpoint, model: str, kind: str) -> dict[str, Any]:
+async def _ask(endpoint: Endpoint, progress: Watch, model: str, kind: str) -> dict[str, Any]:
     """The findings; what they took is in the ledger."""
     found: dict[str, Any] = {}
     async with _open(kind, endpoint) as backend:
+        await sync_to_async(progress)("listing the models", 0, 2)
         try:
             found["models"] = [storable_reply(name) for name in await backend.models()][:MOST_MODELS]
         except REFUSALS as problem:
@@ -116,6 +142,7 @@ async def _ask(endpoint: Endpoint, model: str, kind: str) -> dict[str, Any]:
         found["model"] = model = model or next(iter(found.get("models", [])), "")
         if not model:
             return found | {"problem": "The endpoint lists no models; enter one."}
+        await sync_to_async(progress)("asking the model", 1, 2)
         prices = await sync_to_async(price_of_model)(endpoint, model)
         tracker = SpendTracker(endpoint, model, prices, purpose=Spending.CONNECTION_TEST)
         try:
@@ -148,7 +175,7 @@ async def _chat(backend: Any, model: str, kind: str, tracker: SpendTracker) -> d
     began = time.monotonic()
     tracker.sent()
     reply = await backend.ask(request)
-    tracker.answered(reply)
+    tracker.took(reply.prompt_tokens, reply.completion_tokens)
     found: dict[str, Any] = {
         "reply": storable_reply(reply.text)[:300],
         "milliseconds": round((time.monotonic() - began) * 1000),

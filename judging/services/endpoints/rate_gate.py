@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from judging.backends.base import Reply, Request, StopRun
 from judging.backends.probe import LIMITS
 from judging.models import Endpoint
-from judging.prompting import CHARACTERS_PER_TOKEN
+from judging.prompting.expected_reply import CHARACTERS_PER_TOKEN
 from judging.services.calls.costs import TOKENS_PER_MESSAGE
 from judging.services.rate_limits import RateLimit, rate_limits
 

@@ -1,4 +1,7 @@
-"""The money for requests that are no calls of a run: probes, evaluation steps, tests of the connection."""
+"""The money for requests that are no calls of a run: probes, evaluation steps, tests of the connection.
+
+A run's calls set theirs aside on their own rows (`judging.services.calls.budget`, which also knows the study's room).
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.db import transaction
 from django.utils import timezone
 
-from judging.backends.base import Reply, Request, StopRun
+from judging.backends.base import Request, StopRun
 from judging.models import BudgetHold, Endpoint
 from judging.services.calls.budget import room_of_study
 from judging.services.calls.costs import ZERO, cost_bound, cost_of
@@ -80,9 +83,10 @@ class SpendTracker:
     def sent(self) -> None:
         self.calls += 1
 
-    def answered(self, reply: Reply) -> None:
-        self.prompt_tokens += reply.prompt_tokens
-        self.completion_tokens += reply.completion_tokens
+    def took(self, prompt_tokens: int, completion_tokens: int) -> None:
+        """Note the tokens of an answer, whatever it was."""
+        self.prompt_tokens += prompt_tokens
+        self.completion_tokens += completion_tokens
 
     def enter(self) -> None:
         """Enter what was taken in the ledger, and hold nothing any more."""

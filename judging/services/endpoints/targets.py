@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from judging.backends import BACKENDS, ModelBackend
+from judging.backends import BACKENDS
+from judging.backends.base import ModelBackend
 from judging.backends.perplexity.measure import models_by_system
 from judging.models import Endpoint, Judge, ModelPrice
 from judging.services.calls.workload import Target

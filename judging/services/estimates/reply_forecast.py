@@ -8,7 +8,7 @@ from django.db.models.functions import Cast, Length
 
 from evaluation.models import Outcome
 from judging.models import Call, CallState, Judge, WorkKind
-from judging.prompting import CHARACTERS_PER_TOKEN, ExpectedReply
+from judging.prompting.expected_reply import CHARACTERS_PER_TOKEN, ExpectedReply
 
 # Where nothing is known yet of an endpoint and a model: until a reply begins, and how fast it is written.
 ASSUMED_SECONDS = 2.0

@@ -8,10 +8,13 @@ from typing import Any
 
 from evaluation.models import Item, Outcome, Study
 from evaluation.refusals import Refused
-from judging import prompting
-from judging.asking import possible_earlier
+from judging.asking.base import possible_earlier
 from judging.backends.base import Request, Unmeasurable
 from judging.models import Call, Endpoint, Judge
+from judging.prompting.expected_reply import CHARACTERS_PER_TOKEN, ExpectedReply
+from judging.prompting.item_call import ItemCall
+from judging.prompting.request import cache_key
+from judging.prompting.settings import CannotAsk
 from judging.services.calls.costs import ZERO, cost_of
 from judging.services.calls.judged_items import judged_by, sample_items
 from judging.services.calls.plan import CallPlan, sampling_seed
@@ -61,16 +64,18 @@ def estimate(
     in_flight: int | None = None,
     by_batch: bool = False,
     uses_cache: bool = True,
+    half: str = "",
 ) -> RunEstimate:
-    """Items, calls, tokens, money and time, before anything is spent."""
+    """Items, calls, tokens, money and time, before anything is spent; of a `half` alone, or of all items."""
     problems = run_refusals(study, judge, max_items)
     if problems:
         raise Refused(*problems)
     plan = CallPlan.of(judge, current_spec(study))
-    earlier = extendable_run(study, judge) if max_items is None and uses_cache else None
+    whole = max_items is None and not half
+    earlier = extendable_run(study, judge) if whole and uses_cache else None
     if earlier is None:
-        items, sample = sample_items(study, max_items, SAMPLE)
-        judged_here = judged_by(study, max_items)
+        items, sample = sample_items(study, max_items, SAMPLE, half)
+        judged_here = judged_by(study, max_items, half)
     else:  # it goes on with what was added since
         judged_here = waiting_items(earlier)
         items, sample = judged_here.count(), list(judged_here[:SAMPLE])
@@ -96,7 +101,7 @@ def estimate(
     assert judge.endpoint is not None
     try:
         sampled = [each for item in judged for each in _sampled_calls(plan, judge, item)]
-    except prompting.CannotAsk as cannot:
+    except CannotAsk as cannot:
         raise Refused(str(cannot)) from None
     requests = [each for each in sampled if isinstance(each, _SampledCall)]
     unsent = [each for each in sampled if isinstance(each, Unmeasurable)]
@@ -111,7 +116,7 @@ def estimate(
     cached_share = known.values("cache_key").distinct().count() / len(keys) if keys and uses_cache else 0.0
     asked = round(calls * (1 - cached_share) * len(requests) / len(sampled)) if sampled else 0
     characters = sum(_characters(each.request) for each in requests)
-    tokens = characters / prompting.CHARACTERS_PER_TOKEN / len(requests) if requests else 0.0
+    tokens = characters / CHARACTERS_PER_TOKEN / len(requests) if requests else 0.0
     expected = forecast_reply(judge, [each.reply for each in requests])
     limits = [
         _rate_limited_seconds(endpoint, round(asked * len(sent) / len(requests)), sent)
@@ -135,6 +140,7 @@ def estimate(
             [
                 expected.basis,
                 *_unsent(unsent, len(sampled)),
+                *_left_out(sum(not plan.steps(_stimulus(item)) for item in judged), len(judged)),
                 *([held_back] if limited > unlimited and not by_batch else []),
             ]
         ),
@@ -180,11 +186,16 @@ def _unsent(reasons: Sequence[Unmeasurable], sampled: int) -> list[str]:
     return [f"{len(reasons):,} of {sampled:,} sampled calls will fail without being sent: {reasons[0]}"]
 
 
+def _left_out(n: int, sampled: int) -> list[str]:
+    """A sentence on items that leave nothing to ask."""
+    return [f"{n:,} of {sampled:,} sampled items have nothing to ask about, and are left out."] if n else []
+
+
 @dataclass(frozen=True)
 class _SampledCall:
     request: Request
     # A possible reply to it.
-    reply: prompting.ExpectedReply
+    reply: ExpectedReply
     key: str
     target: Target
 
@@ -201,8 +212,8 @@ def _sampled_calls(plan: CallPlan, judge: Judge, item: Item) -> Iterable[_Sample
         if missing:
             yield Unmeasurable(missing)
             continue
-        call = plan.item_call(
-            _stimulus(item), order=order, step=step,
+        call = ItemCall(
+            plan.protocol, plan.spec, _stimulus(item), plan.settings, order=order, step=step,
             capabilities=able, seed=sampling_seed(judge.study, replicate),
         )  # fmt: skip
         try:
@@ -212,7 +223,7 @@ def _sampled_calls(plan: CallPlan, judge: Judge, item: Item) -> Iterable[_Sample
             yield reason
             continue
         target = places[request.place, request.model]
-        key = prompting.cache_key(target.endpoint.base_url, request, replicate=replicate, step=step)
+        key = cache_key(target.endpoint.base_url, request, replicate=replicate, step=step)
         yield _SampledCall(request, reply, key, target)
 
 

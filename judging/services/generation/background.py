@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from django.contrib.admin.models import ADDITION
 from django.db import transaction
 
+from evaluation.counting import counted
+from evaluation.dumps.imports.queries import add_queries, read_queries
 from evaluation.dumps.lines import MAX_LINE
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused
@@ -14,8 +15,17 @@ from evaluation.services.history import log_action
 from evaluation.services.jobs import JobProgress, finish_job
 from judging.models import Run
 from judging.services.generation.corpus_uploads import add_corpus
-from judging.services.generation.made_studies import make_study
+from judging.services.generation.made_studies import made_of_products, make_study
 from judging.services.generation.product_files import read_products
+
+
+def import_queries_of(job: Job) -> None:
+    """Add the queries of an uploaded file to those of the draft."""
+    assert job.study is not None  # only an import has none
+    records, _ = read_queries(job.path, name=job.file_name, watch=JobProgress(job))
+    with transaction.atomic():
+        added = add_queries(job.study, records, by=job.by, file_name=job.file_name)
+        finish_job(job, message=str(added))
 
 
 def import_products_of(job: Job) -> None:
@@ -23,10 +33,9 @@ def import_products_of(job: Job) -> None:
     assert job.study is not None
     products = read_products(job.study, _lines(job), user=job.by)
     with transaction.atomic():
-        run = products.save()
-        message = f"{len(products.products):,} products are in run {run.pk}."
-        finish_job(job, message=message)
-        log_action(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {message}")
+        run = products.save(job.file_name)
+        n = counted(len(products.products), "product is", "products are")
+        finish_job(job, message=f"{n} in run {run.pk}.")
 
 
 def _lines(job: Job) -> Iterator[bytes]:
@@ -48,9 +57,11 @@ def add_corpus_of(job: Job) -> None:
     assert job.study is not None
     name = job.parameters["name"]
     documents = add_corpus(job.path, name, watch=JobProgress(job))
-    finish_job(job, message=f"{name} is a corpus of {documents:,} documents.")
+    finish_job(job, message=f"{name} is a corpus of {counted(documents, 'document')}.")
     job.path.unlink(missing_ok=True)
-    log_action(study=job.study, by=job.by, message=f"Uploaded the corpus {name}: {documents:,} documents.")
+    log_action(
+        study=job.study, by=job.by, message=f"Uploaded the corpus {name}: {counted(documents, 'document')}."
+    )
 
 
 def make_study_of(job: Job) -> None:
@@ -63,12 +74,7 @@ def make_study_of(job: Job) -> None:
         raise Refused("The run is gone.")
 
     def done(made: Study) -> None:
-        items = made.items.count()
-        finish_job(
-            job, message=f"{made.title} is a draft of {items:,} items. Check it, then launch it.", study=made
-        )
-        log_action(study=made, by=job.by, message=f"Made of {run} of {source.title}.", flag=ADDITION)
-        log_action(study=source, by=job.by, message=f"Made {made.title} of {run}.")
+        finish_job(job, message=f"{made_of_products(made)} Check it, then launch it.", study=made)
 
     make_study(
         run,
@@ -76,6 +82,7 @@ def make_study_of(job: Job) -> None:
         by=job.by,
         slug=job.slug,
         title=chosen["title"],
+        uneven=chosen.get("uneven", ""),
         replace_broken=True,
         watch=JobProgress(job),
         and_then=done,

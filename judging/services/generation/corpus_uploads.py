@@ -1,6 +1,7 @@
 """Corpora that researchers upload: checked line by line, and given their name among the others once all is good."""
 
 import errno
+import filecmp
 import os
 import re
 import secrets
@@ -39,12 +40,15 @@ def add_corpus(path: Path, name: str, *, watch: Callable[[str, int, int], None])
     _remove_stale(folder)
     part = folder / f".{name}.{secrets.token_hex(8)}.part"
     try:
-        with path.open("rb") as source, part.open("xb") as target:
-            documents = _copy(source, target, path.stat().st_size, watch)
-            target.flush()
-            os.fsync(target.fileno())
+        with path.open("rb") as source, part.open("xb") as copy:
+            documents = _copy(source, copy, path.stat().st_size, watch)
+            copy.flush()
+            os.fsync(copy.fileno())
         watch("placing", 1, 1)  # whoever lost the job stops here
-        _place(part, folder / name)
+        target = folder / name
+        # The same file: a worker that was killed had placed it already.
+        if not (target.exists() and filecmp.cmp(part, target, shallow=False)):
+            _place(part, target)
     except PermissionError:
         raise Refused("The folder of corpora can't be written to; its operator has to allow it.") from None
     finally:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
+from evaluation.counting import counted
 from evaluation.refusals import Refused
 from judging.generation.pipelines import PIPELINES
 from judging.models import ACTIVE, GenerationUnit, Product, Run
@@ -32,9 +33,11 @@ def make_later_steps(run: Run, step: str, *, user: Any = None) -> Run:
     if pipeline.version != generating.version:
         problems.append("The pipeline's prompts have changed since the run began: start a new one.")
     if stuck := stuck_units(run).filter(step__in=earlier).count():
-        problems.append(f"{stuck:,} units up to this step could not be made: retry them or pass them over.")
+        problems.append(f"{counted(stuck, 'unit')} up to this step could not be made: retry or pass over.")
     if (open_ := run.units.filter(step__in=earlier, outcome="").count()) or generating.stage < place:
-        problems.append(f"This step is not complete: {open_:,} units are still to be made.")
+        problems.append(
+            f"This step is not complete: {counted(open_, 'unit is', 'units are')} still to be made."
+        )
     for role in {each.role for each in later if each.role}:
         if not generating.casts.get(role, {}).get("models"):
             problems.append(f"The run names no model for {role}: start a new one.")

@@ -1,18 +1,20 @@
 """Studies made of products: a draft with the items that a pipeline's products make, through the dump format."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import orjson
 
 from evaluation.canonical import canonical_hash
-from evaluation.dumps.imports.checker import Watch
+from evaluation.dumps.derivation import own_systems
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import SourceLine, parse_line
+from evaluation.extension import Watch
 from evaluation.models import Import, Status, Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import FieldsRefused, Refused
+from evaluation.services.history import log_action, server_account
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.creation import words_in
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, free_slug
@@ -21,8 +23,23 @@ from judging.backends.options import OptionsRefused, clean_options
 from judging.generation.pipeline import Making, Pipeline, QueryState, Record
 from judging.generation.pipelines import PIPELINES
 from judging.models import Run, RunState
+from judging.services.generation.lost_calls import (
+    KEEP,
+    LEAVE_OUT,
+    UNEVEN,
+    UnevenQuery,
+    named,
+    sources_of,
+    told,
+    uneven_queries,
+)
 from judging.services.generation.queries import generated_queries
 from judging.services.generation.states import StateReader
+
+
+class UnevenRefused(Refused):
+    """Calls failed for some of the queries, and nobody has said what is done about these."""
+
 
 # The part of a study's spec that a study of its products takes over.
 CARRIED = ("asker", "seed", "render_as", "show_references", "language", "single_dollars")
@@ -35,22 +52,35 @@ def make_study(
     by: Any = None,
     slug: str = "",
     title: str = "",
+    uneven: str = "",
     replace_broken: bool = False,
     watch: Watch = lambda phase, done, total: None,
     and_then: Callable[[Study], None] = lambda study: None,
 ) -> Study:
     """A draft with the items that a run's products make, which `by` owns, and what `and_then` does of it; all of it, or
-    Refused and nothing."""
+    Refused and nothing. Without `by`, whoever runs the server asks, and nobody owns it.
+
+    `uneven`, a key of UNEVEN, says what is done about queries for which calls were lost; '' refuses where some were.
+    """
     source = ProductSource(run, options or {}, by)
+    source.settle_uneven(uneven)
     name = source.pipeline.key.replace("_", "-")
+    asking = by or server_account()
+
+    def made(study: Study) -> None:
+        log_action(study=run.study, by=asking, message=f"Made {study.title} of {run}.", about=[run])
+        and_then(study)
+
     return import_dump(
         source,
         slug=slug or free_slug(f"{run.study.slug[: MAX_SLUG - 30]}-{name}"),
         title=(title or f"{run.study.title}: {source.pipeline.label.lower()}")[:MAX_TITLE],
         owner=by,
+        by=asking,
+        said=f"Made of {run} of {run.study.title}.",
         replace_broken=replace_broken,
         watch=watch,
-        and_then=and_then,
+        and_then=made,
     )
 
 
@@ -60,9 +90,26 @@ def left_out_of(study: Study) -> Mapping[str, int]:
     return {reason: n for reason, n in found.items() if n}
 
 
-def check_making(run: Run, options: Mapping[str, Any], *, by: Any) -> None:
-    """Refuse what can be refused before any product is looked at; FieldsRefused names the options that are wrong."""
-    ProductSource(run, options, by)
+def made_of_products(study: Study) -> str:
+    """The draft that was made of products, and what was left out of it, as sentences."""
+    notes = Import.objects.get(created_study=study).notes
+    said = [f"{study.title} is a draft of {study.items.count():,} items."]
+    if left_out := left_out_of(study):
+        said.append(f"Left out: {', '.join(f'{n:,} {reason}' for reason, n in left_out.items())}.")
+    if uneven := notes.get("uneven"):
+        kept = "kept with what they have" if uneven["choice"] == KEEP else "left out"
+        said.append(f"Calls failed for {named(uneven['queries'])}, which are {kept}.")
+    return " ".join(said)
+
+
+def check_making(run: Run, options: Mapping[str, Any], *, uneven: str = "", by: Any) -> None:
+    """Refuse what can be refused before the study is made; FieldsRefused names the options that are wrong."""
+    ProductSource(run, options, by).settle_uneven(uneven)
+
+
+def uneven_of(run: Run, *, by: Any) -> Sequence[UnevenQuery]:
+    """The queries of a complete run that lost calls, and what they would lack in the study that is made by default."""
+    return ProductSource(run, {}, by).uneven
 
 
 class ProductSource:
@@ -87,23 +134,39 @@ class ProductSource:
         self.reader = StateReader(self.generating)
         self.name = f"{self.pipeline.key} of {run.study.slug}"
         self.making = self._making()
+        self.choice = ""
         self._hashes: list[str] = []
         self._seen = 0
+
+    @cached_property
+    def uneven(self) -> Sequence[UnevenQuery]:
+        return uneven_queries(self.run, self.making, self.reader)
+
+    def settle_uneven(self, choice: str) -> None:
+        """Have the queries that lost calls left out, or kept; Refused names them where nothing is chosen."""
+        if choice not in ("", *UNEVEN):
+            raise FieldsRefused({"uneven": [f"{choice!r} is neither of {', '.join(UNEVEN)}."]})
+        if self.uneven and not choice:
+            again = f"run {self.run.pk}"
+            if sources := sources_of(self.uneven):
+                again += f" (and run {', '.join(map(str, sources))}, whose products are then taken up by a new run)"
+            raise UnevenRefused(
+                f"Calls failed for {len(self.uneven):,} of {self.total:,} queries.",
+                *told(self.uneven),
+                f"Retry these calls of {again}, leave the queries out, or keep them with what they have.",
+            )
+        self.choice = choice
 
     def _making(self) -> Making:
         study = self.run.study
         spec = compile_spec(study)
-        fields = ("key", "label", "family", "kind")
         return Making(
             options=self.options,
             run_options=self.generating.options,
             casts=self.reader.casts,
             seed=self.generating.seed,
             spec={name: spec[name] for name in CARRIED if name in spec},
-            systems=[
-                dict(zip(fields, row, strict=True))
-                for row in study.systems.order_by("key").values_list(*fields)
-            ],
+            systems=own_systems(study),
             translate=words_in(study.language),
         )
 
@@ -116,7 +179,10 @@ class ProductSource:
         return canonical_hash(self._hashes)
 
     def notes(self) -> dict[str, Any]:
-        return {"left_out": dict(self.making.left_out)}
+        notes: dict[str, Any] = {"left_out": dict(self.making.left_out)}
+        if self.uneven:
+            notes["uneven"] = {"choice": self.choice, "queries": [each.key for each in self.uneven]}
+        return notes
 
     def lines(self) -> Iterator[SourceLine]:
         self.making, self._hashes, self._seen = self._making(), [], 0
@@ -136,7 +202,11 @@ class ProductSource:
 
     def _states(self) -> Iterator[QueryState]:
         """Those of all queries that the run is over: what can't be made of some is counted."""
-        for state in self.reader.in_batches(generated_queries(self.generating)):
+        without = {each.pk for each in self.uneven} if self.choice == LEAVE_OUT else set()
+        if without:
+            self.making.left_out["queries for which calls failed"] = len(without)
+        queries = generated_queries(self.generating)
+        for state in self.reader.in_batches([pk for pk in queries if pk not in without]):
             self._seen += 1
             yield state
 

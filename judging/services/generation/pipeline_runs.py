@@ -8,10 +8,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from evaluation.counting import counted
 from evaluation.models import Outcome, Query, Study
 from evaluation.refusals import FieldsRefused, Refused
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
-from judging import prompting
 from judging.backends.options import OptionsRefused, clean_options, missing_options
 from judging.generation.pipeline import (
     Cast,
@@ -25,6 +25,7 @@ from judging.generation.pipeline import (
 from judging.generation.pipelines import PIPELINES
 from judging.generation.prompts import build_request
 from judging.models import GenerationUnit, PipelineRun, Run, RunState, WorkKind
+from judging.prompting.expected_reply import CHARACTERS_PER_TOKEN
 from judging.services.calls.costs import ZERO, cost_of
 from judging.services.calls.workload import Target
 from judging.services.endpoints.access import endpoint_refusals, endpoints_for, private_query_refusal
@@ -37,7 +38,7 @@ SAMPLE = 20
 HIGHEST_TEMPERATURE = 2.0
 MOST_TOKENS = 100_000
 # The settings of a role that may be chosen besides its models.
-CAST_FIELDS = ("models", "temperature", "max_tokens")
+CAST_FIELDS = ("models", "temperature", "top_p", "max_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +84,9 @@ class PipelineEstimate:
 
     def sentences(self) -> list[str]:
         steps = ", ".join(f"{step}: {n:,}" for step, n in self.calls.items() if n)
+        queries = counted(self.queries, "query", "queries")
         return [
-            f"{self.queries:,} queries, at most {self.total:,} calls{f' ({steps})' if steps else ''}.",
+            f"{queries}, at most {counted(self.total, 'call')}{f' ({steps})' if steps else ''}.",
             f"At most {self.prompt_tokens:,} tokens of prompts and {self.completion_tokens:,} of replies, "
             f"for at most {self.cost:.4f}.",
         ]
@@ -193,7 +195,10 @@ def _cast(
     max_tokens = given.get("max_tokens") or role.max_tokens
     if not 1 <= max_tokens <= MOST_TOKENS:
         raise ValueError(f"the limit of tokens is from 1 to {MOST_TOKENS:,}.")
-    return {"models": found, "temperature": temperature, "max_tokens": int(max_tokens)}
+    top_p = given.get("top_p", role.top_p)
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError("top_p is more than 0 and at most 1.")
+    return {"models": found, "temperature": temperature, "top_p": top_p, "max_tokens": int(max_tokens)}
 
 
 def _sources(
@@ -305,7 +310,7 @@ def _prompt_tokens(step: PipelineStep, sample: Sequence[QueryState], cast: Cast)
         for prompt in prompts
     ]
     characters = [sum(len(each["content"]) for each in request.messages) for request in requests]
-    return sum(characters) / len(characters) / prompting.CHARACTERS_PER_TOKEN if characters else 0.0
+    return sum(characters) / len(characters) / CHARACTERS_PER_TOKEN if characters else 0.0
 
 
 def start_pipeline(

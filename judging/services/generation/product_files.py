@@ -11,9 +11,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from evaluation.counting import counted
 from evaluation.dumps.problems import Problems
 from evaluation.models import Outcome, Query, Study
 from evaluation.refusals import Refused
+from evaluation.services.history import log_action, server_account
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 from evaluation.storable import storable_json
 from judging.backends.options import OptionsRefused, clean_options
@@ -69,20 +71,27 @@ class ReadProducts:
     units: list[GenerationUnit]
     products: list[Product]
 
-    def save(self) -> Run:
-        """Save a complete run with all of them."""
+    def save(self, file_name: str = "") -> Run:
+        """Save a complete run with all of them; the history says who did, and from which file."""
         with transaction.atomic():
             self.run.save(force_insert=True)
             self.generating.save(force_insert=True)
             GenerationUnit.objects.bulk_create(self.units, batch_size=500)
             _number(self.products)
             Product.objects.bulk_create(self.products, batch_size=500)
+            source = f" from {file_name}" if file_name else ""
+            said = f"Imported {counted(len(self.products), 'product')}{source} as {self.run}."
+            by = self.run.created_by or server_account()
+            log_action(study=self.run.study, by=by, message=said, about=[self.run])
         return self.run
 
 
-def import_products(study: Study, lines: Iterable[str | bytes], *, user: Any = None) -> Run:
-    """A complete run with the products of a file; all of them, or Refused and nothing."""
-    return read_products(study, lines, user=user).save()
+def import_products(
+    study: Study, lines: Iterable[str | bytes], *, user: Any = None, file_name: str = ""
+) -> Run:
+    """A complete run with the products of a file; all of them, or Refused and nothing. `user` is the member who asks,
+    None whoever runs the server."""
+    return read_products(study, lines, user=user).save(file_name)
 
 
 def read_products(study: Study, lines: Iterable[str | bytes], *, user: Any = None) -> ReadProducts:
@@ -197,7 +206,7 @@ def _settings(study: Study, pipeline: Pipeline, header: Mapping[str, Any]) -> di
     if options is not None and not isinstance(options, dict):
         wrong.append("line 1: the options are no object")
     if casts is not None and not _are_casts(casts):
-        wrong.append("line 1: the casts are not of the form {role: {models, temperature, max_tokens}}")
+        wrong.append("line 1: the casts are not of the form {role: {models, temperature, top_p, max_tokens}}")
     if wrong:
         raise Refused(*wrong)
     return {
@@ -213,6 +222,7 @@ def _are_casts(given: Any) -> bool:
         and isinstance(cast.get("models", []), list)
         and all(isinstance(each, dict) for each in cast.get("models", []))
         and isinstance(cast.get("temperature"), int | float | None)
+        and isinstance(cast.get("top_p"), int | float | None)
         and type(cast.get("max_tokens", 1)) is int
         for cast in given.values()
     )
@@ -243,6 +253,7 @@ def _casts(pipeline: Pipeline, given: Mapping[str, Any]) -> dict[str, Any]:
         found[role.key] = {
             "models": models,
             "temperature": cast.get("temperature", role.temperature),
+            "top_p": cast.get("top_p", role.top_p),
             "max_tokens": cast.get("max_tokens") or role.max_tokens,
         }
     return found

@@ -8,8 +8,10 @@ from django.db import transaction
 from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
 
+from evaluation.counting import counted
 from evaluation.models import Outcome
 from evaluation.refusals import FieldsRefused, WrongState
+from evaluation.services.history import log_action
 from evaluation.storable import storable_json
 from judging.generation.pipeline import content_problems
 from judging.generation.pipelines import PIPELINES
@@ -53,20 +55,33 @@ def find_products(
     return products
 
 
-def drop_products(run: Run, products: Iterable[int], *, user: Any = None) -> int:
+def drop_products(run: Run, products: Iterable[int], *, by: Any = None) -> int:
     """Leave products out of all that is made of them; return how many were in."""
     found = Product.objects.filter(unit__run=run, pk__in=list(products), dropped_at=None)
-    return found.update(dropped_at=timezone.now(), dropped_by=user)
+    with transaction.atomic():
+        n = found.update(dropped_at=timezone.now(), dropped_by=by)
+        if n:
+            log_action(
+                study=run.study, by=by, message=f"Dropped {counted(n, 'product')} of {run}.", about=[run]
+            )
+    return n
 
 
-def restore_products(run: Run, products: Iterable[int]) -> int:
+def restore_products(run: Run, products: Iterable[int], *, by: Any = None) -> int:
     """Take dropped products back in; return how many were out."""
     found = Product.objects.filter(unit__run=run, pk__in=list(products), dropped_at__isnull=False)
-    return found.update(dropped_at=None, dropped_by=None)
+    with transaction.atomic():
+        n = found.update(dropped_at=None, dropped_by=None)
+        if n:
+            log_action(
+                study=run.study, by=by, message=f"Restored {counted(n, 'product')} of {run}.", about=[run]
+            )
+    return n
 
 
-def edit_product(product: Product, content: Any, *, user: Any = None) -> None:
-    """Put an edited content beside the one that was made; the made one again where they are the same.
+def edit_product(product: Product, content: Any, *, by: Any = None) -> str:
+    """Put an edited content beside the one that was made; the made one again where they are the same. Returns the
+    sentence of the history.
 
     FieldsRefused names the places in the content that its step refuses.
     """
@@ -79,10 +94,15 @@ def edit_product(product: Product, content: Any, *, user: Any = None) -> None:
         raise FieldsRefused(wrong)
     content = storable_json(content)
     if content == product.content:
+        said = f"Took back the original of product {product.pk} of {run}."
         product.edited, product.edited_at, product.edited_by = None, None, None
     else:
-        product.edited, product.edited_at, product.edited_by = content, timezone.now(), user
-    product.save(update_fields=["edited", "edited_at", "edited_by"])
+        said = f"Edited product {product.pk} of {run}."
+        product.edited, product.edited_at, product.edited_by = content, timezone.now(), by
+    with transaction.atomic():
+        product.save(update_fields=["edited", "edited_at", "edited_by"])
+        log_action(study=run.study, by=by, message=said, about=[run])
+    return said
 
 
 def pass_over(run: Run) -> int:

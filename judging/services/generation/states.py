@@ -164,6 +164,8 @@ def casts_of(casts: Mapping[str, Any], endpoints: Mapping[int, Endpoint]) -> dic
             ),
             temperature=cast["temperature"],
             max_tokens=cast["max_tokens"],
+            # Runs that began before there was one have none.
+            top_p=cast.get("top_p"),
         )
         for role, cast in casts.items()
     }

@@ -246,6 +246,7 @@ class GenerationWorkload:
             PlacedModel(unit.model["model"], endpoint.name),
             place=self._place(endpoint.pk),
             temperature=cast.temperature if unit.temperature is None else unit.temperature,
+            top_p=cast.top_p,
             max_tokens=unit.max_tokens or cast.max_tokens,
             seed=seed % SEEDS,
             capabilities=endpoint.capabilities,
@@ -275,7 +276,7 @@ class GenerationWorkload:
             self.generating.stage = min(places)
             self.generating.save(update_fields=["stage"])
 
-    def store(self, final: Sequence[CallAttempt], calls: Mapping[int, Call], now: datetime) -> None:
+    def write_results(self, final: Sequence[CallAttempt], calls: Mapping[int, Call], now: datetime) -> None:
         by_outcome: dict[str, list[int]] = defaultdict(list)
         products: list[Row] = []
         for attempt in final:

@@ -18,13 +18,14 @@ from evaluation.models import Item, Outcome
 from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries.sets import Entry
 from evaluation.refusals import Refused
-from judging import prompting
 from judging.backends import CHAT, open_backend
 from judging.backends.base import Backend, CallFailed, Reply, StopRun, TryAgain
 from judging.backends.keys import key_for
 from judging.backends.probe import probe
 from judging.models import Call, Judge, Spending
-from judging.parsing import ReplyRejected, read_revision
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.revision import read_revision
+from judging.prompting.revision import build_revision
 from judging.services.endpoints.access import endpoint_refusals, private_refusal
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
 from judging.services.endpoints.prices import prices_of
@@ -42,8 +43,9 @@ from judging.services.revisions.revision_calls import (
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
-# A participant waits for it, so an endpoint's own patience does not count beyond this.
-MOST_SECONDS = 120.0
+# A participant waits for it, so an endpoint's own patience does not count beyond this; and a worker that is silent for
+# longer (`ASSAY_JOB_LOST_SECONDS`) counts as lost.
+MOST_SECONDS = 100.0
 
 NO_MODEL = gettext_noop("No model is available in this study any more.")
 BUSY = gettext_noop("The model did not answer in time, or is too busy. Please ask again in a little while.")
@@ -166,7 +168,7 @@ class _Revision:
         if able is None:
             able = self._probe(deadline)
             store_capabilities(endpoint, judge.model, able)
-        request = prompting.build_revision(
+        request = build_revision(
             self.stimulus, self.entries, self.instruction, judge_settings(judge), capabilities=able
         )
         reserve_cost(self.call, request)

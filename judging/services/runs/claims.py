@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import Q
 
 from evaluation.models import Outcome
-from judging import prompting
 from judging.backends.base import Reply, Request, StopRun, Unmeasurable
 from judging.models import Call
+from judging.prompting.request import cache_key
 from judging.services.calls.budget import is_limited, reserve_budget
 from judging.services.calls.call_attempts import CallAttempt, attempt_from_reply, failed_attempt, stored_reply
 from judging.services.calls.costs import cost_bound, cost_of
@@ -66,6 +66,7 @@ class Claims:
             except Unmeasurable as reason:
                 known.append(failed_attempt(call, subject, str(reason), unsent=True))
         known += self._from_cache(prepared) if self.workload.uses_cache else []
+        # Before the budget is asked: what costs nothing needs no room in it.
         if known:
             self.session.record(known)
             answered = {attempt.call.pk for attempt in known}
@@ -86,7 +87,7 @@ class Claims:
         if target is None:
             raise StopRun(f"There is no endpoint {request.place!r} any more.")
         base_url = target.endpoint.base_url
-        key = prompting.cache_key(base_url, request, replicate=call.replicate, step=call.step)
+        key = cache_key(base_url, request, replicate=call.replicate, step=call.step)
         return Prepared(call, subject, request, key, target)
 
     def _from_cache(self, prepared: list[Prepared]) -> list[CallAttempt]:
@@ -121,9 +122,15 @@ class Claims:
         allowed = {call.pk for call in reserved.allowed}
         return [each for each in prepared if each.call.pk in allowed]
 
-    def answered(self, call: Call, subject: Any, reply: Reply, key: str, target: str = "") -> CallAttempt:
+    def charged(self, attempt: CallAttempt, tokens: tuple[int, int], target: str) -> CallAttempt:
+        """The attempt with the tokens that its answer took, and their cost."""
+        attempt.prompt_tokens, attempt.completion_tokens = tokens
+        attempt.cost = cost_of(*tokens, *self.run.prices_at(target))
+        return attempt
+
+    def attempt_from(self, call: Call, subject: Any, reply: Reply, key: str, target: str = "") -> CallAttempt:
         """The attempt that a reply ends, with what it cost."""
         attempt = attempt_from_reply(self.workload.read, call, subject, reply)
-        attempt.cost = cost_of(reply.prompt_tokens, reply.completion_tokens, *self.run.prices_at(target))
+        attempt = self.charged(attempt, (reply.prompt_tokens, reply.completion_tokens), target)
         attempt.cache_key = key if self.workload.uses_cache else ""
         return attempt

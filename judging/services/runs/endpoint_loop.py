@@ -137,7 +137,7 @@ class EndpointLoop:
         await in_database(self.claims.require_allowed)
         async with AsyncExitStack() as connections:
             for lane in self.lanes.values():
-                await connections.enter_async_context(lane.open(self.workload.backend))
+                await connections.enter_async_context(lane.connect(self.workload.backend))
             looks = asyncio.create_task(self._look())
             try:
                 able = await self._probe()
@@ -205,7 +205,7 @@ class EndpointLoop:
                 return
             if prepared or (claimed and not self.claims.limited):
                 continue
-            if claimed or self.held:  # money, or the last calls, are with others or in flight
+            if claimed or self.held:  # the rest is in flight, or other workers hold the budget
                 await happens(self.written, LOOK_SECONDS / 4)
                 continue
             wait = await in_database(self.session.seconds_until_due)
@@ -236,7 +236,7 @@ class EndpointLoop:
             if self.queue.qsize() < self.ahead:
                 self.room.set()
             lane = self.lanes[prepared.target.endpoint.pk]
-            async with lane.places.take(prepared.request):
+            async with lane.place(prepared.request):
                 if self.leaving:
                     return
                 self.in_flight += 1
@@ -264,11 +264,12 @@ class EndpointLoop:
             reply = await lane.backend.ask(prepared.request)
         except TryAgain as reason:
             if reason.status in TOO_FAST or reason.after is not None:
-                lane.throttle.refused(reason.after)
-            return retry_later(self.run.study.seed, call, subject, reason, timezone.now())
+                lane.refused(reason.after)
+            attempt = retry_later(self.run.study.seed, call, subject, reason, timezone.now())
+            return self.claims.charged(attempt, reason.tokens, prepared.target.key)
         except CallFailed as error:
             return failed_attempt(call, subject, str(error))
-        except StopRun:
+        except StopRun:  # of the run and not of this call, which stays as it was
             raise
         except Exception as error:
             # Neither its message nor its values are logged: they may hold what was sent.
@@ -277,11 +278,10 @@ class EndpointLoop:
                 "Call %s broke with %s at %s:%s", call.pk, type(error).__name__, where.name, where.lineno
             )
             return failed_attempt(call, subject, f"The request broke with {type(error).__name__}.")
-        lane.throttle.answered()
-        lane.gate.answered(prepared.request, reply)
-        attempt = self.claims.answered(call, subject, reply, prepared.key, prepared.target.key)
+        lane.answered(prepared.request, reply)
+        attempt = self.claims.attempt_from(call, subject, reply, prepared.key, prepared.target.key)
         if attempt.outcome and attempt.outcome not in UNREADABLE:
-            lane.throttle.open()
+            lane.trust()
         attempt.latency_ms = round((time.monotonic() - began) * 1000)
         return attempt
 

@@ -13,17 +13,19 @@ from evaluation.protocols import Kind
 from evaluation.protocols.answers.measures import Measure
 from evaluation.refusals import Refused
 from evaluation.selectors import queries_of_people
-from evaluation.services import assign_orders
 from evaluation.services.scores import require_agreement
 from evaluation.services.seals import seal_changed, seal_new
+from evaluation.services.studies.freeze import assign_orders
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 from judging.asking import asking_of
 from judging.asking.forms import FORM
-from judging.backends import BACKENDS, CHAT, ModelBackend
+from judging.backends import BACKENDS, CHAT
+from judging.backends.base import ModelBackend
 from judging.backends.options import missing_options
 from judging.models import (
     Judge,
     JudgeRun,
+    JudgeValidation,
     Jury,
     Orders,
     Purpose,
@@ -63,14 +65,15 @@ def start_run(
     in_flight: int | None = None,
     by_batch: bool = False,
     group: RunGroup | None = None,
+    half: str = "",
 ) -> Run:
-    """A new run with its rater; its calls are created by whoever works on it.
+    """A new run with its rater; its calls are created by whoever works on it. A trial may be of one `half` alone.
 
     Where items were added since a main run was complete, that one goes on, and judges these alone.
     """
     refuse_in_rehearsal(study, "judges don't work on it.")
     # Of revisions, each item is looked at when it is asked about.
-    to_send = judged_items(study).none() if purpose == Purpose.REVISION else _to_judge(study, max_items)
+    to_send = judged_items(study).none() if purpose == Purpose.REVISION else _to_judge(study, max_items, half)
     problems = _refusals(study, judge, to_send)
     if purpose not in Purpose.values:
         problems.append(f"There is no purpose {purpose!r}.")
@@ -123,8 +126,9 @@ def start_run(
             **(_opened() if purpose == Purpose.REVISION else {}),
         )
         JudgeRun.objects.create(
-            run=run, judge=judge, revision=revision, rater=rater, purpose=purpose, max_items=max_items
-        )
+            run=run, judge=judge, revision=revision, rater=rater, purpose=purpose, max_items=max_items,
+            half=half,
+        )  # fmt: skip
         return run
 
 
@@ -217,8 +221,8 @@ def _refusals(study: Study, judge: Judge, to_send: QuerySet[Item]) -> list[str]:
     return problems
 
 
-def _to_judge(study: Study, max_items: int | None) -> QuerySet[Item]:
-    return judged_by(study, max_items if max_items and max_items > 0 else None)
+def _to_judge(study: Study, max_items: int | None, half: str = "") -> QuerySet[Item]:
+    return judged_by(study, max_items if max_items and max_items > 0 else None, half)
 
 
 def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
@@ -245,6 +249,23 @@ def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
         **({"writes": False} if judge.is_repeatable else {}),
         **({"jury": jury_facts(judge.jury)} if judge.jury else {}),
         **({"measures": [each.as_json() for each in measures]} if measures else {}),
+        **({"validation": tested} if purpose == Purpose.MAIN and (tested := validation_facts(judge)) else {}),
+    }
+
+
+def validation_facts(judge: Judge) -> dict[str, Any]:
+    """Of a judge that was chosen and tested on people's queries (`JudgeValidation`): how, and with what verdict."""
+    found = JudgeValidation.objects.filter(judge=judge, opened_at__isnull=False).first()
+    if found is None:
+        return {}
+    return {
+        "question": found.question,
+        "variants": found.variants,
+        "tuning": len(found.tuning),
+        "test": len(found.test),
+        "opened": found.opened_at.date().isoformat() if found.opened_at else "",
+        "seen": found.seen,
+        "result": found.result,
     }
 
 

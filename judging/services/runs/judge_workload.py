@@ -14,13 +14,15 @@ from evaluation.models import Item, Judgment, Outcome
 from evaluation.protocols.answers.measures import Measure, clean_answers
 from evaluation.protocols.base import AnswersInvalid, Stimulus
 from evaluation.refusals import Refused
-from evaluation.services import JudgmentInput, record_judgments
-from judging import prompting
-from judging.backends import heuristic_data
+from evaluation.services.judgments import JudgmentInput, record_judgments
+from judging.asking.base import Asking
 from judging.backends.base import Draws, Reply, Request, StopRun, Unmeasurable
+from judging.backends.heuristics import heuristic_data
 from judging.models import Call, CallState, Purpose, Run, WorkKind
+from judging.prompting.item_call import ItemCall
+from judging.prompting.settings import CannotAsk
 from judging.services.calls.call_attempts import CallAttempt, ReplyContent, failed_attempt
-from judging.services.calls.judged_items import drawn_items, judged_items
+from judging.services.calls.judged_items import drawn_items, items_of_half
 from judging.services.calls.later_calls import LaterCalls
 from judging.services.calls.plan import CallPlan, PlannedCall, sampling_seed
 from judging.services.calls.result_writer import ResultWriter
@@ -89,7 +91,9 @@ class JudgeWorkload:
             if self.plan.excludes(stimulus):
                 excluded.append(pk)
                 continue
-            rows += [_planned(pk, each) for each in self.plan.calls(stimulus, start)]
+            planned = [_planned(pk, each) for each in self.plan.calls(stimulus, start)]
+            # Nothing to ask about: no judgment, and a call that says that the item was seen.
+            rows += planned or [_row(pk, state=CallState.FINAL, outcome=Outcome.SKIPPED)]
         rows += [_row(pk, state=CallState.FINAL, outcome=Outcome.EXCLUDED_SELF) for pk in excluded]
         record_judgments(
             study=self.study,
@@ -116,7 +120,7 @@ class JudgeWorkload:
         return list(items.values_list("pk", "stimulus", "start_order")[: max(0, size)])
 
     def _without_calls(self, after: int) -> QuerySet[Item]:
-        items = judged_items(self.study).filter(pk__gt=after)
+        items = items_of_half(self.study, self.judging.half).filter(pk__gt=after)
         if not self.goes_on:
             return items
         return items.exclude(Exists(Call.objects.filter(run=self.run_id, item=OuterRef("pk"))))
@@ -136,7 +140,7 @@ class JudgeWorkload:
         return max(0, min(waiting, self.judging.max_items - self._count_with_calls()))
 
     def calls_per_subject(self) -> float:
-        return self.plan.mean_replicates(judged_items(self.study))
+        return self.plan.mean_replicates(items_of_half(self.study, self.judging.half))
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
@@ -158,35 +162,37 @@ class JudgeWorkload:
         return list(dict.fromkeys(refused))
 
     def request(self, call: Call, subject: JudgedItem) -> Request:
-        assert self.endpoint is not None
-        assert self.plan.asking is not None
         if missing := missing_reference(self.judge, subject.stimulus):
             raise Unmeasurable(missing)
-        asked = self.plan.item_call(
-            subject.stimulus,
-            order=call.order,
-            step=call.step,
-            earlier=subject.earlier.get(call.replicate) if call.step == self.plan.last_step else None,
-            capabilities=capabilities_of(self.judge, self.targets),
-            seed=sampling_seed(self.study, call.replicate, call.unread),
-        )
+        asked = self._item_call(call, subject)
         try:
-            return self.plan.asking.request(asked, self._frames)
-        except prompting.CannotAsk as cannot:
+            return self._asking.request(asked, self._frames)
+        except CannotAsk as cannot:
             raise StopRun(str(cannot)) from None
 
     def read(self, call: Call, subject: JudgedItem, reply: Reply) -> ReplyContent:
+        reading = self._asking.read(self._item_call(call, subject), reply)
+        return ReplyContent(reading.data, reading.rationale, reading.answers)
+
+    @property
+    def _asking(self) -> Asking:
         assert self.plan.asking is not None
-        assert self.endpoint is not None
-        asked = self.plan.item_call(
+        return self.plan.asking
+
+    def _item_call(self, call: Call, subject: JudgedItem) -> ItemCall:
+        plan = self.plan
+        return ItemCall(
+            plan.protocol,
+            plan.spec,
             subject.stimulus,
+            plan.settings,
             order=call.order,
             step=call.step,
+            earlier=subject.earlier.get(call.replicate, {}) if call.step == plan.last_step else {},
             capabilities=capabilities_of(self.judge, self.targets),
+            seed=sampling_seed(self.study, call.replicate, call.unread),
             draws=Draws(self.study.seed, subject.key, call.replicate),
         )
-        reading = self.plan.asking.read(asked, reply)
-        return ReplyContent(reading.data, reading.rationale, reading.answers)
 
     @cached_property
     def _answering(self) -> Callable[[JudgedItem, int], Mapping[str, Any]]:
@@ -238,7 +244,7 @@ class JudgeWorkload:
     def reopened(self) -> None:
         self._later.hold_back()
 
-    def store(self, final: Sequence[CallAttempt], calls: Mapping[int, Call], now: datetime) -> None:
+    def write_results(self, final: Sequence[CallAttempt], calls: Mapping[int, Call], now: datetime) -> None:
         self._later.release(final, calls, now)
         self._writer.write(final, calls, now)
 

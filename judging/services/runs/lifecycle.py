@@ -16,6 +16,8 @@ from judging.services.calls.workload import KINDS_OF_WORK, workload_of
 UNCHANGED: Final[Any] = object()
 # What may be tried again. Never "inconsistent": retrying until consistent would bias the judge.
 RETRIED = (Outcome.FAILED, Outcome.UNPARSED, Outcome.TRUNCATED)
+# Those of calls that nobody was to answer.
+NOT_ASKED = (Outcome.EXCLUDED_SELF, Outcome.SKIPPED)
 
 
 def pause_run(run: Run) -> None:
@@ -37,7 +39,7 @@ def resume_run(run: Run, *, budget: Any = UNCHANGED, in_flight: Any = UNCHANGED)
 
 
 def cancel_run(run: Run) -> None:
-    """End it for good; judgments that are there stay, in no figure.
+    """End it for good; judgments that are there stay, outside the report.
 
     Where only a retry of a complete run was under way, or items that were added since were being judged, what is judged
     stands and the run is complete.
@@ -153,7 +155,7 @@ def _close(run: Run) -> None:
 
 
 def _count_unanswered(run: Run) -> tuple[int, int]:
-    asked = Count("pk", filter=~Q(outcome=Outcome.EXCLUDED_SELF))
+    asked = Count("pk", filter=~Q(outcome__in=NOT_ASKED))
     found = Call.objects.filter(run=run).aggregate(asked=asked, ok=Count("pk", filter=Q(outcome=Outcome.OK)))
     return found["asked"], found["asked"] - found["ok"]
 

@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from judging.backends.base import Unmeasurable
 from judging.models import Call, CallState, Run, WorkKind
+from judging.prompting.item_call import ItemCall
 from judging.services.calls.plan import CallPlan
 from judging.services.calls.unreadable_replies import UNREADABLE
 from judging.services.endpoints.targets import capabilities_of, targets_of
@@ -44,7 +45,10 @@ def readable_example(run: Run, call: Call) -> str:
     judge = run.judging.judge
     assert plan.asking is not None
     able = capabilities_of(judge, targets_of(judge))
-    asked = plan.item_call(call.item.stimulus or {}, order=call.order, step=call.step, capabilities=able)
+    stimulus = call.item.stimulus or {}
+    asked = ItemCall(
+        plan.protocol, plan.spec, stimulus, plan.settings, order=call.order, step=call.step, capabilities=able
+    )
     try:
         return plan.asking.expected(asked).text
     except Unmeasurable:

@@ -114,10 +114,12 @@ class Session:
     def heartbeat(self) -> bool:
         """Show signs of life; True if the run is still wanted."""
         now = time.monotonic()
+        # Early enough that a slow database may miss one and no lease is lost.
         if now - self._renewed_at > settings.ASSAY_RUN_LEASE_SECONDS / 3:
             self._renewed_at = now
             renew_leases(self.run.pk, self.leases)
-            if sign_on(self.run.pk, self.token, beside=True) is None:
+            # Its own place, which one that came since may not have taken.
+            if sign_on(self.run.pk, self.token, over_limit=True) is None:
                 return False
         self.tick()
         return Run.objects.filter(pk=self.run.pk, state__in=ACTIVE).exists()

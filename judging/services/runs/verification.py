@@ -37,23 +37,24 @@ def check_runs(study: Study) -> Iterator[str]:
 
 
 def _check_judgments(run: Run) -> Iterator[str]:
-    """Every call that is final, all its steps with it, has its judgment; every judgment has its calls."""
+    """Every call that is final, all its steps with it, has its judgment, unless its item left nothing to judge; every
+    judgment has its calls."""
     calls = Call.objects.filter(run=run)
-    beside = Call.objects.filter(run=run, item=OuterRef("item"), replicate=OuterRef("replicate"))
+    same_judgment = Call.objects.filter(run=run, item=OuterRef("item"), replicate=OuterRef("replicate"))
     judgments = Judgment.objects.filter(rater=run.judging.rater_id)
     judgment = judgments.filter(item=OuterRef("item"), replicate=OuterRef("replicate"))
     final = calls.filter(state=CallState.FINAL)
-    whole = final.exclude(Exists(beside.exclude(state=CallState.FINAL)))
-    for key, replicate in _places(whole.exclude(Exists(judgment))):
+    whole = final.exclude(Exists(same_judgment.exclude(state=CallState.FINAL)))
+    for key, replicate in _places(whole.exclude(outcome=Outcome.SKIPPED).exclude(Exists(judgment))):
         yield f"Run {run.pk}: item {key}, replicate {replicate}, is final but has no judgment."
     later = calls.filter(state=CallState.LATER)
-    others = beside.exclude(pk=OuterRef("pk"))
+    others = same_judgment.exclude(pk=OuterRef("pk"))
     for key, replicate in _places(later.exclude(Exists(others.exclude(state=CallState.FINAL)))):
         yield f"Run {run.pk}: item {key}, replicate {replicate}, waits for calls that are all final."
     ok = judgment.filter(outcome=Outcome.OK)
     for key, replicate in _places(final.exclude(outcome=Outcome.OK).filter(Exists(ok))):
         yield f"Run {run.pk}: item {key}, replicate {replicate}, is judged ok though a call of it is not."
-    for key, replicate in _places(judgments.exclude(Exists(beside))):
+    for key, replicate in _places(judgments.exclude(Exists(same_judgment))):
         yield f"Run {run.pk}: item {key}, replicate {replicate}, is judged without a call."
 
 

@@ -26,7 +26,7 @@ from judging.services.runs.lifecycle import stop_by_group, stop_run
 from judging.services.runs.session import Session, Tick
 from judging.services.runs.workers import sign_off, sign_on
 
-# How many objects more than before make the collector look, and what it was before.
+# How many new objects make the garbage collector look while calls are made, and the default.
 COLLECT_AFTER = 50_000
 COLLECTED_AFTER = gc.get_threshold()
 
@@ -45,13 +45,13 @@ def work_on(
     *,
     token: str = "",
     seconds: float | None = None,
-    beside: bool = False,
+    over_limit: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
     on_tick: Callable[[Tick], None] = lambda tick: None,
 ) -> WorkResult:
     """Work on a run for so long (None: to its end); what is left when it returns can be taken up at once."""
     token = token or uuid.uuid4().hex
-    run = sign_on(run_id, token, beside=beside)
+    run = sign_on(run_id, token, over_limit=over_limit)
     if run is None:
         return WorkResult(
             state=Run.objects.values_list("state", flat=True).get(pk=run_id), resume_in=None, final=0

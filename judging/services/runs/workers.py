@@ -21,15 +21,15 @@ def _fresh(run: Run, now: datetime) -> dict[str, str]:
     return {token: until for token, until in run.workers.items() if datetime.fromisoformat(until) > now}
 
 
-def sign_on(run_id: int, token: str, *, beside: bool = False) -> Run | None:
-    """Register a worker (again); None if the run stands still, or others are at it (unless `beside`)."""
+def sign_on(run_id: int, token: str, *, over_limit: bool = False) -> Run | None:
+    """Register a worker (again); None if the run stands still, or others are at it (unless `over_limit`)."""
     with transaction.atomic():
         run = Run.objects.select_for_update(no_key=True).filter(_worked_on(), pk=run_id).first()
         if run is None:
             return None
         now = timezone.now()
         workers = _fresh(run, now)
-        if token not in workers and len(workers) >= settings.ASSAY_RUN_WORKERS and not beside:
+        if token not in workers and len(workers) >= settings.ASSAY_RUN_WORKERS and not over_limit:
             return None
         until = now + timedelta(seconds=settings.ASSAY_RUN_LEASE_SECONDS)
         run.workers = workers | {token: until.isoformat()}
@@ -61,7 +61,7 @@ def expect_workers(run_id: int, countdown: float = 0.0) -> list[str]:
 
 
 def unattended_runs() -> list[int]:
-    """Active runs that nobody works on and no message is on its way to: what a sweep queues again."""
+    """Active runs with fewer workers, at work or on their way, than they may have: what a sweep queues again."""
     now = timezone.now()
     runs = Run.objects.filter(_worked_on()).order_by("pk")
     return [run.pk for run in runs if len(_fresh(run, now)) < settings.ASSAY_RUN_WORKERS]

@@ -94,6 +94,20 @@ def test_without_prices_there_are_no_costs(ask):
     response = ask(pay="", tokens="")
     assert all(row.costs == () for row in rows_of(response))
     assert "cheapest" not in response.content.decode()
+    assert "No pay is entered: designs are compared by their judgments." in response.content.decode()
+
+
+def test_without_pay_designs_are_compared_by_judgments(ask):
+    """What judges cost falls with the items: alone it would call the most raters the cheapest."""
+    response = ask(pay="")
+    one, three = rows_of(response)
+    assert one.costs[0] > three.costs[0]
+    assert one.judgments < three.judgments
+    assert [(row.cheapest, row.fewest) for row in (one, three)] == [(False, True), (False, False)]
+    text = " ".join(response.content.decode().split())
+    assert "No pay is entered: the cost shown is the judges&#x27; alone" in text
+    assert "fewest judgments" in text
+    assert "cheapest" not in text
 
 
 @pytest.mark.parametrize(
@@ -123,7 +137,7 @@ def test_costs_in_two_currencies_stand_apart(ask, currency, column, said):
 def test_one_cost_alone_stands_in_its_own_currency(ask):
     for changed, currency in (
         ({"tokens": ""}, "GBP"),
-        ({"pay": "", "tokens_currency": "USD"}, "USD"),
+        ({"pay": "", "tokens_currency": "USD"}, "Judges, USD"),
         ({"pay": "", "tokens_currency": ""}, "Judges"),
     ):
         response = ask(**changed)

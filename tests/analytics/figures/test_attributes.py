@@ -11,7 +11,7 @@ from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from evaluation.models import Context, Item, ItemResponse, Query, Response
 from evaluation.protocols.attributes import ATTRIBUTES
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports.answering import empty_study, give, new_rater
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ import pytest
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from evaluation.models import Arm, Item, ItemResponse, Query, Response
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports.answering import empty_study, give, items_of, new_rater
 
 pytestmark = pytest.mark.django_db

@@ -55,6 +55,8 @@ def test_agreement_is_that_of_its_judgments_and_in_sample_that_of_the_map(judged
     report, found = record(judged)
     assert found["agreement"]["value"] == pytest.approx(25 / 30)
     assert found["in_sample"]["value"] == 1.0
+    # Of facts the first fold chose another member than the map.
+    assert (found["of_map"]["value"], found["of_map"]["n"]) == (1.0, 10)
     assert {each["member"]: each["agreement"]["value"] for each in found["members"]} == pytest.approx(
         {"alpha": 20 / 30, "beta": 10 / 30}
     )
@@ -67,6 +69,8 @@ def test_agreement_is_that_of_its_judgments_and_in_sample_that_of_the_map(judged
     assert (facts["agreement"]["value"], facts["agreement"]["n"]) == (pytest.approx(15 / 20), 20)
     assert (style["agreement"]["value"], style["in_sample"]["value"], style["by_default"]) == (1.0, 1.0, True)
     page = report_markdown(report)
+    assert "cross-fitted, of the map" in page
+    assert "Of the map: the categories for which every fold chose the member of the map" in page
     assert "beta in 1; alpha in 2, 3, 4, 5" in page
     assert "In sample: the members were chosen on the same people that they are compared with" in page
     assert "Its in-sample agreement, with members chosen on the same people, is too high" in page
@@ -88,7 +92,7 @@ def test_the_interval_is_that_of_the_same_judge_beside_people(judged):
 def test_by_a_given_map_nothing_is_in_sample(judged):
     made_of(judged, [truth(at) for at in range(30)], fitted=False, categories={"style": "beta"})
     report, found = record(judged)
-    assert found["in_sample"] is None
+    assert found["in_sample"] is found["of_map"] is found["least_judged"] is None
     assert [each["member"] for each in found["categories"]] == ["alpha", "beta"]
     page = report_markdown(report)
     assert "by a given map" in page

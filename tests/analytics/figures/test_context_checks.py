@@ -7,7 +7,7 @@ from analytics.figures.report_view import ReportView
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from evaluation.models import Context, Item, Query
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports.answering import (
     FOLLOW_UPS,
     answered_study,

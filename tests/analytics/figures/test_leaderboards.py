@@ -7,6 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from analytics.figures.needs import PromptConditions
 from analytics.leaderboard import files
 from analytics.leaderboard.boards import leaderboard_record
 from analytics.reports.build import build_report
@@ -127,10 +128,8 @@ def test_they_stand_on_the_page_and_in_the_file(report):
 
 
 def test_prompts_of_one_judge_are_told_from_other_judges(report, monkeypatch):
-    from analytics.reports import judges
-
     one, other = (key for key in records(report, "leaderboards/correlations") if key != "judges")
-    monkeypatch.setattr(judges, "prompt_conditions", lambda study: {one: other})
+    monkeypatch.setattr(PromptConditions, "of", lambda source: PromptConditions({one: other}))
     again = build_report(Study.objects.get(slug="board"), replicates=20, only=["leaderboards/correlations"])
     [between] = records(again, "leaderboards/correlations")[one]["groups"]
     assert between["relation"] == "prompts"

@@ -6,7 +6,7 @@ from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from evaluation.models import Judgment, System
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.services import withdraw_item
+from evaluation.services.studies.items import withdraw_item
 from tests import factories
 from tests.analytics.reports.judging import judge, main_items
 from tests.answers import add_answers

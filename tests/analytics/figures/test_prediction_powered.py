@@ -11,8 +11,10 @@ from analytics.reports.markdown import report_markdown
 from evaluation.models import Query
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.selectors import queries_of_people
-from evaluation.services import PAPER_ARMS, JudgmentInput, record_judgments, withdraw_item
-from judging.services import create_judge
+from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.items import withdraw_item
+from judging.services.judges import create_judge
 from tests import factories
 from tests.analytics.reports.answering import answered_study, give, new_rater, some_answers
 from tests.analytics.reports.judging import answer, main_items, new_judge

@@ -9,7 +9,7 @@ from analytics.reports.page import report_page
 from analytics.reports.paper.archive import plots_of
 from analytics.reports.parts import queries as queries_part
 from evaluation.models import Query
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports.answering import answered_study, give, new_rater, some_answers
 
 pytestmark = pytest.mark.django_db

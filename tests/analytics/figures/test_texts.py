@@ -6,7 +6,7 @@ from analytics.frames import texts
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from evaluation.models import Response
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports.answering import (
     answered_study,
     give,

@@ -8,13 +8,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analytics.frames.rows import LABELS
+from analytics.frames.rows import VOTES
 from analytics.frames.study import study_frame
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER
 from evaluation.database.columns import NO_MOMENT, ColumnType, read_columns
 from evaluation.models import Item, Judgment, Outcome, Rater
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.services import JudgmentInput, exclude, record_judgments
+from evaluation.services.exclusions import exclude
+from evaluation.services.judgments import JudgmentInput, record_judgments
 from tests import factories
 from tests.analytics.reports.judging import fail, judge, judged_study, main_items
 from tests.answers import change_answers
@@ -116,7 +117,7 @@ def test_replicates_become_one_judgment_and_stay_apart_as_readings():
     (group,) = study_frame(study).pairs[0].groups
     assert len(group.readings.label) == 5
     by_item = dict(zip(group.judgments.item.tolist(), group.judgments.label.tolist(), strict=True))
-    assert by_item == {0: LABELS["r1"], 1: LABELS["tie"]}
+    assert by_item == {0: VOTES["r1"], 1: VOTES["tie"]}
     orders = dict(zip(group.judgments.item.tolist(), group.judgments.first.tolist(), strict=True))
     assert orders == {0: UNKNOWN_ORDER, 1: 0}
 
@@ -139,9 +140,9 @@ def test_every_judge_goes_by_its_own_rule():
         if len(each) == 1
     }
     assert found == {
-        "majority": (LABELS["r1"], 0.45),
-        "mean": (LABELS["r1"], 0.45),
-        "both_ways": (LABELS["tie"], 0.35),
+        "majority": (VOTES["r1"], 0.45),
+        "mean": (VOTES["r1"], 0.45),
+        "both_ways": (VOTES["tie"], 0.35),
     }
     together = groups["judges"]
     by_rater = {
@@ -159,7 +160,7 @@ def test_one_order_of_a_judge_that_is_asked_both_ways_has_no_label():
     record(study, rater, second, "r2", replicate=1, shown="r2,r1")
     (group,) = study_frame(study).pairs[0].groups
     by_item = dict(zip(group.judgments.item.tolist(), group.judgments.label.tolist(), strict=True))
-    assert by_item == {0: MISSING, 1: LABELS["r2"]}
+    assert by_item == {0: MISSING, 1: VOTES["r2"]}
     assert len(group.readings) == 3
 
 
@@ -197,7 +198,7 @@ def test_a_number_comes_with_its_label():
     change_answers([judgment], number=0.75)
     (group,) = study_frame(study).pairs[0].groups
     assert group.judgments.number.tolist() == [0.75]
-    assert group.judgments.label.tolist() == [LABELS["r2"]]
+    assert group.judgments.label.tolist() == [VOTES["r2"]]
 
 
 def test_checklists_stand_under_their_judgment():

@@ -12,8 +12,10 @@ from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.entries.sets import Entry, drafted_entries, merge_entries, write_set
 from evaluation.protocols.kinds import KINDS
-from evaluation.services import JudgmentInput, create_study, launch_study, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments
 from evaluation.services.seals import seal_new
+from evaluation.services.studies.creation import create_study
+from evaluation.services.studies.launch import launch_study
 
 FOLLOW_UPS = [
     {"question": "How much do they know?", "answers": ["Nothing", "Some", "All"], "answer": ""},

@@ -5,13 +5,14 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from evaluation.dumps.imports.scores import import_scores
-from evaluation.models import Rater, Study
+from evaluation.models import Rater, Study, System
 from tests import factories
 from tests.analytics.reports.answering import answered_study, drawn_answers, give, items_of, new_rater
 from tests.analytics.reports.judging import answer, judge, main_items, new_judge
 from tests.analytics.reports.test_answers import MOOD
 from tests.analytics.reports.test_grades import graded_study
 from tests.analytics.reports.test_one_interval import irregular
+from tests.four_way import four_way_study
 from tests.judging.services.derived.build import people, right_in, say, study_in_categories, truth
 
 BEGUN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -50,6 +51,37 @@ def measured_study(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("\n".join(lines))
     import_scores(study, path, judge="script", low=0.0, high=1.0)
+    return seeded(study)
+
+
+def settings_study(tmp_path):
+    """One model in two settings and another in one of them, rated and measured, with a question of one's own."""
+    study = answered_study("custom", queries=10, slug="settings")
+    settings = {"aspen": ("oak", "alone"), "birch": ("oak", "with documents"), "cedar": ("elm", "alone")}
+    for key, (base, setting) in settings.items():
+        System.objects.filter(study=study, key=key).update(base=base, setting=setting)
+    give(study, new_rater(study, "person"), drawn_answers(study, 3))
+    drawn, lines = np.random.default_rng(8), ["item,system,name,score"]
+    lines += [
+        f"{item.key},{response['system']},rouge,{drawn.random()!r}"
+        for item in items_of(study)
+        for response in item.stimulus["responses"]
+    ]
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(lines))
+    import_scores(study, path, judge="script", low=0.0, high=1.0)
+    return seeded(study)
+
+
+def calibrated_study():
+    """A judge that gives probabilities, beside people."""
+    study = factories.launch(factories.make_study("calibrated", queries=12, training=False, checks=0))
+    judge(study, raters=3)
+    sure = new_judge(study, "sure")
+    chances = np.random.default_rng(9).random(len(main_items(study)))
+    for item, chance in zip(main_items(study), chances.tolist(), strict=True):
+        label = "r2" if chance > 0.5 else "r1"
+        answer(study, sure, item, label, number=round(chance, 3), shown="r1,r2")
     return seeded(study)
 
 
@@ -165,12 +197,41 @@ def stopping_study():
     return seeded(study)
 
 
+def four_way_votes():
+    """People and a judge in both orders, who also say that both responses are bad."""
+    study = four_way_study(
+        queries=12,
+        arms=factories.PAPER_ARMS[:2],
+        systems=("aspen", "birch", "cedar"),
+        items_per_query=3,
+    )
+    votes = (*LABELS, "both_bad")
+
+    def drawn(seed):
+        return [votes[at] for at in np.random.default_rng(seed).integers(4, size=len(main_items(study)))]
+
+    # The first two people agree more often than chance.
+    first = drawn(1)
+    same = np.random.default_rng(2).random(len(first)) < 0.6
+    second = [one if alike else other for one, other, alike in zip(first, drawn(3), same, strict=True)]
+    said = (first, second, drawn(4))
+    judge(study, raters=3, choose=lambda rater, at: said[rater][at])
+    both = new_judge(study, "both", orders="both", reduction="both_ways")
+    for item, *labels in zip(main_items(study), drawn(5), first, strict=True):
+        for replicate, (label, shown) in enumerate(zip(labels, ("r1,r2", "r2,r1"), strict=True)):
+            answer(study, both, item, label, replicate=replicate, shown=shown)
+    return seeded(study)
+
+
 MAKERS = {
     "measured": measured_study,
+    "settings": settings_study,
+    "calibrated": lambda tmp_path: calibrated_study(),
     "entries": entries_study,
     "ordered": lambda tmp_path: ordered_study(),
     "judges": lambda tmp_path: judges_study(),
     "ranked": lambda tmp_path: ranked_study(),
     "grades": lambda tmp_path: grades_study(),
     "stopping": lambda tmp_path: stopping_study(),
+    "four_way": lambda tmp_path: four_way_votes(),
 }

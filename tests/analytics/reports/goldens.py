@@ -7,17 +7,19 @@ from pathlib import Path
 import numpy as np
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
+from jsonschema import Draft202012Validator
 
 from analytics.frames.filters import EVERYTHING, TOGETHER, Filters
 from analytics.reports.build import build_report
 from analytics.reports.code_version import code_version
 from analytics.reports.markdown import report_markdown
 from analytics.reports.paper.latex import report_latex
+from analytics.reports.schema import report_schema
 from evaluation.demo.simulation import simulate
 from evaluation.demo.studies import STUDIES
 from evaluation.extension import extensions
 from evaluation.models import Study
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports import golden_studies, golden_text
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_alpaca_eval import annotations
@@ -92,6 +94,7 @@ def golden(name, tmp_path):
     study.revisions.update(created_at=LAUNCHED)
     filters = FILTERS.get(name, EVERYTHING)
     report = with_version(build_report(study, filters=filters))
+    Draft202012Validator(report_schema()).validate(report)
     win = None
     if study.protocol_object.compares_pairs:
         win = with_version(build_report(study, ties="win", filters=filters))

@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.models import Item, Outcome, Rater, Role, Study
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.services import JudgmentInput, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments
 from tests import factories
 
 ORDERS = ("r1,r2", "r2,r1")

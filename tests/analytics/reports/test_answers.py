@@ -12,7 +12,8 @@ from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from evaluation.models import Context, Item, ItemResponse, Outcome, Query, Response, Study
 from evaluation.protocols import Kind, QuestionSpec
-from evaluation.services import exclude, launch_study, restore
+from evaluation.services.exclusions import exclude, restore
+from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports.answering import answered_study, empty_study, give, items_of, new_rater
 from tests.analytics.reports.judging import fail
 from tests.analytics.reports.reading import build_report
@@ -477,7 +478,9 @@ def test_what_is_left_out_is_in_no_figure_and_counted(aspects):
     before = report_of(aspects)
     exclusion = exclude(study=aspects, rater=aspects.raters.get(label="cat"), reason="Too fast.")
     without = report_of(aspects)
-    assert without["counts"]["left_out"] == [{"reason": "excluded", "n": 2}]
+    assert without["counts"]["left_out"] == [
+        {"reason": "excluded", "n": 2, "by_kind": [{"kind": "person", "n": 2}]}
+    ]
     assert means(figures_of(without, "acceptability")["by_system"], "system")["aspen"] == pytest.approx(
         11 / 4
     )
@@ -487,8 +490,11 @@ def test_what_is_left_out_is_in_no_figure_and_counted(aspects):
     fail(aspects, judge, Outcome.UNPARSED)
     failed = report_of(aspects)
     assert failed["questions"] == before["questions"]
-    assert failed["counts"]["left_out"] == [{"reason": "unparsed", "n": 1}]
-    assert failed["judges"][0]["caveats"] == ["judge is in no figure: its only judgment could not be read."]
+    [part] = failed["counts"]["left_out"]
+    assert (part["reason"], part["by_kind"]) == ("unparsed", [{"kind": "judge", "n": 1}])
+    assert failed["judges"][0]["caveats"] == [
+        "judge is not in the report: its only judgment could not be read."
+    ]
     Item.objects.filter(pk=items_of(aspects)[1].pk).update(withdrawn_at=timezone.now())
     withdrawn = figures_of(report_of(aspects), "acceptability")
     assert means(withdrawn["by_system"], "system")["aspen"] == 3

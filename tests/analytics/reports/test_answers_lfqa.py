@@ -7,7 +7,8 @@ import pytest
 
 from evaluation.models import Item, ItemResponse, Query, Response
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.services import JudgmentInput, launch_study, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports.answering import empty_study, new_rater
 from tests.analytics.reports.reading import build_report
 from tests.published import published_data

@@ -8,7 +8,7 @@ from analytics.reports.build import fingerprint
 from analytics.reports.common import NothingToReport
 from analytics.reports.page import report_page
 from evaluation.models import Exclusion, Judgment, Study
-from evaluation.services import exclude, restore
+from evaluation.services.exclusions import exclude, restore
 from tests import factories
 from tests.analytics.reports.answering import new_rater
 from tests.analytics.reports.judging import answer, fail, judge, judged_study, main_items
@@ -128,9 +128,14 @@ def test_failures_are_counted_and_never_read_as_a_verdict():
     before = report_of(study)
     fail(study, judge_1)
     after = report_of(study)
-    assert after["counts"]["left_out"] == [{"reason": "unparsed", "n": 1}]
+    assert after["counts"]["left_out"] == [
+        {"reason": "unparsed", "n": 1, "by_kind": [{"kind": "judge", "n": 1}]}
+    ]
     assert after["groups"] == before["groups"]
-    assert next(fact for fact in report_page(after).facts if fact.name == "Excluded").detail == "1 unparsed"
+    assert (
+        next(fact for fact in report_page(after).facts if fact.name == "Excluded").detail
+        == "judges: 1 unparsed"
+    )
 
 
 def test_excluding_and_restoring_a_rater_changes_and_restores_every_figure():
@@ -139,7 +144,10 @@ def test_excluding_and_restoring_a_rater_changes_and_restores_every_figure():
     before = report_of(study)
     exclusion = exclude(study=study, rater=raters[0], reason="Answered within a second throughout.")
     without = report_of(study)
-    assert without["counts"]["left_out"] == [{"reason": "excluded", "n": 36}]
+    assert without["counts"]["left_out"] == [
+        {"reason": "excluded", "n": 36, "by_kind": [{"kind": "person", "n": 36}]}
+    ]
+    assert without["counts"]["excluded_by_kind"] == [{"kind": "person", "n": 1}]
     assert without["counts"]["excluded_raters"] == 1
     for name in ("agreement", "leave_one_out", "alpha", "kappa", "win_rates", "bias"):
         assert without["groups"][0][name] != before["groups"][0][name], name

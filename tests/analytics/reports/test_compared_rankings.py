@@ -9,9 +9,9 @@ from jsonschema import Draft202012Validator
 
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison.build import build_comparison
+from analytics.reports.comparison.document import comparison_schema
 from analytics.reports.comparison.files import BY_SUFFIX
 from analytics.reports.comparison.page import comparison_page
-from analytics.reports.comparison.schema import comparison_schema
 from analytics.reports.comparison.sides import ComparisonSide, Sides
 from evaluation.models import Query, Response
 from tests.analytics.reports.answering import answered_study, give, new_rater

@@ -10,19 +10,20 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from jsonschema import Draft202012Validator
 
+from analytics.awaited import current_comparison
 from analytics.frames.filters import Filters
 from analytics.reports.build import build_report
 from analytics.reports.cache import MOST_VIEWS, compute_report
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison import cache
 from analytics.reports.comparison.build import build_comparison
-from analytics.reports.comparison.cache import compute_comparison, current_comparison, is_claimed
+from analytics.reports.comparison.cache import compute_comparison
+from analytics.reports.comparison.document import comparison_schema
 from analytics.reports.comparison.files import FORMATS, comparison_json
-from analytics.reports.comparison.schema import comparison_schema
 from analytics.reports.comparison.sides import ComparisonSide, Sides
 from evaluation.models import CachedReport, Query, Response
 from evaluation.protocols import PROTOCOLS
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from evaluation.services.saved_views import save_view
 from tests.analytics.reports.answering import answered_study, give, judged_by_everyone, new_rater
 from tests.analytics.reports.judging import judge, judged_study, main_items
@@ -371,7 +372,7 @@ def test_a_comparison_is_kept_until_a_study_changes(first, second, monkeypatch):
     kept = compute_comparison(sides)
     built = []
     monkeypatch.setattr(
-        cache, "build_comparison", lambda sides: built.append(sides) or build_comparison(sides)
+        cache, "build_comparison", lambda sides, watch: built.append(sides) or build_comparison(sides)
     )
     assert compute_comparison(sides) == kept
     assert built == []
@@ -396,17 +397,12 @@ def test_comparisons_are_kept_among_the_latest_views(first, second):
     assert CachedReport.objects.filter(study=first, view="").count() == 1
 
 
-def test_large_studies_wait_for_the_worker(first, second, settings, django_capture_on_commit_callbacks):
-    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 10
-    asked = []
+def test_the_worker_reads_both_sides_from_the_job(first, second, owner):
     sides = Sides(ComparisonSide(first), ComparisonSide(second))
-    for _ in range(2):
-        with django_capture_on_commit_callbacks(execute=True):
-            assert current_comparison(sides, compute_later=asked.append) is None
-    assert asked == [sides]
-    assert is_claimed(sides)
-    compute_comparison(Sides.of_message(json.loads(json.dumps(sides.message))))
-    assert current_comparison(sides, compute_later=asked.append)["schema"] == "assay-comparison/1"
+    found, awaited = current_comparison(sides, by=owner)
+    assert found["schema"] == "assay-comparison/1"
+    assert awaited.job.state == "done"
+    assert current_comparison(sides, by=owner) == (compute_comparison(sides), None)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from analytics.reports.deferred.section_jobs import begin_section, compute_secti
 from analytics.reports.files import report_json
 from analytics.reports.markdown import report_markdown
 from evaluation.models import CachedReport
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from tests.analytics.figures.test_order_effects import in_turn
 from tests.analytics.reports.answering import items_of
 from tests.analytics.reports.judging import judge, judged_study

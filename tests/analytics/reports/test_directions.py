@@ -6,7 +6,8 @@ from analytics.reports.markdown import report_markdown
 from evaluation.models import Rater
 from evaluation.protocols import QuestionSpec, get_protocol
 from evaluation.refusals import Refused
-from evaluation.services import launch_study, revise_study
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.revision import revise_study
 from tests.analytics.reports.answering import answered_study, give, items_of, new_rater
 from tests.analytics.reports.golden_studies import a_pass
 from tests.analytics.reports.reading import build_report

@@ -31,8 +31,7 @@ def owner():
 
 
 @pytest.fixture
-def study(settings):
-    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 100_000
+def study():
     study = judged_study(queries=12)
     judge(study, raters=3, choose=irregular)
     return study

@@ -111,7 +111,7 @@ def test_reduced_grades_are_what_reducing_them_one_by_one_gives():
     study = graded_study([2, -1, 0])
     (group,) = study_frame(study).pairs[0].groups
     assert np.isnan(group.readings.number).all()
-    assert reduce_readings(group.readings, "mean").label.tolist() == group.judgments.label.tolist()
+    assert reduce_readings(group.readings, "mean").vote.tolist() == group.judgments.label.tolist()
 
 
 def test_a_page_shows_grades_where_there_are_any():

@@ -71,6 +71,7 @@ def test_answers_have_the_footnote_too():
     assert notes_of(page, NOTE) == {
         ("agreement", "Krippendorff's \N{GREEK SMALL LETTER ALPHA}"),
         ("agreement", "Over queries"),
+        ("agreement", "Fleiss' \N{GREEK SMALL LETTER KAPPA}"),
         ("agreement", "Cohen's \N{GREEK SMALL LETTER KAPPA}"),
     }
     assert any("likely too narrow" in fact.detail for fact in page.facts)

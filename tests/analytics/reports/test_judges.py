@@ -12,7 +12,7 @@ from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.paper.archive import plots_of
 from evaluation.models import Outcome, Rater
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from tests import factories
 from tests.analytics.reports.answering import answered_study, give, new_rater, some_answers
 from tests.analytics.reports.judging import answer, fail, judge, judged_study, main_items, new_judge
@@ -134,9 +134,11 @@ def test_a_run_that_is_not_in_figures_changes_none_and_is_counted():
     assert after["groups"] == before["groups"]
     assert after["raters"] == before["raters"]
     assert after["judges"] == []
-    assert after["counts"]["left_out"] == [{"reason": "run not in figures", "n": 7}]
+    assert after["counts"]["left_out"] == [
+        {"reason": "run not in figures", "n": 7, "by_kind": [{"kind": "judge", "n": 7}]}
+    ]
     left_out = next(fact for fact in report_page(after).facts if fact.name == "Excluded")
-    assert left_out.detail == "7 from runs not in figures"
+    assert left_out.detail == "judges: 7 from runs not in figures"
     Rater.objects.filter(pk=trial.pk).update(in_figures=True)
     assert judge_of(report_of(study), "trial")["judgments"] == 7
 
@@ -230,12 +232,12 @@ def test_a_judge_of_which_nothing_could_be_read():
     assert [group["key"] for group in report["groups"]] == ["person"]
     found = judge_of(report)
     assert outcome_of(found, "refused") == (4, 1.0)
-    assert found["caveats"] == ["cedar is in no figure: none of its 4 judgments could be read."]
+    assert found["caveats"] == ["cedar is not in the report: none of its 4 judgments could be read."]
     assert found["inconsistent"]["value"] is None
     section = section_of(report)
     assert section.title == "Judges"
     assert section.intro == "No judge results to compare with people yet."
-    assert "cedar is in no figure" in text_of(section)
+    assert "cedar is not in the report" in text_of(section)
     assert "100.0" in text_of(section)
 
 

@@ -14,7 +14,9 @@ from annotator.models import Panel, Participant, Slot
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.models import Outcome, Rater
 from evaluation.protocols import PROTOCOLS
-from evaluation.services import close_study, exclude, revise_study
+from evaluation.services.exclusions import exclude
+from evaluation.services.studies.launch import close_study
+from evaluation.services.studies.revision import revise_study
 from tests import factories
 from tests.analytics.reports.answering import judged_by_everyone
 from tests.analytics.reports.judging import answer, fail, judge, judged_study, main_items, new_judge
@@ -101,7 +103,7 @@ def test_judges_imports_and_exclusions(owner):
     text = paragraph(study)
     assert "72 judgments by 2 people (1 imported) and 36 judgments by 1 LLM judge." in text
     assert (
-        "Of the others, which are in no figure, 36 were excluded individually or with their rater and 1 by judges "
+        "Of the others, which are not in the report, 36 were excluded individually or with their rater and 1 by judges "
         "could not be read." in text
     )
     assert "1 rater was excluded." in text

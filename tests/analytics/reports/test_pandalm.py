@@ -8,7 +8,7 @@ from django.core.management import call_command
 from analytics.reports.page import report_page
 from evaluation.models import Answer, Study
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.services import JudgmentInput, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments
 from tests.analytics.reports.judging import new_judge
 from tests.analytics.reports.reading import build_report
 from tests.published import published_data

@@ -1,9 +1,12 @@
-"""The JSON keeps its schema, the schema of every figure beside it, and docs/report.md describes the same keys."""
+"""The JSON keeps its schema, that of every figure's record, too, and docs/report.md describes the same keys."""
 
 import copy
 import json
+import os
 import re
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from django.conf import settings
@@ -11,7 +14,8 @@ from jsonschema import Draft202012Validator
 
 from analytics.figures.figure import StudyFigure
 from analytics.figures.registry import FIGURES
-from analytics.reports import build
+from analytics.frames.filters import NAMES
+from analytics.reports import document
 from analytics.reports.build import build_report
 from analytics.reports.files import report_json
 from analytics.reports.schema import report_schema
@@ -20,7 +24,9 @@ from tests.analytics.reports.answering import judged_by_everyone
 from tests.analytics.reports.judging import fail, judge, judged_study
 
 KEY = r"^\| `(\w+)` \|"
-FIGURE = r"^\| `(\w+/\w+)` \| (.*) \|$"
+FIGURE = r"^\| `\w+/\w+` \| .* \|$"
+DOCS = Path(settings.BASE_DIR) / "docs" / "report.md"
+WRITE = "ASSAY_WRITE_FIGURES"
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +75,38 @@ def test_the_schema_finds_what_does_not_belong(report):
         assert problems(changed), record["figure"]
 
 
+def test_every_filter_of_a_view_is_in_the_schema():
+    view = report_schema()["properties"]["parameters"]["properties"]["view"]
+    assert list(view["properties"]) == list(NAMES)
+
+
+def parts_of(value, path=()):
+    yield path, value
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inside:
+        yield from parts_of(each, (*path, key))
+
+
+def with_part(document, path, change):
+    changed = copy.deepcopy(document)
+    parent = changed
+    for key in path[:-1]:
+        parent = parent[key]
+    change(parent, path[-1])
+    return changed
+
+
+def test_no_part_may_be_of_another_type_or_missing(report):
+    optional = {("study", "launched")}
+    validator, head = Draft202012Validator(report_schema()), report | {"records": []}
+    for path, _ in list(parts_of(head))[1:]:
+        wrong = with_part(head, path, lambda parent, key: parent.__setitem__(key, {"no": "such"}))
+        assert not validator.is_valid(wrong), path
+        if isinstance(path[-1], str) and path not in optional and path[0] != "findings":
+            lacking = with_part(head, path, lambda parent, key: parent.pop(key))
+            assert not validator.is_valid(lacking), path
+
+
 def test_every_record_carries_the_key_of_its_figure(report):
     assert {record["figure"] for record in report["records"]} <= set(FIGURES)
     assert {record["question"] for record in report["records"]} == {
@@ -78,20 +116,51 @@ def test_every_record_carries_the_key_of_its_figure(report):
 
 
 def test_the_version_is_the_schemas():
-    assert report_schema()["properties"]["schema"]["const"] == build.SCHEMA
+    assert report_schema()["properties"]["schema"]["const"] == document.SCHEMA
 
 
-def test_the_docs_name_every_key_and_every_figure():
-    text = (Path(settings.BASE_DIR) / "docs" / "report.md").read_text("utf-8")
+def test_the_docs_name_every_key():
     schema = report_schema()
-    documented = re.findall(KEY, text, flags=re.MULTILINE)
+    documented = re.findall(KEY, DOCS.read_text("utf-8"), flags=re.MULTILINE)
     assert documented == [*schema["properties"], *schema["$defs"]["estimate"]["properties"]]
-    assert dict(re.findall(FIGURE, text, flags=re.MULTILINE)) == {
-        key: figure.definition for key, figure in FIGURES.items()
-    }
+
+
+def line_of(key, figure):
+    """A figure's line in docs/report.md: its definition and the keys of its record, or of each that it may be."""
+    kinds = get_args(figure.record_type) or filter(None, [figure.record_type])
+    keys = [", ".join(f"`{field.name}`" for field in fields(kind)) for kind in kinds]
+    return f"| `{key}` | {figure.definition} | {' or '.join(keys)} |"
+
+
+def test_the_docs_have_a_line_of_every_figure():
+    """`ASSAY_WRITE_FIGURES=1` has this test write them anew."""
+    text = DOCS.read_text("utf-8")
+    lines = [line_of(key, figure) for key, figure in sorted(FIGURES.items())]
+    if WRITE in os.environ:
+        before, first, after = text.partition("| Figure | What it holds | Keys |\n| --- | --- | --- |\n")
+        assert first
+        rest = re.sub(rf"(?:{FIGURE}\n)+", "", after, count=1, flags=re.MULTILINE)
+        text = before + first + "\n".join(lines) + "\n" + rest
+        DOCS.write_text(text, "utf-8")
+    assert re.findall(FIGURE, text, flags=re.MULTILINE) == lines
 
 
 @pytest.mark.parametrize("key", sorted(FIGURES))
 def test_every_figure_says_what_its_record_is(key):
     described = f"record.{key.replace('/', '.')}" in report_schema()["$defs"]
     assert described is not isinstance(FIGURES[key], StudyFigure)
+
+
+@pytest.mark.parametrize(
+    ("own", "valid"),
+    [
+        ({"levels": []}, True),
+        ({"measures": []}, True),
+        ({}, False),
+        ({"levels": [], "measures": []}, False),
+    ],
+)
+def test_a_record_of_several_kinds_is_one_of_them(own, valid):
+    schema = {"$defs": report_schema()["$defs"], "$ref": "#/$defs/record.aspects.measure_levels"}
+    record = {"figure": "aspects/measure_levels", "question": "overall", "group": "person", **own}
+    assert Draft202012Validator(schema).is_valid(record) is valid

@@ -15,7 +15,7 @@ from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.schema import report_schema
 from evaluation.protocols import AnswerValue, Kind, QuestionSpec, Shown
-from evaluation.services import JudgmentInput, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments
 from tests import factories
 from tests.analytics.reports.judging import judge, judged_study, main_items, new_judge
 from tests.analytics.reports.reading import build_report

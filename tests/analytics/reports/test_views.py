@@ -21,7 +21,7 @@ from analytics.reports.paper.credit import Credit
 from analytics.reports.paper.latex import report_latex
 from analytics.reports.schema import report_schema
 from evaluation.models import CachedReport, Exclusion
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from tests.analytics.figures.test_looks import stopping_study
 from tests.analytics.reports.judging import fail, judge, judged_study
 
@@ -50,7 +50,7 @@ def test_every_part_is_of_the_view(study):
     assert report["parameters"]["view"] == {"category": ["odd"], "rater": ["person-0", "person-2"]}
     counts = report["counts"]
     assert (counts["queries"], counts["items"], counts["judgments"], counts["raters"]) == (3, 27, 27, 1)
-    assert counts["left_out"] == [{"reason": "excluded", "n": 27}]
+    assert counts["left_out"] == [{"reason": "excluded", "n": 27, "by_kind": [{"kind": "person", "n": 27}]}]
     assert counts["excluded_raters"] == 1
     assert [each["rater"] for each in report["raters"]] == ["person-0"]
     assert report["judges"] == []

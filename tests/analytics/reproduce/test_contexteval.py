@@ -34,7 +34,7 @@ def judgment(row, rep, label):
         "response_1": f"{systems[0]} on {row.index}, {row.arm == CC}.",
         "response_2": f"{systems[1]} on {row.index}, {row.arm == CC}.",
         "overall_preference": "Tie" if chosen is None else f"Response {systems.index(chosen) + 1}",
-        "justification": "It says more.",
+        "justification": "It says more about it.",
         "follow_up_qas": [
             {"qa": "Q: Why? A: So.", "satisfied_1": int(rep != 1), "satisfied_2": int(rep == 1)}
         ]
@@ -110,7 +110,7 @@ def test_judgments_a_line_each_make_the_same_study(folder, tmp_path, capsys):
     if item.context:
         assert item.context.follow_ups[0]["question"] == "Why?"
     answer = item.judgments.first().answers.get(question="justification")
-    assert answer.text == "It says more."
+    assert answer.text == "It says more about it."
 
 
 @pytest.mark.parametrize(

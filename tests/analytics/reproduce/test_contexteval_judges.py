@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from analytics.reproduce.releases.contexteval import CLAUDE, GEMINI, GEMMA, GPT, JAMBA, LLAMA
 from evaluation.dumps.published.contexteval import read_reply
 from evaluation.models import Judgment, Rater, Study
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from tests.analytics.reproduce.reproducing import reproduced
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ AGREEMENT, WINS = "Agreement of autoraters", "Win rates by majority of autorater
 
 
 def reply(judgement):
-    return f'**output: {{"judgement": "{judgement}"}}**\nJustification: It says more.'
+    return f'**output: {{"judgement": "{judgement}"}}**\nJustification: It says more about it.'
 
 
 def row(index, judge, label, pair=(GPT, GEMINI), setting=SETTING):
@@ -161,14 +161,14 @@ def test_people_and_autoraters_of_the_same_responses_share_their_items(tmp_path,
     assert item.judgments.count() == 6
     assert study.raters.filter(kind=Rater.Kind.JUDGE).count() == 5
     verdict = item.judgments.get(rater__label=JUDGES[0])
-    assert verdict.answers.get(question="justification").text == "Justification: It says more."
+    assert verdict.answers.get(question="justification").text == "Justification: It says more about it."
     other = study.items.get(key__endswith="/q003")
     assert [each["question"] for each in other.context.follow_ups] == ["Why?", "For whom?"]
     assert list(verify_study(study)) == []
 
 
 def test_replies_are_read_strictly():
-    assert read_reply(reply("Tie")) == ("Tie", "Justification: It says more.")
+    assert read_reply(reply("Tie")) == ("Tie", "Justification: It says more about it.")
     assert read_reply("Let me see. output: {'judgement': 'Response 2'}") == ("Response 2", "")
     for other in (
         "Response 1", "output: {'judgement': 'Both'}", "output: {'judgement': 1}", "output: {broken}", "output: {1, 2}",

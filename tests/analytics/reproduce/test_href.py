@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from analytics.reproduce.href_results import POOL
 from analytics.reproduce.releases.href import draw_agreement
 from evaluation.models import Judgment, Rater, Study
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from tests.analytics.reproduce import href_files as small
 from tests.analytics.reproduce.reproducing import reproduced, values
 

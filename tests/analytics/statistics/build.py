@@ -64,7 +64,7 @@ def make_judgments(
         item=np.array([item for item, _ in flat], dtype=np.int32),
         rater=np.array([rater for _, rater in flat], dtype=np.int32),
         raters=tuple(f"rater-{k}" for k in range(n_raters)),
-        label=np.array([labels[i][k] for i, k in flat], dtype=np.int8),
+        vote=np.array([labels[i][k] for i, k in flat], dtype=np.int8),
         number=np.array([numbers[i][k] for i, k in flat]) if numbers else np.full(n, np.nan),
         first=np.array([first[i][k] for i, k in flat], dtype=np.int8) if first else np.full(n, -1),
     )

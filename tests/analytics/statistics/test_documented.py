@@ -28,6 +28,7 @@ EXPLAINED, _, LIST = PAGE.partition("\n## List of statistics\n")
 COLUMNS = ["Statistic", "Formula and conventions", "Source", "Function", "Coverage"]
 # One of these columns makes a table of figures one of coverage.
 OF_COVERAGE = {"mean", "now: mean", "all looks hold"}
+NUMBERS = re.compile(r"|-?[\d.,]+%?(?:, -?[\d.]+)*")
 SAYS_WHY_NOT = re.compile(r"no interval|exact")
 FIGURE = re.compile(r"\*([^*]+)\*")
 FUNCTION = re.compile(r"`([a-z_]+\.\w+\.\w+)`")
@@ -45,11 +46,13 @@ NO_STATISTICS = {
 MADE_BY = {
     "Alpha as a function of sums": "core.matched.matched_difference",
     "Bootstrap over queries": "preferences.strengths.strengths_of",
+    "Fit beside a person": "replacement.difference.judge_minus_people",
     "Kappa of several raters": "agreement.kappa.cohen_kappa",
     "Looks at a pair": "planning.confidence_sequence.confidence_sequence",
     "Mean nDCG@k": "core.resampling.mean_estimate",
     "Measure against mean answers": "judges.ratings_vs_people.correlations",
     "Self-preference": "replacement.difference.judge_minus_people",
+    "Settings of systems": "core.resampling.mean_estimate",
     "Standing": "preferences.win_rates.expected_win_rates",
     "Tie rate": "core.matched.matched_difference",
 }
@@ -69,13 +72,14 @@ class Row(NamedTuple):
         return FIGURE.findall(self.coverage)
 
 
+def cells_of(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split(r"(?<= )\|(?= )", line[1:-1])]
+
+
 def tables(text: str) -> list[list[list[str]]]:
     """The tables of a page, each a list of rows of cells, without the line below the header."""
     found = re.findall(r"(?:^\|.*\|\n?)+", text, re.MULTILINE)
-    return [
-        [line.strip("| ").split(" | ") for n, line in enumerate(table.splitlines()) if n != 1]
-        for table in found
-    ]
+    return [[cells_of(line) for n, line in enumerate(table.splitlines()) if n != 1] for table in found]
 
 
 def listed() -> list[Row]:
@@ -84,7 +88,7 @@ def listed() -> list[Row]:
         assert header == COLUMNS
         for cells in body:
             assert len(cells) == len(COLUMNS), f"{cells[0]} has {len(cells)} cells"
-            assert all(map(str.strip, cells)), f"{cells[0]} has an empty cell"
+            assert all(cells), f"{cells[0]} has an empty cell"
             rows.append(Row(*cells[:3], FUNCTION.findall(cells[3]), cells[4]))
     return rows
 
@@ -244,6 +248,21 @@ def test_coverage_that_the_list_names_was_simulated() -> None:
     known = set(simulated())
     for row in listed():
         assert set(row.figures) <= known, f"{row.statistic} names a coverage that no table has"
+
+
+def test_coverage_is_in_numbers() -> None:
+    """Of every figure the truths and, at least of the interval that it has now, how often that holds them."""
+    for header, *body in tables(EXPLAINED):
+        if header[0] != "Figure" or not OF_COVERAGE & set(header):
+            continue
+        now = next(at for at, name in enumerate(header) if name in OF_COVERAGE)
+        for cells in body:
+            assert len(cells) == len(header), f"{cells[0]} has {len(cells)} cells"
+            for name, cell in zip(header[1:], cells[1:], strict=True):
+                assert NUMBERS.fullmatch(cell), f"{cells[0]}, {name}: {cell}"
+            share = float(cells[now].removesuffix("%"))
+            assert cells[now].endswith("%"), f"{cells[0]} has no coverage"
+            assert 50 < share <= 100, f"{cells[0]}: {share}"
 
 
 def test_coverage_that_was_simulated_is_of_a_function() -> None:

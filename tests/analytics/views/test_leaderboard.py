@@ -9,7 +9,7 @@ from django.urls import reverse
 from analytics.reports.cache import compute_report, report_with_section
 from evaluation.models import Answer, PublishedLeaderboard, Rater, Response, StudyMember
 from evaluation.refusals import Refused
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from evaluation.services.leaderboards import publish_leaderboard
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_one_interval import irregular

@@ -11,7 +11,7 @@ from analytics.reports.cache import compute_report
 from analytics.reports.paper.archive import plots_of, tables_of
 from evaluation import tasks
 from evaluation.models import Job, StudyMember
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from tests.analytics.reports.judging import judged_study
 
 
@@ -42,7 +42,7 @@ def test_members_only(client, study, outsider, colleague, path):
     client.force_login(outsider)
     assert client.get(files(study, path)).status_code == 404
     assert client.post(files(study)).status_code == 404
-    assert not Job.objects.exists()
+    assert not Job.objects.filter(kind="report").exists()
     StudyMember.objects.create(study=study, user=colleague, role=StudyMember.Role.VIEWER)
     client.force_login(colleague)
     assert client.get(files(study, path)).status_code in (200, 302)
@@ -55,7 +55,7 @@ def test_a_study_without_a_report_has_no_files(client, owner):
     for path in ("", "report.tex", "report.zip"):
         assert client.get(files(study, path))["Location"] == reverse("analytics:study-report", args=["empty"])
     assert client.post(files(study)).status_code == 302
-    assert not Job.objects.exists()
+    assert not Job.objects.filter(kind="report").exists()
 
 
 def test_text_is_there_at_once(client, study, owner):
@@ -129,24 +129,29 @@ def test_a_second_request_is_refused_while_one_is_under_way(client, study, owner
     client.force_login(owner)
     client.post(files(study))
     assert "already being created" in client.post(files(study), follow=True).content.decode()
-    assert Job.objects.count() == 1
+    assert Job.objects.filter(kind="report").count() == 1
 
 
 def test_a_job_whose_worker_fell_silent_is_given_up(client, study, owner, sent):
     client.force_login(owner)
     client.post(files(study))
     long_ago = "2026-01-01T00:00:00Z"
-    Job.objects.update(state=Job.State.RUNNING, sent_at=long_ago, heartbeat_at=long_ago, lease=uuid4())
+    Job.objects.filter(kind="report").update(
+        state=Job.State.RUNNING, sent_at=long_ago, heartbeat_at=long_ago, lease=uuid4()
+    )
     assert "Create plots and zip" in client.get(files(study)).content.decode()
     client.post(files(study))
-    assert [job.state for job in Job.objects.order_by("pk")] == [Job.State.FAILED, Job.State.QUEUED]
+    assert [job.state for job in Job.objects.filter(kind="report").order_by("pk")] == [
+        Job.State.FAILED,
+        Job.State.QUEUED,
+    ]
 
 
 def test_what_is_current_is_not_made_again(client, study, owner, sent, django_capture_on_commit_callbacks):
     client.force_login(owner)
     made(client, study, sent, django_capture_on_commit_callbacks)
     client.post(files(study))
-    assert Job.objects.count() == 1
+    assert Job.objects.filter(kind="report").count() == 1
 
 
 def test_files_that_were_deleted_after_their_time_say_so(
@@ -154,14 +159,14 @@ def test_files_that_were_deleted_after_their_time_say_so(
 ):
     client.force_login(owner)
     made(client, study, sent, django_capture_on_commit_callbacks)
-    Job.objects.get().path.unlink()
+    Job.objects.get(kind="report").path.unlink()
     assert "have been deleted after some time" in client.get(files(study)).content.decode()
 
 
 def test_progress_is_a_fragment(client, study, owner, sent):
     client.force_login(owner)
     client.post(files(study))
-    Job.objects.update(sent_at="2026-01-01T00:00:00Z")
+    Job.objects.filter(kind="report").update(sent_at="2026-01-01T00:00:00Z")
     response = client.get(files(study), headers={"HX-Request": "true"})
     assert "Waiting for the worker" in response.content.decode()
     assert "<html" not in response.content.decode()

@@ -13,9 +13,11 @@ from analytics.reports.cache import compute_report
 from analytics.reports.paper.archive import tables_of
 from evaluation import tasks
 from evaluation.models import Job, Rater, Study, StudyMember
-from evaluation.services import duplicate_study, exclude
+from evaluation.services.exclusions import exclude
 from evaluation.services.jobs import restart_job
-from judging.services import heuristic_judge, start_run
+from evaluation.services.studies.duplication import duplicate_study
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 from tests.analytics.reports.judging import answer, judged_study, main_items
 from tests.factories import make_study

@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
-from analytics import tasks
+from analytics.reports import report_jobs
+from evaluation import tasks
 from evaluation.models import StudyMember
 from evaluation.services.saved_views import save_view
 from tests.analytics.reports.judging import judge, judged_study
@@ -17,14 +18,6 @@ def second(owner):
     study = judged_study("second", owner=owner, queries=12)
     judge(study, raters=3, choose=lambda rater, position: "r1" if (position + rater) % 7 == 0 else "r2")
     return study
-
-
-@pytest.fixture
-def queued(monkeypatch):
-    """What the worker was asked to compare."""
-    found = []
-    monkeypatch.setattr(tasks.compute_comparison, "delay", found.append)
-    return found
 
 
 def page_of(study, other=None, **view):
@@ -157,54 +150,31 @@ def test_names_from_files_are_escaped(client, study, second, owner):
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_large_studies_wait_for_the_worker_and_are_queued_once(
-    client, study, second, owner, settings, queued, django_capture_on_commit_callbacks
-):
-    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 10
+def test_a_comparison_that_takes_long_is_waited_for_on_the_page(client, study, second, owner, busy_worker):
     client.force_login(owner)
     for _ in range(2):
-        with django_capture_on_commit_callbacks(execute=True):
-            response = client.get(page_of(study, second))
+        response = client.get(page_of(study, second))
         assert "The comparison is being computed" in response.content.decode()
         assert response["Refresh"] == "10"
     assert client.get(file_of(study, second))["Location"] == page_of(study, second)
-    assert [message["b"] for message in queued] == [{"study": second.pk, "view": {}}]
-    tasks.compute_comparison(queued[0])
+    assert [job.kind for job in busy_worker()] == ["comparison"]
     response = client.get(page_of(study, second))
     assert "Expected win rate, %" in response.content.decode()
     assert "Refresh" not in response
 
 
-def test_without_a_broker_the_page_says_so_and_keeps_asking(
-    client, study, second, owner, settings, monkeypatch, django_capture_on_commit_callbacks
-):
-    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 10
-    monkeypatch.setattr(tasks, "send_message", lambda task, *arguments: False)
+def test_without_a_broker_the_page_says_so(client, study, second, owner, monkeypatch):
+    monkeypatch.setattr(tasks, "wait_for_job", lambda job: job)
     client.force_login(owner)
-    with django_capture_on_commit_callbacks(execute=True):
-        client.get(page_of(study, second))
-    # The claim was given back, so that whoever asks next sends it again.
-    sent = []
-    monkeypatch.setattr(tasks, "send_message", lambda task, *arguments: sent.append(arguments) or True)
-    with django_capture_on_commit_callbacks(execute=True):
-        client.get(page_of(study, second))
-    assert len(sent) == 1
+    assert "The job queue can't be reached" in client.get(page_of(study, second)).content.decode()
 
 
-def test_a_worker_that_fails_gives_the_claim_back(
-    client, study, second, owner, settings, queued, monkeypatch, django_capture_on_commit_callbacks
-):
-    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 10
-    client.force_login(owner)
-    with django_capture_on_commit_callbacks(execute=True):
-        client.get(page_of(study, second))
-
-    def fail(sides):
+def test_a_comparison_that_failed_is_told(client, study, second, owner, monkeypatch):
+    def fail(sides, watch):
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(tasks, "compare_and_keep", fail)
-    with pytest.raises(RuntimeError, match="out of memory"):
-        tasks.compute_comparison(queued[0])
-    with django_capture_on_commit_callbacks(execute=True):
-        client.get(page_of(study, second))
-    assert len(queued) == 2
+    monkeypatch.setattr(report_jobs, "compute_comparison", fail)
+    client.force_login(owner)
+    page = client.get(page_of(study, second)).content.decode()
+    assert "The comparison could not be computed: Something went wrong" in page
+    assert "out of memory" not in page

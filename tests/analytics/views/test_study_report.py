@@ -1,32 +1,21 @@
 """The report's page and downloads: who sees them, what they show, and how large studies wait."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from analytics import tasks
 from analytics.reports.build import fingerprint
-from evaluation.models import CachedReport, StudyMember
-from evaluation.services import exclude
+from analytics.reports.cache import compute_report
+from analytics.reports.report_jobs import compute_report_of
+from evaluation.models import CachedReport, Job, StudyMember
+from evaluation.services.exclusions import exclude
+from evaluation.services.jobs import JobTaken, claim_job
 from tests.analytics.reports.judging import judge, judged_study
 
 ADDRESSES = ("study-report", "study-report-json", "study-report-markdown")
-
-
-@pytest.fixture
-def queued(monkeypatch):
-    """Ids of studies whose report was asked of the worker."""
-    found = []
-    monkeypatch.setattr(tasks.compute_report, "delay", found.append)
-    return found
-
-
-@pytest.fixture
-def large(study, settings):
-    """The same study on an installation that computes nothing in the request."""
-    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 10
-    return study
 
 
 def address(name, study):
@@ -109,7 +98,7 @@ def test_a_kept_report_costs_few_queries(client, study, owner, django_assert_max
     client.get(address("study-report", study))
     # Five of them ask what a view can be of, two which views are saved and who may save one, one which texts pipelines
     # have coded.
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(25):
         client.get(address("study-report", study))
 
 
@@ -123,68 +112,71 @@ def test_a_new_report_replaces_the_old_ones(client, study, owner):
     assert [row.fingerprint for row in CachedReport.objects.all()] == [fingerprint(study)]
 
 
-def test_a_large_study_waits_for_the_worker_and_is_queued_once(
-    client, large, owner, queued, django_capture_on_commit_callbacks
-):
+def test_a_report_that_takes_long_is_waited_for_on_the_page(client, study, owner, busy_worker):
     client.force_login(owner)
-    with django_capture_on_commit_callbacks(execute=True):
-        response = client.get(address("study-report", large))
+    response = client.get(address("study-report", study))
     assert "being computed" in response.content.decode()
     assert response["Refresh"] == "10"
-    with django_capture_on_commit_callbacks(execute=True):
-        status = client.get(address("study-report", large), headers={"HX-Request": "true"})
+    status = client.get(address("study-report", study), headers={"HX-Request": "true"})
     assert 'hx-trigger="every 2s"' in status.content.decode()
     assert "<html" not in status.content.decode()
-    assert queued == [large.pk]
-    tasks.compute_report(large.pk)
-    assert client.get(address("study-report", large), headers={"HX-Request": "true"})["HX-Refresh"] == "true"
-    assert "Win rates" in client.get(address("study-report", large)).content.decode()
+    assert [job.kind for job in busy_worker()] == ["figures"]
+    assert client.get(address("study-report", study), headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+    assert "Win rates" in client.get(address("study-report", study)).content.decode()
 
 
-def test_a_study_of_many_systems_waits_too(
-    client, large, owner, queued, settings, monkeypatch, django_capture_on_commit_callbacks
-):
-    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 100_000
-    monkeypatch.setattr("analytics.reports.cache.MOST_SYSTEMS_INLINE", large.systems.count() - 1)
+def test_the_figures_from_before_are_shown_meanwhile(client, study, owner, busy_worker):
+    compute_report(study)
+    exclude(study=study, rater=study.raters.first(), reason="Too fast.")
     client.force_login(owner)
-    with django_capture_on_commit_callbacks(execute=True):
-        assert "being computed" in client.get(address("study-report", large)).content.decode()
-    assert queued == [large.pk]
-
-
-def test_a_large_study_shows_the_figures_from_before_meanwhile(
-    client, large, owner, queued, django_capture_on_commit_callbacks
-):
-    tasks.compute_report(large.pk)
-    exclude(study=large, rater=large.raters.first(), reason="Too fast.")
-    client.force_login(owner)
-    with django_capture_on_commit_callbacks(execute=True):
-        response = client.get(address("study-report", large))
+    response = client.get(address("study-report", study))
     assert "from before the latest change" in response.content.decode()
     assert "Refresh" not in response
-    assert client.get(address("study-report-json", large)).status_code == 302
-    assert queued == [large.pk]
-    tasks.compute_report(large.pk)
-    status = client.get(f"{address('study-report', large)}?stale=1", headers={"HX-Request": "true"})
+    assert client.get(address("study-report-json", study)).status_code == 302
+    assert len(busy_worker()) == 1
+    status = client.get(f"{address('study-report', study)}?stale=1", headers={"HX-Request": "true"})
     assert "Newer figures are ready" in status.content.decode()
 
 
-def test_a_computation_that_failed_may_be_tried_again(
-    client, large, owner, queued, monkeypatch, django_capture_on_commit_callbacks
-):
-    client.force_login(owner)
-    with django_capture_on_commit_callbacks(execute=True):
-        client.get(address("study-report", large))
-
+def test_a_computation_that_failed_is_told_and_tried_again_a_minute_later(client, study, owner, monkeypatch):
     def broken(study, **options):
         raise RuntimeError("no memory left")
 
-    monkeypatch.setattr("analytics.reports.cache.build_report", broken)
-    with pytest.raises(RuntimeError, match="no memory left"):
-        tasks.compute_report(large.pk)
-    with django_capture_on_commit_callbacks(execute=True):
-        client.get(address("study-report", large))
-    assert queued == [large.pk, large.pk]
+    client.force_login(owner)
+    with monkeypatch.context() as patch:
+        patch.setattr("analytics.reports.cache.build_report", broken)
+        page = client.get(address("study-report", study)).content.decode()
+    assert "Something went wrong on our side" in page
+    assert "no memory left" not in page
+    assert "Something went wrong" in client.get(address("study-report", study)).content.decode()
+    long_ago = timezone.now() - timedelta(minutes=2)
+    Job.objects.filter(kind="figures").update(finished_at=long_ago)
+    assert "Win rates" in client.get(address("study-report", study)).content.decode()
+    assert Job.objects.filter(kind="figures").count() == 1
+
+
+def test_a_worker_that_fell_silent_is_given_up(client, study, owner, busy_worker):
+    client.force_login(owner)
+    client.get(address("study-report", study))
+    job = claim_job(Job.objects.get(kind="figures").pk)
+    client.get(address("study-report", study))
+    assert Job.objects.get(kind="figures").pk == job.pk
+    Job.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(hours=1))
+    client.get(address("study-report", study))
+    assert len(busy_worker()) == 1
+    assert "Win rates" in client.get(address("study-report", study)).content.decode()
+    # It comes back, and has nothing to say.
+    with pytest.raises(JobTaken):
+        compute_report_of(job)
+
+
+def test_what_is_asked_while_it_is_computed_begins_nothing(client, study, owner, busy_worker):
+    client.force_login(owner)
+    client.get(address("study-report", study))
+    exclude(study=study, rater=study.raters.first(), reason="Too fast.")
+    client.get(address("study-report", study))
+    assert len(busy_worker()) == 1
+    assert "1 rater excluded" in client.get(address("study-report", study)).content.decode()
 
 
 def test_ties_may_count_as_wins(client, study, owner):
@@ -210,21 +202,15 @@ def test_any_other_count_of_ties_is_refused(client, study, owner, name):
     assert response["Content-Type"] == "text/plain"
 
 
-def test_a_large_study_waits_for_either_count_of_ties(
-    client, large, owner, queued, monkeypatch, django_capture_on_commit_callbacks
-):
-    asked = []
-    monkeypatch.setattr(tasks.compute_report, "delay", lambda pk, **options: asked.append((pk, options)))
+def test_either_count_of_ties_is_waited_for(client, study, owner, busy_worker):
     client.force_login(owner)
-    with django_capture_on_commit_callbacks(execute=True):
-        response = client.get(f"{address('study-report', large)}?ties=win")
-    assert f'hx-get="{address("study-report", large)}?ties=win"' in response.content.decode()
-    assert asked == [(large.pk, {"ties": "win"})]
-    tasks.compute_report(large.pk, ties="win")
-    status = client.get(f"{address('study-report', large)}?ties=win", headers={"HX-Request": "true"})
+    response = client.get(f"{address('study-report', study)}?ties=win")
+    assert f'hx-get="{address("study-report", study)}?ties=win"' in response.content.decode()
+    busy_worker()
+    status = client.get(f"{address('study-report', study)}?ties=win", headers={"HX-Request": "true"})
     assert status["HX-Refresh"] == "true"
     # The other one has to be asked for by itself.
-    assert "being computed" in client.get(address("study-report", large)).content.decode()
+    assert "being computed" in client.get(address("study-report", study)).content.decode()
 
 
 def test_a_view_by_the_address(client, study, owner):
@@ -286,27 +272,20 @@ def test_an_empty_view_says_so_and_leads_back(client, study, owner):
     assert f'href="{address("study-report", study)}"' in page
 
 
-def test_a_large_study_computes_each_view_once(
-    client, large, owner, monkeypatch, django_capture_on_commit_callbacks
-):
-    asked = []
-    monkeypatch.setattr(tasks.compute_report, "delay", lambda pk, **options: asked.append((pk, options)))
+def test_each_view_is_computed_once(client, study, owner, busy_worker):
     client.force_login(owner)
     query = "?system=aspen&without_rater=person-1"
     for _ in range(2):
-        with django_capture_on_commit_callbacks(execute=True):
-            response = client.get(f"{address('study-report', large)}{query}")
-    view = {"system": ["aspen"], "without_rater": ["person-1"]}
-    assert asked == [(large.pk, {"view": view})]
+        response = client.get(f"{address('study-report', study)}{query}")
     assert (
-        f'hx-get="{address("study-report", large)}{query.replace("&", "&amp;")}"' in response.content.decode()
+        f'hx-get="{address("study-report", study)}{query.replace("&", "&amp;")}"' in response.content.decode()
     )
-    tasks.compute_report(large.pk, view=view)
-    status = client.get(f"{address('study-report', large)}{query}", headers={"HX-Request": "true"})
+    assert len(busy_worker()) == 1
+    status = client.get(f"{address('study-report', study)}{query}", headers={"HX-Request": "true"})
     assert status["HX-Refresh"] == "true"
-    exclude(study=large, rater=large.raters.first(), reason="Too fast.")
-    page = client.get(f"{address('study-report', large)}{query}").content.decode()
-    assert f'hx-get="{address("study-report", large)}{query.replace("&", "&amp;")}&amp;stale=1"' in page
+    exclude(study=study, rater=study.raters.first(), reason="Too fast.")
+    page = client.get(f"{address('study-report', study)}{query}").content.decode()
+    assert f'hx-get="{address("study-report", study)}{query.replace("&", "&amp;")}&amp;stale=1"' in page
 
 
 def test_judges_are_together_by_a_link(client, study, owner):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from annotator.panels.services import connection, recruiting, study_draft
+from annotator.panels.prolific import api
+from annotator.panels.services import recruiting, study_draft
 from tests.annotator.panels import prolific_server
 from tests.annotator.panels.recruits import make
 
@@ -11,7 +12,7 @@ from tests.annotator.panels.recruits import make
 def prolific(settings, monkeypatch):
     """An account on a server of the tests' own, which this installation has the token and the secret of."""
     # The client waits after failures; the tests don't.
-    monkeypatch.setattr(connection, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(api, "FIRST_WAIT", 0.01)
     with prolific_server.serve() as account:
         settings.ASSAY_PROLIFIC_URL = account.url
         settings.ASSAY_PROLIFIC_TOKEN = account.token

@@ -1,15 +1,18 @@
 """A study on the tests' own Prolific, and people who come from there."""
 
+from decimal import Decimal
+
 from django.utils import timezone
 
 from annotator.models import Panel, PanelRecord
+from annotator.panels.platforms.api import CompletionCode, StudyAction, StudyDraft
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.readings import sync_submissions
 from annotator.panels.services.recruiting import publish
 from annotator.panels.services.study_draft import draft_on_panel
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
-from evaluation.services import PAPER_ARMS, create_study
+from evaluation.services.studies.creation import PAPER_ARMS, create_study
 from tests import factories
 from tests.crowd import hand_in
 
@@ -35,14 +38,12 @@ def recruiting_study(slug="paid", *, owner, steps=None, **fields):
 
 def publish_there(client):
     """A study that recruits on the panel; its id there."""
-    codes = [{"code": "CDONE", "code_type": "COMPLETED", "actions": [{"action": "MANUALLY_REVIEW"}]}]
-    fields = {
-        "name": "Paid", "description": "Reading", "external_study_url": "https://assay.example", "reward": 175,
-        "prolific_id_option": "url_parameters", "completion_codes": codes, "total_available_places": 20,
-        "estimated_completion_time": 7,
-    }  # fmt: skip
-    there = client.create_study(fields)
-    client.transition_study(there.id, "PUBLISH")
+    draft = StudyDraft(
+        name="Paid", internal_name="Paid", description="Reading", address="https://assay.example",
+        codes=(CompletionCode("completed", "CDONE"),), places=20, minutes=7, pay=Decimal("1.75"),
+    )  # fmt: skip
+    there = client.create_study(draft)
+    client.transition_study(there.id, StudyAction.PUBLISH)
     return there.id
 
 
@@ -50,7 +51,7 @@ def bare_panel(slug="paid", *, owner, there=""):
     """A study that recruits on the panel, and of ours only the row: for what does not look at participants."""
     study = create_study(slug=slug, title=slug, protocol="pairwise", owner=owner)
     if not there:
-        with open_client() as client:
+        with open_client("prolific") as client:
             there = publish_there(client)
     return Panel.objects.create(
         study=study, platform="prolific", external_id=there, drafted_at=timezone.now(), status="ACTIVE"

@@ -7,11 +7,11 @@ from typing import Any
 from django.utils import timezone
 
 from annotator.models import Assignment, Panel, PanelAct, PanelRecord, Participant, Submission
-from annotator.selectors import get_participant
+from annotator.selectors.participants import get_participant
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import Judgment, Role, Study
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests.crowd import before, come, hand_in, make_crowd_study
 
 CODES = {"completed": "CDONE", "full": "CFULL", "failed_attention": "CFAIL"}

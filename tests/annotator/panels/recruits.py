@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.refusals import Refused
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests import factories
 
 CODES = {"completed": "C-DONE", "no_consent": "C-NO", "full": "C-FULL", "withdrawn": "C-OUT"}

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError
 from django.urls import resolve
 from django.utils import timezone
@@ -11,29 +12,43 @@ from django.utils import timezone
 from annotator.management.commands import panel as panel_command
 from annotator.models import Panel, PanelEvent, PanelRecord
 from annotator.panels import checks
+from annotator.panels.prolific.drafts import CODE_TYPES, OTHER
 from annotator.panels.prolific.presets import PRESETS
 from annotator.panels.prolific.recruitment_filters import LABELS
-from annotator.panels.services import connection, study_draft
-from annotator.panels.services.prolific_preflight import draft_warnings
+from annotator.panels.prolific.webhooks import KINDS
+from annotator.panels.services import study_draft
+from annotator.panels.services.preflight import draft_warnings
 from config import logs
+from evaluation.services.history import SERVER
 from tests.annotator.panels.recruits import run
 
 pytestmark = pytest.mark.django_db
 
 
 def test_a_study_is_recruited_for_by_commands(prolific, study):
-    assert "3 items in 21 minutes for 5.25 USD" in run("panel", "pairs", "preset", "contexteval")
+    assert "5.25 USD for 3 items in 21 minutes" in run("panel", "pairs", "preset", "contexteval")
     assert "can be drafted" in run("panel", "pairs", "check")
     assert "a draft, 4 places" in run("panel", "pairs", "draft")
     assert "recruiting, 4 places" in run("panel", "pairs", "publish")
     assert "recruiting, 6 places" in run("panel", "pairs", "places", "2")
     session = prolific.arrive(next(iter(prolific.studies)), "person-1")
-    assert "1 submissions read, 1 with news" in run("panel", "pairs", "sync")
+    assert "1 submission read, 1 with news" in run("panel", "pairs", "sync")
     kept_event(session, "RETURNED")
-    assert "1 events of the panel applied again" in run("panel", "pairs", "replay")
+    assert "1 event of the panel applied again" in run("panel", "pairs", "replay")
     assert PanelRecord.objects.get().status == "returned"
     assert "paused" in run("panel", "pairs", "pause")
     assert "recruiting" in run("panel", "pairs", "start")
+    of_study = LogEntry.objects.filter(content_type__model="study").order_by("pk")
+    entries = of_study.exclude(change_message__startswith="Created from")
+    assert {entry.user.username for entry in entries} == {SERVER}
+    assert [entry.change_message.split(",")[0].split(":")[0] for entry in entries] == [
+        "Recruiting as ContextEval",
+        f"Drafted as {Panel.objects.get().external_id}",
+        "Published on the panel.",
+        "Added 2 places",
+        "Recruiting paused.",
+        "Recruiting resumed.",
+    ]
 
 
 def kept_event(session, status):
@@ -73,10 +88,10 @@ def test_webhooks_are_set_up_by_a_command(prolific, settings):
     assert prolific.subscriptions == {}
     assert "https://assay.example.org/hooks/prolific/" in run("panel_hooks", "workspace")
     there = {each["event_type"]: each["is_enabled"] for each in prolific.subscriptions.values()}
-    assert there == dict.fromkeys(connection.KINDS, True)
+    assert there == dict.fromkeys(KINDS, True)
     assert "already" in run("panel_hooks", "workspace")
-    assert len(prolific.subscriptions) == len(connection.KINDS)
-    assert resolve(connection.PATH).url_name == "prolific-hook"
+    assert len(prolific.subscriptions) == len(KINDS)
+    assert resolve("/hooks/prolific/").url_name == "panel-hook"
     settings.ASSAY_PROLIFIC_WEBHOOK_SECRET = ""
     with pytest.raises(CommandError, match="--new-secret"):
         run("panel_hooks", "workspace")
@@ -87,11 +102,11 @@ def test_webhooks_are_set_up_by_a_command(prolific, settings):
 
 def test_a_token_without_a_secret_is_found(settings, study):
     settings.ASSAY_PROLIFIC_TOKEN, settings.ASSAY_PROLIFIC_WEBHOOK_SECRET = "a-token", ""
-    [message] = checks.check_webhook_secret(None)
+    [message] = checks.check_deployed_platforms(None)
     assert message.id == "assay.W008"
     assert any("webhooks" in each for each in draft_warnings(study))
     settings.ASSAY_PROLIFIC_WEBHOOK_SECRET = "a-secret"
-    assert checks.check_webhook_secret(None) == []
+    assert checks.check_deployed_platforms(None) == []
     [said] = draft_warnings(study)
     assert said.startswith("Prolific pays 5.25 in the currency of your account")
     assert said.endswith("it must be USD.")
@@ -124,7 +139,7 @@ def test_a_public_address_that_is_none_is_found(settings, address, found):
 )
 def test_an_address_that_no_token_may_be_sent_to_is_found(settings, address, found):
     settings.ASSAY_PROLIFIC_URL = address
-    messages = checks.check_prolific_url(None)
+    messages = checks.check_platforms(None)
     assert [each.id for each in messages] == ["assay.E011"] * found
     assert all("word" not in f"{each.msg}{each.hint}" for each in messages)
 
@@ -151,6 +166,7 @@ def test_the_page_names_what_there_is():
     for name, label in LABELS.items():
         assert f"`{name}`" in page, name
         assert label in page, label
-    for outcome, (kind, reason) in study_draft.CODE_TYPES.items():
+    for outcome, reason in study_draft.RETURN_REASONS.items():
+        kind = CODE_TYPES.get(outcome, OTHER)
         action = "asks to return" if reason else "you decide"
         assert re.search(rf"^\| `{outcome}` \| `{kind}` \| .*{action}", page, re.MULTILINE), outcome

@@ -1,7 +1,7 @@
 """What these tests ask of participants, and the studies that two of these files need."""
 
 from annotator.models import Participant
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests.factories import NO_STEPS, launch, make_item, make_query, make_study
 
 ONE_ARM = PAPER_ARMS[1:2]

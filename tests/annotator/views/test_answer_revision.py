@@ -10,7 +10,8 @@ from annotator.services.work.leave import withdraw
 from annotator.visit import Visit
 from evaluation.models import Judgment, Study
 from evaluation.protocols.entries.sets import read_answers
-from evaluation.services import load_answers, verify_study
+from evaluation.services.answers import load_answers
+from evaluation.services.studies.verification import verify_study
 from tests.annotator.conftest import WITH, address, fields, home, text
 from tests.calibrations import FERRY, NEW, OLD, calibration_study, form, kept
 from tests.crowd import before, hand_in
@@ -33,13 +34,15 @@ def test_the_last_answer_is_revised_and_the_first_is_kept(client, make):
     assert "Revise a previous answer" in text(client.get(home(participant)))
     assert client.get(f"{home(participant)}back/")["Location"] == again(participant, done)
     page = client.get(again(participant, done)).content.decode()
-    assert "It says more." in page
+    assert "It says more about it." in page
     assert page.count(" checked") == 3
-    answer = client.post(again(participant, done), given | {"preference": "r2", "justification": "No: less."})
+    answer = client.post(
+        again(participant, done), given | {"preference": "r2", "justification": "No, it says less."}
+    )
     assert answer["Location"] == f"{home(participant)}?notice=revised"
     revised = Judgment.objects.get()
     assert revised.answers.get(question="preference").label == "r2"
-    assert revised.answers.get(question="justification").text == "No: less."
+    assert revised.answers.get(question="justification").text == "No, it says less."
     assert {each["question"]: each for each in revised.trace["first_answers"]}["preference"]["label"] == "r1"
     assert (revised.trace["revised"], revised.pk) == (1, judgment.pk)
     assert (revised.duration_ms, revised.judged_at) == (judgment.duration_ms, judgment.judged_at)
@@ -71,7 +74,7 @@ def test_the_study_says_how_far_one_can_go_back(client, make, rule, n):
     assert ("Revise a previous answer" in text(client.get(home(participant)))) is (n > 0)
     for each, allowed in ((done[1], n > 0), (done[0], n > 1)):
         assert client.get(again(participant, each)).status_code == (200 if allowed else 303)
-        client.post(again(participant, each), {"preference": "tie", "justification": "Alike."})
+        client.post(again(participant, each), {"preference": "tie", "justification": "They are alike."})
     assert Judgment.objects.filter(answers__label="tie").count() == n
     if n == 2:
         assert client.get(f"{home(participant)}back/").content.decode().count("/again/") == 2
@@ -107,7 +110,7 @@ def test_a_check_stands_by_its_first_answer(client, make):
     hand_in(participant.token, preference="r1")
     assert Assignment.objects.get(pk=check.pk).passed is False
     assert client.get(again(participant, check)).status_code == 200, "as after any item"
-    client.post(again(participant, check), {"preference": "tie", "justification": "I see."})
+    client.post(again(participant, check), {"preference": "tie", "justification": "I see what is meant."})
     assert Assignment.objects.get(pk=check.pk).passed is False
 
 
@@ -119,7 +122,7 @@ def test_a_second_window_s_text_is_shown_and_not_lost(client, participant):
     assert "This item had already been submitted, perhaps in another window" in page
     assert "Written in the other window." in page
     assert "Submit the revised answers" in page
-    assert Judgment.objects.get().answers.get(question="justification").text == "It says more."
+    assert Judgment.objects.get().answers.get(question="justification").text == "It says more about it."
 
 
 def test_a_second_window_s_text_is_shown_where_nothing_can_be_revised(client, make):

@@ -6,7 +6,7 @@ import pytest
 
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests.annotator.conftest import home, text
 from tests.crowd import before, hand_in
 

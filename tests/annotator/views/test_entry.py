@@ -7,7 +7,7 @@ import pytest
 from annotator.models import Participant, Slot, Submission
 from annotator.services.work.progress import finish
 from evaluation.models import Import, Rater
-from evaluation.services import close_study, pause_study, resume_study
+from evaluation.services.studies.launch import close_study, pause_study, resume_study
 from tests import factories
 from tests.annotator.conftest import VISIT, home, text
 
@@ -28,7 +28,7 @@ def test_says_what_it_is_about(client, make):
     for words in (
         "Which answer is better?",
         "about 12 minutes",
-        "2.50 GBP",
+        "£2.50",
         "up to 7",
         "voluntary",
         "I do not agree",

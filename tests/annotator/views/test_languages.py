@@ -39,11 +39,11 @@ STEPS = {
 # What is read of a page beside its text.
 ATTRIBUTES = ("aria-label", "placeholder", "title")
 SENTENCES_FOR_SCRIPTS = re.compile(
-    r"data-(saving|saved|failed|soon|over|text|none|met|open|label|unread|done)"
+    r"data-(saving|saved|failed|soon|over|text|none|met|open|label|unread|done|offline)"
 )
 # Names of keys, which stand on them, of panels, of currencies, and of the code.
 LATIN_NAMES = re.compile(
-    r"Ctrl\+Enter|(?<![A-Za-z])[TN](?![A-Za-z])|Space|Escape|Alt|Prolific|Connect|SONA|HIT|GBP"
+    r"Ctrl\+Enter|(?<![A-Za-z])[TN](?![A-Za-z])|Space|Escape|Alt|Prolific|Connect|SONA|HIT"
     r"|Assay|DONE-1|NO-1|FULL-1|OUT-1"
 )
 # JSON of plural forms names their categories.
@@ -178,7 +178,7 @@ def test_a_participant_walks_from_consent_to_the_end_in_the_studys_language(clie
     door = reverse("annotator:entry", args=[study.slug])
     # A browser that asks for another language is not asked.
     seen = [check(client.get(door, headers={"accept-language": "fr,en;q=0.5"}), language)]
-    assert ("12,50 GBP" if language != "en" else "12.50 GBP") in seen[0]
+    assert ("12,50 £" if language != "en" else "£12.50") in seen[0]
     answer = client.post(door, {"choice": "agree", "consent": Form(seen[0]).sent.get("consent", "")})
     if "choice=changed" in answer["Location"]:
         version = re.search(r'name="consent" value="([^"]+)"', client.get(door).content.decode())
@@ -199,7 +199,7 @@ def test_english_is_what_it_was(client):
     assert "language" not in study.revisions.get().spec
     page = client.get(reverse("annotator:entry", args=[study.slug]), headers={"accept-language": "de"})
     assert Page(page.content.decode()).lang == "en"
-    assert "12.50 GBP" in page.content.decode()
+    assert "£12.50" in page.content.decode()
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

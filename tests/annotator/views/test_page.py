@@ -14,7 +14,7 @@ from annotator.services.work.progress import finish
 from annotator.services.work.submit import advance_participant
 from annotator.visit import Visit
 from evaluation.models import Response
-from evaluation.services import close_study, pause_study
+from evaluation.services.studies.launch import close_study, pause_study
 from tests import factories
 from tests.annotator.conftest import WITH, WITHOUT, address, fields, home, text
 from tests.crowd import current_assignment, hand_in

@@ -14,7 +14,7 @@ from annotator.services.work.leave import withdraw
 from annotator.services.work.skip import skip
 from annotator.services.work.submit import advance_participant, submit
 from evaluation.models import Item, Query
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests import factories, protocol_factories
 from tests.annotator.views.test_page import statements
 from tests.copied_rows import last_slots, multiply_slot

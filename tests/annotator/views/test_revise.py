@@ -3,12 +3,15 @@
 import json
 
 import pytest
+from kombu.exceptions import OperationalError
 
 from annotator.models import Assignment, DraftRound
 from annotator.services.admission.entry import enter
 from annotator.services.work.drafts import MAX_DRAFT
 from annotator.visit import Visit
+from evaluation import tasks
 from evaluation.extension import Reviser, RevisionFailed
+from evaluation.models import Job
 from tests.annotator.conftest import home, text
 from tests.calibrations import FERRY, NEW, OLD, calibration_draft, calibration_study, form, kept
 from tests.extensions import extend
@@ -54,10 +57,9 @@ def rounds(client, participant):
     return client.get(target(participant, "rounds")).json()
 
 
-def test_a_script_asks_and_hears_of_it(client, model, participant, django_capture_on_commit_callbacks):
+def test_a_script_asks_and_hears_of_it(client, model, participant):
     assert rounds(client, participant) == []
-    with django_capture_on_commit_callbacks(execute=True):
-        answer = send(client, participant)
+    answer = send(client, participant)
     assert (answer.status_code, answer.json()) == (202, {"number": 1, "state": "waiting"})
     entries = [kept(OLD, "r1.e1"), kept(NEW, "r1.e2")]
     assert rounds(client, participant) == [
@@ -71,11 +73,8 @@ def test_a_script_asks_and_hears_of_it(client, model, participant, django_captur
     ]
 
 
-def test_a_form_goes_back_to_its_page_with_what_was_filled_in(
-    client, model, participant, django_capture_on_commit_callbacks
-):
-    with django_capture_on_commit_callbacks(execute=True):
-        answer = client.post(target(participant), ASKING | {"comments": "Not done yet."})
+def test_a_form_goes_back_to_its_page_with_what_was_filled_in(client, model, participant):
+    answer = client.post(target(participant), ASKING | {"comments": "Not done yet."})
     assert answer.status_code == 303
     page = client.get(answer["Location"])
     assert "Continue with your own work and check again in a moment" in text(page)
@@ -84,17 +83,30 @@ def test_a_form_goes_back_to_its_page_with_what_was_filled_in(
     assert DraftRound.objects.get().state == "done"
 
 
-def test_a_failure_is_told_and_it_can_be_asked_again(
-    client, model, participant, django_capture_on_commit_callbacks
-):
-    with django_capture_on_commit_callbacks(execute=True):
-        send(client, participant, **{"round.instruction": "Now swear."})
+def test_a_failure_is_told_and_it_can_be_asked_again(client, model, participant):
+    send(client, participant, **{"round.instruction": "Now swear."})
     [told] = rounds(client, participant)
     assert (told["state"], told["problem"]) == ("failed", "The model refused.")
     assert send(client, participant).json()["number"] == 2
 
 
-def test_what_is_refused_says_why_and_keeps_what_was_filled_in(client, model, participant):
+def test_without_a_broker_it_is_told_at_once_and_never_asked_later(client, model, participant, monkeypatch):
+    def unreachable(*given):
+        raise OperationalError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks.work_on_job, "delay", unreachable)
+        send(client, participant)
+    [told] = rounds(client, participant)
+    assert told["state"] == "failed"
+    assert "can't be asked at the moment" in told["problem"]
+    assert not Job.objects.exists()
+    send(client, participant)
+    assert [each["state"] for each in rounds(client, participant)] == ["failed", "done"]
+
+
+def test_what_is_refused_says_why_and_keeps_what_was_filled_in(client, model, participant, monkeypatch):
+    monkeypatch.setattr(tasks.work_on_job, "delay", lambda job_id: None)  # nobody works on it yet
     assert send(client, participant).status_code == 202
     answer = send(client, participant, comments="Meanwhile")
     assert answer.status_code == 409

@@ -8,8 +8,10 @@ import pytest
 from annotator.views.shared.parts import guideline, instruction_texts, rendered
 from evaluation.models import Arm
 from evaluation.protocols import PROTOCOLS
-from evaluation.services import launch_study
-from judging.prompting import Settings, build_request
+from evaluation.services.studies.launch import launch_study
+from judging.prompting.item_call import ItemCall
+from judging.prompting.request import build_request
+from judging.prompting.settings import Settings
 from tests.analytics.reports.answering import answered_study, items_of
 
 pytestmark = pytest.mark.django_db
@@ -22,9 +24,9 @@ def words(page):
 
 def told_to_judge(protocol, spec, stimulus, order):
     """The guideline in the first message of a judge's prompt; empty where it has none."""
-    system = build_request(protocol, spec, stimulus, JUDGE, order=order, capabilities={}).messages[0][
-        "content"
-    ]
+    system = build_request(ItemCall(protocol, spec, stimulus, JUDGE, order=order, capabilities={})).messages[
+        0
+    ]["content"]
     _, found, rest = system.partition("# Guideline\n\n")
     return rest.partition("\n\n# Questions\n\n")[0] if found else ""
 

@@ -8,7 +8,8 @@ from annotator.models import Assignment, Slot
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import Judgment
-from evaluation.services import pause_study, verify_study
+from evaluation.services.studies.launch import pause_study
+from evaluation.services.studies.verification import verify_study
 from tests.annotator.conftest import address, fields, home, text
 from tests.crowd import before
 

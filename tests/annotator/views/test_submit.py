@@ -108,7 +108,7 @@ def test_a_refused_form_sent_again_takes_nothing_from_the_draft(client, make):
 
 
 def test_after_a_refusal_the_page_says_what_is_still_wrong_now(client, participant):
-    page = client.post(address(client, participant), {"justification": "x"})["Location"]
+    page = client.post(address(client, participant), {"justification": "x" * 15})["Location"]
     assert "Please choose one." in text(client.get(page))
     client.post(address(client, participant, "draft"), {"preference": "r1"}, content_type="application/json")
     mended = text(client.get(page))
@@ -278,3 +278,23 @@ def test_what_is_too_large_or_lost_is_not_shown_again(client, calibrator):
     assert (
         client.post("/p/" + "x" * 32 + target[target.index("/a/") :], {"round.look": "1"}).status_code == 404
     )
+
+
+# --- with scripts -------------------------------------------------------------------------------------------------
+
+
+def test_the_next_item_comes_with_the_answer_where_it_is_asked_for(client, participant):
+    target = address(client, participant)
+    answer = client.post(f"{target}?next", fields(client, participant, preference="tie"))
+    assert answer.status_code == 200
+    assert answer.content == client.get(home(participant)).content
+    assert address(client, participant) != target
+    assert answer["Cache-Control"] == "no-store"
+    # Sent again, as by two clicks, nothing is recorded twice.
+    assert client.post(f"{target}?next", {"preference": "tie"}).status_code == 303
+    assert Judgment.objects.count() == 1
+
+
+def test_a_refused_form_is_redirected_to_as_ever(client, participant):
+    answer = client.post(f"{address(client, participant)}?next", {"preference": "no such"})
+    assert (answer.status_code, answer["Location"]) == (303, f"{home(participant)}?notice=refused")

@@ -11,7 +11,8 @@ pytestmark = pytest.mark.django_db
 
 def test_get_only_asks(client, participant):
     response = client.get(f"{home(participant)}withdraw/")
-    assert "Also delete my answers so far from the results" in text(response)
+    assert "Also leave my answers so far out of the results" in text(response)
+    assert "They are not deleted" in text(response)
     participant.refresh_from_db()
     assert participant.outcome == ""
 

@@ -7,9 +7,12 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
+# Every app's pages, whichever tests are run: parameters are made of them while tests are collected.
+import config.urls  # noqa: F401
 from annotator.models import Panel, PanelRecord, Slot, Submission
 from evaluation.models import Import, ItemFlag, Job, Rater, Revision, Study, StudyMember
-from evaluation.services import PAPER_ARMS, exclude
+from evaluation.services.exclusions import exclude
+from evaluation.services.studies.creation import PAPER_ARMS
 from judging.models import Call, Endpoint, Judge
 from tests import factories
 from tests.crowd import come, hand_in, make_crowd_study

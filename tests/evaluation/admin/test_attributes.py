@@ -8,7 +8,8 @@ from django.urls import reverse
 from evaluation.models import Context, Item, Query, Study
 from evaluation.protocols.attributes import ATTRIBUTES
 from evaluation.refusals import Refused
-from evaluation.services import launch_study, revise_study
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.revision import revise_study
 from tests.evaluation.admin.conftest import signed_in
 from tests.evaluation.admin.test_forms import address, values_of
 from tests.evaluation.admin.test_questions import draft_of

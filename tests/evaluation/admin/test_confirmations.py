@@ -50,7 +50,8 @@ def test_pausing_resuming_closing(mine: Any, colleague: Any) -> None:
     said = history(client, study)
     for line in ("Paused. Reason: Lunch.", "Resumed.", "Closed. Reason: Enough &amp; done."):
         assert line in said
-    assert set(LogEntry.objects.values_list("user", flat=True)) == {colleague.pk}
+    moves = LogEntry.objects.filter(change_message__regex="^(Paused|Resumed|Closed)")
+    assert list(moves.values_list("user", flat=True)) == [colleague.pk] * 3
 
 
 def test_the_launch_page_shows_what_is_missing(owner: Any) -> None:
@@ -347,3 +348,9 @@ def test_an_endpoint_outside_the_allow_list_is_a_superuser_s(
     assert "ASSAY_KEY_FAR" in page.content.decode()
     hidden = signed_in(colleague).get(reverse("admin:judging_endpoint_change", args=[made.pk]))
     assert hidden.status_code == 302
+
+
+def test_raters_are_found_by_their_exclusion(mine: Any, colleague: Any) -> None:
+    page = signed_in(mine.owner).get("/admin/evaluation/rater/").content.decode()
+    assert "By exclusion" in page
+    assert 'href="?excluded=yes"' in page

@@ -7,7 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
 from evaluation.models import Item, Study, StudyMember
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.evaluation.admin.conftest import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -247,7 +247,7 @@ def test_an_item_of_a_draft_as_participants_see_it(editors_draft: Any, viewer: A
     assert wrong.status_code == 422
     assert "choices are missing" in wrong.content.decode()
     cells = {f"satisfied.f{n}.r{k}": "1" for n in (1, 2) for k in (1, 2)}
-    fine = client.post(where, {"preference": "r1", "justification": "So.", **cells})
+    fine = client.post(where, {"preference": "r1", "justification": "So it is, on the whole.", **cells})
     assert "taken as a complete judgment" in fine.content.decode()
     assert not editors_draft.judgments.exists()
     assert Item.objects.get(pk=item.pk).stimulus is None
@@ -263,7 +263,7 @@ def test_an_item_that_can_not_be_judged_yet(editors_draft: Any, colleague: Any) 
 
 def test_the_prompt_of_a_judge_is_the_one_that_is_sent(mine: Any, viewer: Any, colleague: Any) -> None:
     from judging.models import Judge
-    from judging.services import preview_request
+    from judging.services.judges import preview_request
 
     judge = Judge.objects.create(
         study=mine.study, name="llm", backend="chat", endpoint=mine.endpoint, model="m"

@@ -326,7 +326,7 @@ def test_an_unforeseen_error_is_told_without_its_details(mine: Any, viewer: Any,
     def break_down(job: Job) -> None:
         raise RuntimeError("the secret path /somewhere")
 
-    monkeypatch.setitem(tasks.WORK, "export", break_down)
+    monkeypatch.setattr("evaluation.job_work.write_export", break_down)
     job = begin_job(kind="export", slug="mine", study=mine.study, by=viewer, parameters={"format": "csv"})
     tasks.work_on_job(job.pk)
     page = watch(signed_in(viewer), job)

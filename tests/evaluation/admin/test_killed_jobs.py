@@ -9,11 +9,11 @@ import orjson
 import pytest
 from django.utils import timezone
 
-from evaluation import tasks
+from evaluation import job_work, tasks
 from evaluation.dumps.imports import added_items, draft_items, dump_import, scores
 from evaluation.models import Job, Study
-from evaluation.services import verify_study
 from evaluation.services.jobs import begin_job, restart_job, store_upload
+from evaluation.services.studies.verification import verify_study
 from tests.evaluation.dumps import build
 from tests.evaluation.services.studies.test_items import record
 
@@ -109,7 +109,7 @@ def test_a_launch_whose_worker_was_killed_at_the_very_end_is_done(
     owner: Any, draft: Study, monkeypatch: Any
 ) -> None:
     job = begin_job(kind="launch", slug=draft.slug, study=draft, by=owner)
-    work_and_be_killed(job, monkeypatch, tasks, "finish_job")
+    work_and_be_killed(job, monkeypatch, job_work, "finish_job")
     start_again(job)
     assert done(job) == f"Live, with {draft.items.count()} items."
     assert not list(verify_study(Study.objects.get()))
@@ -130,5 +130,5 @@ def test_scores_are_there_once_their_job_is_done(owner: Any, monkeypatch: Any, t
     job = begin(owner, "scores", table, "scores.csv", study, judge="Script")
     work_and_be_given_up(job, monkeypatch, scores, "record_scores")
     assert not study.raters.filter(label="Script").exists()
-    assert done(job) == "Script: rouge of 1 items."
+    assert done(job) == "Script: rouge of 1 item."
     assert study.raters.filter(label="Script").count() == 1

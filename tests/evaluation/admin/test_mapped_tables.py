@@ -186,3 +186,46 @@ def test_a_zip_whose_images_are_missing_is_refused_with_how_many_more(owner: Any
     assert "pic5.png" not in words(answer)
     assert "And 4 more. Nothing was imported." in words(answer)
     assert not Job.objects.exists()
+
+
+MATHS = [
+    ("Solve it", "Half: $x^2$", r"\\(x\\) is it", "sums"),
+    ("How much?", "From $5 to $9", "Ten", "money"),
+]
+
+
+def test_the_map_says_what_is_shown_as_mathematics_and_one_click_turns_it(
+    owner: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    client = signed_in(owner)
+    where = send(client, FROM_FILE, delimited(MATHS))
+    page = words(client.get(where))
+    assert "1 text holds $…$, which will be shown as written." in page
+    assert r"1 text holds \(…\), \[…\] or $$…$$, which will be shown as mathematics." in page
+    assert "$x^2$" in words(client.get(f"{where}0/"))
+    sent = {**GUESS, "system-1": "aspen", "title": "Sums", "slug": "sums", "protocol": "pairwise"}
+    assert client.post(where, {**sent, "dollars": "1"})["Location"] == where
+    page = words(client.get(where))
+    assert "1 text holds $…$, which will be shown as mathematics." in page
+    assert "Show $…$ as written" in page
+    assert 'value="aspen"' in page, "what was corrected meanwhile is kept"
+    assert "<msup>" in words(client.get(f"{where}0/"))
+    confirm(client, where, sent, django_capture_on_commit_callbacks)
+    tasks.work_on_job(Job.objects.get().pk)
+    assert Study.objects.get().single_dollars is True
+
+
+def test_the_click_turns_the_draft_that_the_table_is_for(editors_draft: Any, colleague: Any) -> None:
+    client = signed_in(colleague)
+    address = reverse("admin:evaluation_study_upload", args=[editors_draft.pk])
+    where = send(client, address, delimited(MATHS))
+    turned = {**GUESS, "system-1": "aspen", "system-2": "birch", "arm": ""}
+    for value, shown in (("1", True), ("0", False)):
+        client.post(where, {**turned, "dollars": value})
+        editors_draft.refresh_from_db()
+        assert editors_draft.single_dollars is shown
+        assert ("shown as written" in words(client.get(where))) is not shown
+    Study.objects.filter(pk=editors_draft.pk).update(render_as="plain")
+    page = words(client.get(where))
+    assert page.count("which will be shown as written.") == 2
+    assert "as mathematics" not in page

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import Question, Study, StudyMember
-from evaluation.services import create_study
+from evaluation.services.studies.creation import create_study
 from tests.evaluation.admin.conftest import signed_in
 from tests.evaluation.admin.test_forms import address, values_of
 
@@ -150,6 +150,33 @@ def test_a_preference_becomes_graded_and_then_has_words(colleague: Any) -> None:
     }  # fmt: skip
     client.post(address(study), values_of(client.get(address(study))) | {f"{name}-options_1": ""})
     assert "form" not in study.questions.get(key="preference").options
+
+
+def test_a_preference_tells_two_bad_responses_from_two_good_ones(colleague: Any) -> None:
+    study = draft_of("pairwise", colleague)
+    client = signed_in(colleague)
+    page = client.get(address(study))
+    assert "“Both are bad” apart from “both are good”" in page.content.decode()
+    name = fields_of(values_of(page), study.questions.get(key="preference"))
+    answer = client.post(address(study), values_of(page) | {f"{name}-options_3": "on"})
+    assert answer.status_code == 302, answer.context["errors"]
+    assert study.questions.get(key="preference").options == {"tie": "Tie", "form": {"both_bad": True}}
+    page = client.get(address(study))
+    assert "Label of “both are bad”" in page.content.decode()
+    data = values_of(page)
+    answer = client.post(address(study), data | {f"{name}-options_2": "5"})
+    assert answer.status_code == 200
+    assert "true only where there are ties and no grades" in answer.content.decode()
+    answer = client.post(address(study), data | {f"{name}-options_1": "Neither helps"})
+    assert answer.status_code == 302, answer.context["errors"]
+    preference = study.questions.get(key="preference")
+    assert preference.options["both_bad"] == "Neither helps"
+    data = values_of(client.get(address(study)))
+    del data[f"{name}-options_4"]
+    assert client.post(address(study), data).status_code == 302
+    # Its words stay for when it is offered again; a tie has its own back.
+    assert "form" not in study.questions.get(key="preference").options
+    assert study.questions.get(key="preference").options["tie"] == "Tie"
 
 
 def test_a_new_scale_can_be_asked_at_once(colleague: Any) -> None:

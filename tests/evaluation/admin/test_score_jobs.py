@@ -51,7 +51,7 @@ def test_scores_are_imported_by_a_job(
     assert "-1.0 is below 0.0" in seen
     assert address in seen
     done = send("item,system,score\ni1,aspen,0.5\ni1,birch,1\n")
-    assert (done.state, done.message) == ("done", "Script: rouge of 1 items.")
+    assert (done.state, done.message) == ("done", "Script: rouge of 1 item.")
     rater = study.raters.get(label="Script")
     assert rater.about["measures"][0]["low"] == 0
     assert client.post(address, {"judge": "Script", "low": "2", "high": "1"}).status_code == 422

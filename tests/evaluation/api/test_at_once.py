@@ -11,7 +11,7 @@ from django.db import connection
 from evaluation.api.throttling import _count
 from evaluation.services.tokens import make_token
 from judging.models import Run
-from judging.services import heuristic_judge
+from judging.services.judges import heuristic_judge
 from tests.analytics.reports.judging import judged_study
 from tests.crowd import at_once
 from tests.evaluation.api.conftest import Caller

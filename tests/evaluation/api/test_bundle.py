@@ -4,7 +4,7 @@ import pytest
 
 from evaluation import tasks
 from evaluation.models import Job
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from tests.analytics.reports.judging import judged_study
 from tests.evaluation.api.test_reading import under
 

@@ -13,6 +13,7 @@ def change(caller, study, body):
 
 def test_going_back_is_told_and_changed(study, as_owner):
     path = f"studies/{study.slug}/"
+    before = LogEntry.objects.count()
     assert as_owner.get(path).json()["going_back"] == "last"
     for chosen in ("all", "none", "none"):
         answer = change(as_owner, study, {"going_back": chosen})
@@ -21,7 +22,7 @@ def test_going_back_is_told_and_changed(study, as_owner):
         study.refresh_from_db()
         assert study.going_back == chosen
     said = LogEntry.objects.order_by("pk").values_list("change_message", flat=True)
-    assert list(said) == ["Revisable answers: all.", "Revisable answers: none."]
+    assert list(said[before:]) == ["Revisable answers: all.", "Revisable answers: none."]
 
 
 @pytest.mark.parametrize(

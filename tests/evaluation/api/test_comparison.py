@@ -2,7 +2,6 @@
 
 import pytest
 
-from analytics import tasks
 from evaluation.models import StudyMember
 from tests.analytics.reports.judging import judge, judged_study
 from tests.evaluation.api.test_reading import under
@@ -54,14 +53,9 @@ def test_what_can_not_be_compared_is_refused(study, second, as_owner, parameters
     assert said in answer.content.decode()
 
 
-def test_large_studies_are_compared_in_the_background(
-    study, second, as_owner, settings, monkeypatch, django_capture_on_commit_callbacks
-):
-    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 10
-    sent = []
-    monkeypatch.setattr(tasks.compute_comparison, "delay", sent.append)
-    with django_capture_on_commit_callbacks(execute=True):
-        answer = as_owner.get(under(study, COMPARISON), other="second")
-    assert (answer.status_code, answer.json(), answer["Retry-After"]) == (202, {"state": "computing"}, "5")
-    tasks.compute_comparison(sent[0])
+def test_a_comparison_that_takes_long_is_computed_by_the_worker(study, second, as_owner, busy_worker):
+    answer = as_owner.get(under(study, COMPARISON), other="second")
+    said = {"state": "computing", "message": ""}
+    assert (answer.status_code, answer.json(), answer["Retry-After"]) == (202, said, "5")
+    busy_worker()
     assert as_owner.get(under(study, COMPARISON), other="second").status_code == 200

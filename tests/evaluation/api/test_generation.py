@@ -11,8 +11,8 @@ from evaluation.models import Study, StudyMember
 from judging import tasks
 from judging.generation.pipelines import PIPELINES
 from judging.models import Endpoint, Product, Run
-from judging.services import create_endpoint
 from judging.services.calls.costs import cost_of
+from judging.services.endpoints.access import create_endpoint
 from judging.services.endpoints.prices import set_price
 from judging.services.runs.work import work_on
 from tests.factories import make_study
@@ -61,7 +61,7 @@ def run(study):
 
 def history(study):
     return list(
-        LogEntry.objects.filter(object_id=str(study.pk))
+        LogEntry.objects.filter(object_id=str(study.pk), content_type__model="study")
         .order_by("pk")
         .values_list("change_message", flat=True)
     )
@@ -136,7 +136,7 @@ def test_a_run_is_started_once_by_its_key_and_followed(
 ):
     wanted = {**SETTINGS, "budget": "2.50", "in_flight": 3, "seed": 9, "max_queries": 2}
     assert as_owner.post(f"{HERE}estimate/", {**SETTINGS, "by_batch": True}).status_code == 200
-    wanted["roles"] = {"writers": {"temperature": 0.25}}
+    wanted["roles"] = {"writers": {"temperature": 0.25, "top_p": 0.9}}
     with django_capture_on_commit_callbacks(execute=True):
         started = as_owner.post(RUNS, wanted, key="nightly")
     assert started.status_code == 201
@@ -158,6 +158,7 @@ def test_a_run_is_started_once_by_its_key_and_followed(
             "name": "writers",
             "models": [{"model": "aspen", "endpoint": "here"}, {"model": "birch", "endpoint": "here"}],
             "temperature": 0.25,
+            "top_p": 0.9,
             "max_tokens": found["roles"][0]["max_tokens"],
         }
     ]
@@ -220,7 +221,7 @@ def test_a_run_as_batches_tells_of_its_batches(study, as_owner, settings):
     settings.ASSAY_RUN_BATCH_POLL_SECONDS = 0.02
     run = Run.objects.get(pk=as_owner.post(RUNS, {**SETTINGS, "by_batch": True}).json()["id"])
     assert run.by_batch
-    work_on(run.pk, beside=True)
+    work_on(run.pk, over_limit=True)
     done = as_owner.get(f"{RUNS}{run.pk}/").json()
     assert (done["state"], done["by_batch"]) == ("complete", True)
     assert [(each["calls"], each["status"]) for each in done["batches"]] == [(4, "completed")] * 2
@@ -294,6 +295,21 @@ def test_a_draft_is_made_of_products(run, as_owner, owner, study):
     assert "There is a study 'pairs'" in as_owner.post(here, {"slug": "pairs"}).json()["detail"]
 
 
+def test_a_draft_of_a_run_of_which_calls_failed_takes_a_choice(study, served, as_owner):
+    served.script = ["truncated"]
+    run = generated(
+        study, "responses", models=("aspen", "birch"), options={"settings": "without"}, in_flight=1
+    )
+    here = f"{RUNS}{run.pk}/studies/"
+    refused = as_owner.post(here, {"options": {"arms": "without"}})
+    assert (refused.status_code, refused.json()["code"]) == (409, "refused")
+    assert "q0 is in no item (responses, aspen, truncated" in refused.json()["detail"]
+    assert as_owner.post(here, {"uneven": "some"}).status_code == 400
+    made = as_owner.post(here, {"options": {"arms": "without"}, "uneven": "leave_out"}).json()
+    assert made["items"] == 3
+    assert {"reason": "queries for which calls failed", "n": 1} in made["left_out"]
+
+
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
@@ -347,7 +363,7 @@ def test_queries_are_added_to_a_draft(study, as_owner):
     added = as_owner.post("studies/soups/queries/", {"queries": [QUERIES[0], new]})
     assert (added.status_code, added.json()) == (201, {"new": 1, "present": 1, "total": 5})
     assert study.queries.get(key="q9").references == ["Bisque."]
-    assert history(study) == ["Queries added: 1; there before: 1."]
+    assert history(study) == ["1 query added; 1 was there before."]
     for wrong, said in (
         ([{"key": "q0", "text": "Another?"}], "other queries with these keys: q0"),
         ([{"key": "q10"}], "query 1: "),

@@ -3,7 +3,7 @@
 import pytest
 
 from judging.models import Judge
-from judging.services import create_judge
+from judging.services.judges import create_judge
 from tests.evaluation.api.test_runs import llm  # noqa: F401 - a fixture
 from tests.judging.build import judged
 from tests.judging.services.derived.build import people, right_in, study_in_categories

@@ -7,12 +7,14 @@ from io import StringIO
 import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
+from jsonschema import Draft202012Validator
 
-from analytics import tasks
 from annotator.models import Participant
 from evaluation.models import Context, Import, Item, Judgment, Outcome, Rater, StudyMember
-from evaluation.services import PAPER_ARMS, exclude, withdraw_item
+from evaluation.services.exclusions import exclude
 from evaluation.services.saved_views import save_view
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.items import withdraw_item
 from tests.analytics.reports.judging import fail, judge, judged_study, main_items
 from tests.crowd import come, hand_in, make_crowd_study
 from tests.factories import make_study
@@ -295,7 +297,13 @@ def test_exclusions_stand_with_the_judgments(study, as_owner):
 def test_the_report_is_the_command_s(study, as_owner):
     out = StringIO()
     call_command("report", study.slug, format="json", stdout=out)
-    assert as_owner.get(under(study, "report/")).json() == json.loads(out.getvalue())
+    report = as_owner.get(under(study, "report/")).json()
+    assert report == json.loads(out.getvalue())
+    schema = as_owner.get("report-schema/").json()
+    assert not list(Draft202012Validator(schema).iter_errors(report))
+    assert list(Draft202012Validator(schema).iter_errors(report | {"surprise": 1}))
+    compared = as_owner.get("comparison-schema/").json()
+    assert compared["properties"]["schema"]["const"] == "assay-comparison/1"
 
 
 def test_a_study_without_judgments_has_no_report(owner, as_owner):
@@ -306,22 +314,13 @@ def test_a_study_without_judgments_has_no_report(owner, as_owner):
     assert "Nobody has judged an item yet" in answer.json()["detail"]
 
 
-def test_a_large_report_is_computed_by_the_worker(
-    study, as_owner, settings, monkeypatch, django_capture_on_commit_callbacks
-):
-    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 10
-    queued = []
-    monkeypatch.setattr(
-        tasks.compute_report, "delay", lambda study_id, ties="half": queued.append((study_id, ties))
-    )
+def test_a_report_that_takes_long_is_computed_by_the_worker(study, as_owner, busy_worker):
     for _ in range(2):
-        with django_capture_on_commit_callbacks(execute=True):
-            answer = as_owner.get(under(study, "report/"))
+        answer = as_owner.get(under(study, "report/"))
         assert answer.status_code == 202
-        assert answer.json() == {"state": "computing"}
+        assert answer.json() == {"state": "computing", "message": ""}
         assert int(answer["Retry-After"]) > 0
-    assert queued == [(study.pk, "half")]
-    tasks.compute_report(study.pk)
+    assert len(busy_worker()) == 1
     assert as_owner.get(under(study, "report/")).json()["schema"].startswith("assay-report/")
     exclude(study=study, rater=study.raters.first(), reason="Too fast.")
     assert as_owner.get(under(study, "report/")).status_code == 202, (

@@ -6,7 +6,7 @@ import pytest
 
 from judging import tasks
 from judging.models import Run, RunGroup
-from judging.services import heuristic_judge
+from judging.services.judges import heuristic_judge
 from judging.services.runs.lifecycle import stop_by_group
 from tests.evaluation.api.test_runs import llm  # noqa: F401 - a fixture
 from tests.factories import make_study

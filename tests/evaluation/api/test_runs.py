@@ -9,7 +9,9 @@ from django.contrib.auth import get_user_model
 from evaluation.models import ApiRequest, StudyMember
 from judging import tasks
 from judging.models import Judge, Run, RunState
-from judging.services import create_endpoint, create_judge, heuristic_judge, pause_run
+from judging.services.endpoints.access import create_endpoint
+from judging.services.judges import create_judge, heuristic_judge
+from judging.services.runs.lifecycle import pause_run
 from judging.services.runs.work import work_on
 from tests.analytics.reports.judging import judged_study
 from tests.evaluation.api.conftest import Caller

@@ -17,12 +17,15 @@ from schemathesis.generation.meta import TestPhase
 
 from analytics.frames.filters import NAMES, SAVED
 from config.wsgi import application
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from evaluation.services.tokens import make_token
 from judging.models import Run
-from judging.services import create_endpoint, heuristic_judge, pause_run, start_run
+from judging.services.endpoints.access import create_endpoint
 from judging.services.generation.product_files import import_products
 from judging.services.groups.run_groups import start_runs
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import pause_run
 from judging.services.runs.work import work_on
 from tests.analytics.reports.judging import fail, judge, judged_study, main_items
 

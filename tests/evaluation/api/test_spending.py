@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from judging.models import LedgerEntry
-from judging.services import create_endpoint
 from judging.services.calls.budget import study_budget
+from judging.services.endpoints.access import create_endpoint
 from tests.evaluation.api.conftest import Caller, address
 
 PATH = "studies/contrast/spending/"

@@ -22,7 +22,7 @@ from evaluation.protocols.answers.gold import NOTE
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.attributes import ATTRIBUTES
 from evaluation.protocols.entries.sets import drafted_entries
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Run, RunState
 from tests.analytics.reports.reading import build_report
 from tests.analytics.reports.test_one_interval import estimates
@@ -285,6 +285,10 @@ def form_fields(item, questions):
             fields[name] = anything(question, rank) if value is None else value
         if question.kind == Kind.RANKING:
             fields[f"{question.key}.confirmed"] = 1
+        if question.offers_none:
+            ticked = [part for part in parts if fields.get(f"{question.key}.{part}") not in (None, 0, "0")]
+            fields |= {} if ticked else {f"{question.key}.~none": "1"}
+            fields |= {f"{question.key}.{part}": None for part in parts if part not in ticked}
     return {name: value for name, value in fields.items() if value is not None}
 
 

@@ -12,7 +12,9 @@ from evaluation.dumps.lines import FileSource
 from evaluation.models import Response
 from evaluation.protocols.attributes import ATTRIBUTES
 from evaluation.refusals import Refused
-from evaluation.services import create_study, launch_study, verify_study
+from evaluation.services.studies.creation import create_study
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.verification import verify_study
 from tests.evaluation.dumps.build import (
     ARM,
     content,

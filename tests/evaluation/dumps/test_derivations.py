@@ -12,7 +12,10 @@ from evaluation.dumps.derive import derivations_of, derive_study, plan_derivatio
 from evaluation.models import Context, Item, Judgment, Rater, Study
 from evaluation.protocols.entries.sets import read_set
 from evaluation.refusals import Refused
-from evaluation.services import PAPER_ARMS, exclude, launch_study, verify_study
+from evaluation.services.exclusions import exclude
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.verification import verify_study
 from evaluation.services.tokens import make_token
 from tests import factories
 from tests.analytics.reports.answering import answered_study, give, new_rater
@@ -69,7 +72,8 @@ def test_each_reason_becomes_an_item_to_be_coded(pairs, owner):
     derived = derive_study(pairs, "justifications", by=owner, slug="coding")
     texts = set(derived.items.values_list("responses__text", "responses__system__key"))
     assert texts == {
-        ("Short and right.", "crowd"), ("It says why it is so, which helps.", "crowd"), ("Both.", "crowd")
+        ("Short and right.", "crowd"), ("It says why it is so, which helps.", "crowd"), ("Both.", "crowd"),
+        ("I say so.", "gpt v1"),
     }  # fmt: skip
     assert (derived.protocol, derived.contact, derived.once_per) == (
         "justification_coding",
@@ -101,11 +105,14 @@ def test_reasons_are_coded_by_the_codebook_of_choice(pairs):
 def test_the_longest_reasons_and_those_of_judges(pairs):
     plan = plan_derivation(pairs, "justifications", {"longest": "1"})
     assert (plan.items, plan.first["responses"][0]["text"]) == (1, "It says why it is so, which helps.")
-    assert dict(plan.left_out) == {"reasons that are shorter than the longest": 2}
+    assert dict(plan.left_out) == {"reasons that are shorter than the longest": 3}
     judges = plan_derivation(pairs, "justifications", {"raters": "judges"})
     assert [each["system"] for each in judges.first["responses"]] == ["gpt v1"]
+    assert dict(judges.left_out) == {"reasons of people": 3}
+    people = plan_derivation(pairs, "justifications", {"raters": "people"})
+    assert (people.items, dict(people.left_out)) == (3, {"reasons of judges": 1})
     exclude(study=pairs, rater=Rater.objects.get(pseudonym="BERT"), reason="Random.")
-    assert plan_derivation(pairs, "justifications").items == 2
+    assert plan_derivation(pairs, "justifications").items == 3
     assert Study.objects.count() == 1  # plans make nothing
 
 
@@ -262,8 +269,8 @@ def test_by_page_command_and_api(pairs, owner):
     names = {"title": "Again", "slug": "again"}
     options = {"option-between": "people", "option-share": "0.5", "option-judge": "", "option-question": ""}
     shown = client.post(kind, {**options, **names}).content.decode()
-    assert "Items: 2, on 2 queries" not in shown  # with those of the training and the checks
-    assert "Items: 2, on" in shown
+    assert "2 items on 2 queries" not in shown  # with those of the training and the checks
+    assert "2 items on" in shown
     assert "What about q1?" in shown
     assert not Study.objects.filter(slug="again").exists()
     done = client.post(kind, {**options, **names, "make": "1"}, follow=True).content.decode()

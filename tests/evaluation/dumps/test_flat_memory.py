@@ -11,6 +11,7 @@ from evaluation.dumps.exports.study_export import export_study
 from evaluation.dumps.imports.checker import DumpChecker
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import FileSource
+from evaluation.services.studies import compilation
 from tests.evaluation.dumps.build import header, item, judgment, write
 
 pytestmark = pytest.mark.django_db
@@ -87,8 +88,9 @@ def test_exporting(format, tmp_path, settings, monkeypatch):
     assert_flat(few, many, MANY - FEW)
 
 
-def test_importing(tmp_path, settings):
+def test_importing(tmp_path, settings, monkeypatch):
     settings.ASSAY_BATCH_SIZE = 20
+    monkeypatch.setattr(compilation, "MOST_CACHED", 50)
     import_dump(FileSource(dump(tmp_path, 25)), slug="warm")
     paths = {lines: dump(tmp_path, lines) for lines in (FEW, MANY)}
     few, many = (peak(lambda n=n: import_dump(FileSource(paths[n]), slug=f"s{n}")) for n in (FEW, MANY))

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evaluation.refusals import Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from tests.evaluation.dumps.build import (
     content,
     export_bytes,

@@ -16,7 +16,8 @@ from evaluation.dumps.published import read_release
 from evaluation.models import Answer, Item, Judgment, Query, Rater, Study
 from evaluation.protocols.entries.sets import read_set
 from evaluation.refusals import Refused
-from evaluation.services import launch_study, verify_study
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.verification import verify_study
 from tests.published import published_data
 
 pytestmark = pytest.mark.django_db
@@ -138,6 +139,7 @@ def test_clariq_as_answer_pairs(capsys):
         == "yes for the ritz carlton resort at lake las vegas"
     )
     assert item.responses.get(system__key="other-facet").text != ""
+    assert set(study.systems.values_list("kind", flat=True)) == {"person"}
 
 
 def test_the_words_of_clariqs_questions_and_answers():

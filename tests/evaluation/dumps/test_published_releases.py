@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 from evaluation.dumps.published import read_release
 from evaluation.models import Answer, Item, Judgment, Query, Rater, Study
 from evaluation.refusals import Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from tests.published import published_data
 
 pytestmark = pytest.mark.django_db
@@ -321,6 +321,6 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(Refused, match="is not a list of judgments"):
         read_release("pandalm", path)
     with pytest.raises(
-        Refused, match="there are: alpaca_eval, clariq, condambigqa, contexteval, href, lfqa, pandalm"
+        Refused, match="there are: alpaca_eval, arena, clariq, condambigqa, contexteval, href, lfqa, pandalm"
     ):
         read_release("panda", path)

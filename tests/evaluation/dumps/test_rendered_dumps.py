@@ -3,14 +3,19 @@
 import pytest
 from django.urls import reverse
 
+from evaluation.dumps.imports.added_items import add_items
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Item, Query
 from evaluation.refusals import Refused
-from evaluation.rendering import EARLIER, RENDERER, RenderRules, render_markdown
-from evaluation.services import launch_study, verify_study
+from evaluation.rendering.markdown import render_markdown
+from evaluation.rendering.rules import EARLIER, RENDERER, WITHOUT_BREAKS, RenderRules
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.verification import verify_study
 from tests.evaluation.dumps.build import export_bytes, header, item, read_in, write
 
 pytestmark = pytest.mark.django_db
-TEXT = "Half: \\(\\frac{1}{2}\\), or $x$\n\n```python\npass\n```"
+TEXT = "Half: \\(\\frac{1}{2}\\),\nor $x$\n\n```python\npass\n```"
+POEM = "Rain on the tin roof,\nsoft at first.\n\n- a leaf\n  falls"
 TURNS = [
     {"role": "system", "text": "Be brief."},
     {"role": "user", "text": "What is \\(x^2\\)?\n\n<script>alert(1)</script>"},
@@ -25,24 +30,28 @@ def launched(draft):
     return draft
 
 
+def launched_then(tmp_path, monkeypatch, version):
+    """A study of one item that was launched when this version was the newest."""
+    with monkeypatch.context() as then:
+        then.setattr("evaluation.services.studies.freeze.RENDERER", version)
+        return launched(read_in(write(tmp_path / "d", header(), item(responses=responses())), "then"))
+
+
 def responses(first=TEXT):
     return [{"system": "aspen", "text": first}, {"system": "birch", "text": "B"}]
 
 
-def test_what_an_earlier_version_rendered_is_read_back_and_verified(tmp_path, monkeypatch):
+@pytest.mark.parametrize("version", WITHOUT_BREAKS)
+def test_what_an_earlier_version_rendered_is_read_back_and_verified(tmp_path, monkeypatch, version):
     """A study that was launched before: its items keep what people saw, and its hash."""
-    with monkeypatch.context() as then:
-        then.setattr("evaluation.services.studies.compilation.RENDERER", EARLIER)
-        then.setattr(
-            "evaluation.services.studies.compilation.ResponseRenderer.__init__.__defaults__", (EARLIER,)
-        )
-        study = launched(read_in(write(tmp_path / "d", header(), item(responses=responses())), "then"))
+    study = launched_then(tmp_path, monkeypatch, version)
     before = Item.objects.get(study=study).stimulus
-    assert before["renderer"] == EARLIER
-    assert before["responses"][0]["html"] == render_markdown(TEXT, RenderRules(EARLIER))
+    assert before["renderer"] == version
+    assert before["responses"][0]["html"] == render_markdown(TEXT, RenderRules(version))
     assert list(verify_study(study)) == []
     exported = export_bytes(study)
-    assert b'"renderer"' not in exported, "as it was exported before lines named the version"
+    # The first was written before lines named the version.
+    assert (b'"renderer"' in exported) == (version != EARLIER)
 
     again = read_in(write(tmp_path / "d", exported), "again")
     assert again.study_hash == study.study_hash
@@ -61,6 +70,29 @@ def test_the_version_stands_on_the_line_and_another_one_is_another_stimulus(tmp_
         read_in(write(tmp_path / "d", exported.replace(RENDERER.encode(), EARLIER.encode())), "other")
     with pytest.raises(Exception, match="renderer"):
         read_in(write(tmp_path / "d", exported.replace(RENDERER.encode(), b"commonmark-9")), "unknown")
+
+
+def test_what_is_added_to_a_running_study_looks_as_the_rest_of_it_does(tmp_path, monkeypatch):
+    study = launched_then(tmp_path, monkeypatch, "commonmark-3")
+    add_items(FileSource(write(tmp_path / "later", item(2, responses=responses(POEM)))), study)
+    added = Item.objects.get(study=study, key="i2").stimulus
+    assert added["renderer"] == "commonmark-3"
+    assert "<br>" not in added["responses"][0]["html"]
+
+
+def test_a_line_break_is_one_on_the_screen_but_in_documents(tmp_path):
+    query = {"key": "q", "turns": [{"role": "user", "text": POEM}], "document": POEM}
+    study = launched(
+        read_in(write(tmp_path / "d", header(), item(query=query, responses=responses(POEM))), "now")
+    )
+    stimulus = Item.objects.get(study=study).stimulus
+    shown = (
+        '<p dir="auto">Rain on the tin roof,<br>\nsoft at first.</p>\n'
+        '<ul>\n<li dir="auto">a leaf<br>\nfalls</li>\n</ul>'
+    )
+    assert stimulus["responses"][0]["html"] == shown
+    assert stimulus["query"]["turns"][0]["html"] == shown
+    assert stimulus["query"]["document"]["html"] == shown.replace("<br>", "")
 
 
 def test_rules_of_rendering_are_in_the_spec_only_where_they_are_on(tmp_path):

@@ -10,15 +10,11 @@ from hypothesis import strategies as st
 from evaluation.canonical import canonical_hash
 from evaluation.models import Context, Rater, Response, Revision, Role, Status
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.services import (
-    JudgmentInput,
-    compute_study_hash,
-    exclude,
-    record_judgments,
-    restore,
-    verify_study,
-)
+from evaluation.services.exclusions import exclude, restore
 from evaluation.services.imports import discard_import
+from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.studies.freeze import compute_study_hash
+from evaluation.services.studies.verification import verify_study
 from tests import factories
 from tests.evaluation.dumps.build import content, export_bytes, header, item, judgment, read_in, write
 
@@ -283,3 +279,15 @@ def test_odd_texts(data, tmp_path):
     finally:
         discard_import(study)
         discard_import(copy)
+
+
+def test_settings_of_systems_come_back(tmp_path):
+    of_aspen = [
+        {"key": f"aspen-{n}", "label": "", "family": "", "kind": "model", "setting": setting, "base": "aspen"}
+        for n, setting in enumerate(("with documents", "without"))
+    ]
+    path = write(tmp_path / "dump.jsonl", header(systems=of_aspen), item(1))
+    study = read_in(path)
+    written = orjson.loads(export_bytes(study).splitlines()[0])["systems"]
+    assert [each for each in written if "setting" in each] == of_aspen
+    assert all("base" not in each for each in written if each not in of_aspen)

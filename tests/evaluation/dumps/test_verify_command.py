@@ -18,7 +18,7 @@ def test_all_is_well(soups, capsys):
     call_command("verify", "soups")
     printed = capsys.readouterr().out
     assert printed.startswith("soups: all is well. Checked the hashes of 1 revision(s) and 2 items")
-    assert "and 1 judgments" in printed
+    assert "and 1 judgment" in printed
 
 
 def test_a_tampered_stimulus_is_found(soups, capsys):

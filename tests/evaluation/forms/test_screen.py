@@ -1,6 +1,6 @@
 """A form is drawn from the spec, however the database gave it back."""
 
-from evaluation.forms import build_screen
+from evaluation.forms.screen import build_screen
 
 
 def test_yes_comes_before_no_and_is_what_totals_count(study):

@@ -65,7 +65,7 @@ def settle(value, stimulus=DRAFT, source="import", **more):
 
 def codes(value, stimulus=DRAFT, source="import"):
     with pytest.raises(AnswersInvalid) as caught:
-        settle(value, stimulus, source, **({"checks": {}} if source == "form" else {}))
+        settle(value, stimulus, source, **({"checks": {"~none": "1"}} if source == "form" else {}))
     assert all(str(problem) for problem in caught.value.problems)
     return [(problem.code, problem.where) for problem in caught.value.problems]
 
@@ -187,16 +187,16 @@ def test_what_is_wrong_with_a_form_is_said_of_its_row(changes, code, where):
 
 def test_a_form_without_a_set_lacks_one():
     with pytest.raises(AnswersInvalid) as caught:
-        PROTOCOL.clean(SPEC, DRAFT, {"checks": {}})
+        PROTOCOL.clean(SPEC, DRAFT, {"checks": {"~none": "1"}})
     assert [(each.code, each.where) for each in caught.value.problems] == [("missing", "entries")]
     optional = SPEC | {
         "questions": [
             each | {"required": False} if each["key"] == "entries" else each for each in SPEC["questions"]
         ]
     }
-    assert {each.question for each in PROTOCOL.clean(optional, DRAFT, {"entries": {}, "checks": {}})} == {
-        "checks"
-    }
+    assert {
+        each.question for each in PROTOCOL.clean(optional, DRAFT, {"entries": {}, "checks": {"~none": "1"}})
+    } == {"checks"}
 
 
 def test_what_nobody_touched_comes_back_accepted():
@@ -214,7 +214,7 @@ def test_what_nobody_touched_comes_back_accepted():
         "e1.quoted": json.dumps(drafted["citations"]),
         "e1.origins": "r1.e1",
     }
-    settled = settle(form, stimulus, "form", checks={})
+    settled = settle(form, stimulus, "form", checks={"~none": "1"})
     assert decisions(stimulus, settled) == {"r1.e1": Decision.ACCEPTED}
 
 

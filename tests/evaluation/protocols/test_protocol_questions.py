@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.forms import INSTRUCTION, read_fields
+from evaluation.forms.input.posted_fields import INSTRUCTION, read_fields
+from evaluation.forms.input.recorded_answers import answers_as_data
 from evaluation.protocols import PROTOCOLS, Kind, Over, QuestionSpec, get_protocol
 from evaluation.protocols.answers.gold import compare_all, find_gold_problems
 from evaluation.protocols.answers.values import clean_value
@@ -81,6 +82,12 @@ def test_an_instruction_can_be_asked_for():
         (asking("text", over="choice"), ["form_over"]),
         (asking("preference", over="response"), ["form_over"]),
         (asking("text", colour="red"), ["form_unknown"]),
+        (asking("text", least=40), []),
+        (asking("text", least=0, over="response"), []),
+        *[(asking("text", least=each), ["text_least"]) for each in (-1, 20_001, 1.5, "40", True, None)],
+        (asking("scale", low=0, high=3, least=40), ["form_unknown"]),
+        (asking("checklist", over="choice", choices=["a", "b"], none=True), []),
+        (asking("checklist", over="response", none=True), ["none_of_choices"]),
         (asking("choice"), ["choices_missing"]),
         (asking("choice", choices="ab"), ["choices_missing"]),
         (asking("choice", choices=[1, 2]), ["choices_missing"]),
@@ -107,6 +114,34 @@ def test_a_kind_is_over_what_it_can_be_over_and_nothing_else(kind):
     form = {"low": 0, "high": 1, "choices": ["a", "b"]}
     fits = {over for over in Over if "form_over" not in wrong_with(asking(kind, **form, over=str(over)))}
     assert fits == KINDS[kind].overs
+
+
+TAGS = asking("checklist", over="choice", choices=["a", "b"], none=True)
+
+
+@pytest.mark.parametrize(
+    ("sent", "codes"),
+    [
+        ({}, ["missing"]),
+        ({"~none": "1", "a": "1"}, ["none_and_some"]),
+        ({"~none": "1", "c": "1"}, ["none_and_some"]),
+        ({"~none": "1"}, []),
+        ({"a": "1"}, []),
+    ],
+)
+def test_none_of_them_is_ticked_and_stored_as_nothing_ticked_is(sent, codes):
+    found, problems = clean_value(TAGS, {}, sent, "form")
+    assert [problem.code for problem in problems] == codes
+    if not codes:
+        assert [(each.part, each.number) for each in found] == [("a", float("a" in sent)), ("b", 0.0)]
+        assert answers_as_data([TAGS], found) == {TAGS.key: sent}
+
+
+def test_whoever_froze_it_without_a_box_for_none_may_tick_nothing():
+    before = asking("checklist", over="choice", choices=["a", "b"])
+    found, problems = clean_value(before, {}, {}, "form")
+    assert ([each.number for each in found], problems) == ([0.0, 0.0], [])
+    assert answers_as_data([before], found) == {}
 
 
 # --- gold ---------------------------------------------------------------------------------------------------------

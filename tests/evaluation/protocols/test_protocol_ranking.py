@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.forms import build_screen, read_fields, read_trace
+from evaluation.forms.input.posted_fields import read_fields, read_trace
+from evaluation.forms.screen import build_screen
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, Problem, get_protocol
 from evaluation.protocols.answers.trace import MAX_MOVES, count_pasted, possible_moves, read_moves
 from evaluation.protocols.base import QuestionSpec

@@ -9,8 +9,8 @@ from evaluation.admin.design.shares import SharesField, said_share
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.requirements.shares import find_share_problems, read_shares
 from evaluation.refusals import Refused
-from evaluation.services import launch_study
 from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.launch import launch_study
 from tests.evaluation.admin.test_questions import draft_of
 
 PARTS = {"over": "claim"}

@@ -8,7 +8,7 @@ import pytest
 from evaluation.protocols import PROTOCOLS, AnswersInvalid, Kind, Problem, get_protocol
 from evaluation.protocols.base import MAX_TEXT, MESSAGES, arm_of
 from evaluation.protocols.kinds import KINDS
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 
 PAIRWISE = get_protocol("pairwise")
 PLAIN, SEEN, THROUGHOUT = (arm["key"] for arm in PAPER_ARMS)
@@ -45,7 +45,7 @@ def seen():
     return stimulus_in(SEEN)
 
 
-FULL = {"satisfied": dict.fromkeys(CELLS, "1"), "preference": "r1", "justification": "Because."}
+FULL = {"satisfied": dict.fromkeys(CELLS, "1"), "preference": "r1", "justification": "Because it is so."}
 
 
 def problems_of(spec, stimulus, data, source="form"):
@@ -111,13 +111,13 @@ def test_a_complete_form(spec, seen):
         ("satisfied", "f2.r1"): (None, 1.0, None),
         ("satisfied", "f2.r2"): (None, 0.0, None),
         ("preference", ""): ("r1", None, None),
-        ("justification", ""): (None, None, "Because."),
+        ("justification", ""): (None, None, "Because it is so."),
     }
 
 
 @pytest.mark.parametrize("label", ["r1", "r2", "tie"])
 def test_each_preference_is_taken(spec, plain, label):
-    data = {"preference": label, "justification": "Because."}
+    data = {"preference": label, "justification": "Because it is so."}
     assert cleaned(spec, plain, data)["preference", ""] == (label, None, None)
 
 
@@ -166,10 +166,25 @@ def test_an_optional_question_may_stay_open(spec, plain):
 
 
 def test_text_is_kept_in_a_form_that_any_database_takes_and_an_export_reads_back(spec, plain):
-    data = {"preference": "r1", "justification": " a\x00\r\nb \ud83d \u202e\U0001f600\n"}
+    data = {"preference": "r1", "justification": " a\x00\r\nb \ud83d \u202e\U0001f600, as it says\n"}
     [text] = [text for _, _, text in cleaned(spec, plain, data).values() if text]
-    assert text == "a\nb ? \u202e\U0001f600"
+    assert text == "a\nb ? \u202e\U0001f600, as it says"
     assert cleaned(spec, plain, data | {"justification": text})["justification", ""][2] == text
+
+
+@pytest.mark.parametrize("text", ["Short, it is.", "a" + " " * 40 + "b", "\U0001f600" * 14])
+def test_a_reason_of_too_few_characters_is_refused_of_forms_alone(spec, plain, text):
+    """Blanks in a row count once, and what a browser takes for two is one."""
+    data = {"preference": "r1", "justification": text}
+    assert problems_of(spec, plain, data) == [("too_short", "justification")]
+    assert ("justification", "") in cleaned(
+        spec, plain, data | {"justification": text + " and so on, as it says"}
+    )
+    assert ("justification", "") in cleaned(spec, plain, data, "import")
+    for options in ({"form": {"least": 0}}, {}):
+        # As of studies that were frozen when it was a hint.
+        spec["questions"][2]["options"] = options
+        assert ("justification", "") in cleaned(spec, plain, data)
 
 
 def test_the_longest_text_is_taken(spec, plain):

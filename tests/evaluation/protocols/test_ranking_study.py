@@ -17,7 +17,7 @@ from annotator.services.work.submit import submit
 from annotator.visit import Visit
 from evaluation import design
 from evaluation.models import Judgment
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from tests.crowd import current_assignment
 from tests.evaluation.dumps.build import export_bytes, read_in
 from tests.protocol_factories import (

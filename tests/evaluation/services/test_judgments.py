@@ -1,24 +1,19 @@
 """The write door for judgments, and leaving judgments out of the figures."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from django.db import IntegrityError
 
 from evaluation.models import Answer, AnswerText, Exclusion, Judgment, Outcome, Rater
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.selectors import counting_judgments, left_out_counts
-from evaluation.services import (
-    PAPER_ARMS,
-    AlreadyExcluded,
-    JudgmentInput,
-    exclude,
-    record_judgments,
-    restore,
-    withdraw_item,
-)
+from evaluation.selectors import counting_judgments, left_out_by_kind, left_out_counts, left_out_in_words
 from evaluation.services.answers import load_answers
-from evaluation.services.judgments import revise_judgment
+from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
+from evaluation.services.judgments import JudgmentInput, record_judgments, revise_judgment
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.items import withdraw_item
 from tests.crowd import make_crowd_study
 
 pytestmark = pytest.mark.django_db
@@ -199,6 +194,17 @@ def counted(study):
 def corrections(study):
     study.refresh_from_db()
     return study.corrections
+
+
+def test_people_and_judges_that_are_left_out_are_counted_apart(judged, reading):
+    assert left_out_by_kind(judged) == {"judge": {"failed": 1}}
+    person = Rater.objects.create(study=judged, kind=Rater.Kind.PERSON, pseudonym="ada")
+    batch = [replace(reading(at, outcome="skipped"), rater_id=person.pk) for at in range(2)]
+    record_judgments(study=judged, batch=batch)
+    found = left_out_by_kind(judged)
+    assert found == {"person": {"skipped": 2}, "judge": {"failed": 1}}
+    assert left_out_in_words(found) == "people: 2 skipped; judges: 1 failed"
+    assert left_out_counts(judged) == {"skipped": 2, "failed": 1}
 
 
 def test_excluding_and_restoring_a_rater(judged, judge, owner):

@@ -26,19 +26,14 @@ from evaluation.models import (
     System,
 )
 from evaluation.seals import SealKey, new_seal_key, open_seal_key, stable_json
-from evaluation.services import (
-    PAPER_ARMS,
-    JudgmentInput,
-    exclude,
-    record_judgments,
-    restore,
-    revise_judgment,
-    verify_study,
-    withdraw_item,
-)
 from evaluation.services.answers import load_answers
+from evaluation.services.exclusions import exclude, restore
+from evaluation.services.judgments import JudgmentInput, record_judgments, revise_judgment
 from evaluation.services.seals import JUDGMENT_FIELDS, judgment_content, own_digest
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.items import withdraw_item
 from evaluation.services.studies.sealing import rotate_secret, seal_study
+from evaluation.services.studies.verification import verify_study
 from tests.answers import change_answers
 from tests.crowd import come, hand_in, make_crowd_study
 from tests.factories import make_study
@@ -211,7 +206,7 @@ def test_exclusions_that_were_changed_deleted_or_made_up_are_named(judged):
 def test_a_spec_with_all_its_hashes_mended_is_found(judged):
     """Hashes that anybody can compute prove nothing by themselves."""
     from evaluation.canonical import canonical_hash
-    from evaluation.services import compute_study_hash
+    from evaluation.services.studies.freeze import compute_study_hash
 
     revision = judged.revisions.get()
     revision.spec["texts"]["guideline"] = "Prefer the first."

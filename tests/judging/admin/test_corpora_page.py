@@ -88,7 +88,7 @@ def test_a_name_that_is_taken_is_refused_and_the_file_stays(post, folder):
     assert "There is a corpus soups.jsonl already." in post(DOCUMENTS[:1])
     assert "There is a corpus soups.jsonl already." in post(DOCUMENTS[:1], "x.jsonl", name="soups")
     assert (folder / "soups.jsonl").read_bytes() == before
-    assert "is a corpus of 1 documents" in post(DOCUMENTS[:1], name="more soups")
+    assert "is a corpus of 1 document" in post(DOCUMENTS[:1], name="more soups")
     assert (folder / "more-soups.jsonl").exists()
 
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from config.bodies import largest_body
 from evaluation import tasks
 from evaluation.models import Job, Study
-from evaluation.services.jobs import JobTaken, begin_job, claim_job, restart_job, store_upload
+from evaluation.services.jobs import JobProgress, JobTaken, begin_job, claim_job, restart_job, store_upload
 from judging.models import Product, Run
 from judging.services.generation import background
 from tests.judging import endpoint
@@ -94,7 +94,7 @@ def test_queries_come_into_a_draft(desk, study, queued):
     waiting = desk.read(address("generation", study))
     assert "Import of queries</a>: waiting for the worker" in waiting
     page = desk.done(answer)
-    assert "1 queries added, 0 were there." in page
+    assert "1 query added." in page
     assert address("generation", study) in page
     assert study.queries.filter(text="Is rain wet?", category="science").exists()
     assert "Import of queries" not in desk.read(address("generation", study))
@@ -102,7 +102,7 @@ def test_queries_come_into_a_draft(desk, study, queued):
 
 def test_many_queries_say_how_far_they_are(desk, study, monkeypatch):
     told = []
-    monkeypatch.setattr(tasks.JobProgress, "__call__", lambda self, *at: told.append(at))
+    monkeypatch.setattr(JobProgress, "__call__", lambda self, *at: told.append(at))
     rows = "".join(f"Is day {n} wet?,weather\n" for n in range(3_000))
     page = desk.done(desk.post("generation_queries", upload(f"prompt,topic\n{rows}")))
     assert "3,000 queries added" in page

@@ -1,6 +1,7 @@
 """Generation in the admin: from queries over a run and its products to a draft."""
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
 from evaluation.models import Study
@@ -51,6 +52,7 @@ def test_a_run_is_estimated_started_and_watched(
 
     form = {
         "endpoint": Endpoint.objects.get().pk, "models-writers": "aspen\nbirch", "temperature-writers": "0.3",
+        "top_p-writers": "0.9",
         "max_tokens-writers": "200", "option-settings": "without", "option-follow_ups": "10", "seed": "5",
     }  # fmt: skip
     told = researcher.post(start, form | {"estimate": "1"})
@@ -67,6 +69,7 @@ def test_a_run_is_estimated_started_and_watched(
     run = Run.objects.get()
     assert begun.url == address("generation_run", study, run.pk)
     assert run.generating.casts["writers"]["temperature"] == 0.3
+    assert run.generating.casts["writers"]["top_p"] == 0.9
     work_on(run.pk)
     shown = researcher.get(begun.url).content.decode()
     assert "complete" in shown
@@ -156,6 +159,22 @@ def test_a_run_is_paused_resumed_and_what_failed_is_retried(researcher, study, s
     work_on(run.pk)
     assert steer("pause") == "complete"
     assert Product.objects.count() == 4
+
+
+def test_an_act_is_confirmed_with_a_reason_and_a_run_resumed_with_more_money(researcher, study):
+    run = generated(study, "responses", work=False)
+    pause = address("generation_steer", study, run.pk, "pause")
+    assert f'href="{pause}"' in researcher.get(address("generation_run", study, run.pk)).content.decode()
+    assert "No further calls are made" in researcher.get(pause).content.decode()
+    run.refresh_from_db()
+    assert run.state == "pending", "nothing is done before it is confirmed"
+    researcher.post(pause, {"reason": "Too dear."})
+    assert LogEntry.objects.latest("pk").change_message == f"Paused {run}. Reason: Too dear."
+    assert researcher.post(pause).status_code == 422, "it is paused already"
+    researcher.post(address("generation_steer", study, run.pk, "resume"), {"budget": "7"})
+    run.refresh_from_db()
+    assert (run.state, run.budget) == ("pending", 7)
+    assert researcher.get(address("generation_steer", study, run.pk, "judge")).status_code == 404
 
 
 def test_others_see_nothing_and_viewers_change_nothing(client, study, colleague, outsider):

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from judging.admin.judge import ADVANCED, BASIC
 from judging.models import Judge
-from judging.services import heuristic_judge
+from judging.services.judges import heuristic_judge
 from tests.evaluation.admin.conftest import signed_in
 
 pytestmark = pytest.mark.django_db

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from evaluation.protocols import PROTOCOLS
-from judging.asking import ItemCall, asking_of
+from judging.asking import asking_of
 from judging.backends import BACKENDS
 from judging.backends.options import clean_options
-from judging.prompting import Settings
+from judging.prompting.item_call import ItemCall
+from judging.prompting.settings import Settings
 from tests.judging.samples import SAMPLES
 
 SCHEMA = {"json_schema": True, "logprobs": True, "top_logprobs": 20}
@@ -19,10 +20,10 @@ def item_call(backend, name="pairwise", *, step="r1", able=SCHEMA, stimulus=None
     cleaned = clean_options(BACKENDS[backend].options, options)
     stimulus = stimulus or sample
     return ItemCall(
-        protocol=PROTOCOLS[sample_spec["protocol"]],
-        spec=spec or sample_spec,
-        stimulus=stimulus,
-        settings=replace(settings, options=cleaned),
+        PROTOCOLS[sample_spec["protocol"]],
+        spec or sample_spec,
+        stimulus,
+        replace(settings, options=cleaned),
         order=",".join(response["part"] for response in stimulus["responses"]),
         step=step,
         capabilities=able,

@@ -7,12 +7,16 @@ from django.urls import reverse
 
 from evaluation.models import Answer, Item
 from evaluation.refusals import FieldsRefused
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.verification import verify_study
 from judging.asking import asking_of
 from judging.backends.base import Reply, Unmeasurable
-from judging.parsing import ReplyRejected
-from judging.prompting import Settings
-from judging.services import create_judge, estimate
+from judging.parsing.rejection import ReplyRejected
+from judging.prompting.settings import Settings
+from judging.selectors import describe
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import create_judge
+from judging.services.runs.extension import extendable_run
 from judging.services.runs.reply_examples import readable_example
 from tests.crowd import make_crowd_study
 from tests.judging import endpoint
@@ -132,20 +136,32 @@ def test_a_run_gives_every_response_its_number(study, served, per):
     assert [each["name"] for each in run.judging.rater.about["measures"]] == ["constraints"]
 
 
-def test_items_without_a_context_fail_with_the_reason_and_are_not_asked_about(study, served):
-    Item.objects.filter(study=study).update(context=None)
-    for item in Item.objects.filter(study=study):
+def test_items_without_a_context_are_left_out_and_not_asked_about(study, served):
+    without = Item.objects.filter(study=study, role="main", arm__context_at_judging=False)
+    for item in without:
         item.stimulus |= {"context": None}
         item.save()
     judge = make_judge(study, served, "coin", backend="constraints")
+    told = estimate(study, judge)
     run, _ = judged(study, judge)
-    assert (run.state, served.total) == ("complete", 0)
-    outcomes = study.judgments.filter(rater=run.judging.rater).values_list("outcome", flat=True)
-    assert set(outcomes) == {"failed"}
-    assert {call.error for call in run.calls.all()} == {
-        "The item has no context with answers: there is nothing to count."
-    }
-    assert readable_example(run, run.calls.first()) == ""
+    items = Item.objects.filter(study=study, role="main").count()
+    asked = items - without.count()
+    assert without.exists()
+    assert (run.state, served.total, told.calls) == ("complete", 2 * asked, 2 * asked)
+    assert (
+        f"{without.count()} of {items} sampled items have nothing to ask about, and are left out."
+        in told.basis
+    )
+    judgments = study.judgments.filter(rater=run.judging.rater)
+    assert set(judgments.values_list("outcome", flat=True)) == {"ok"}
+    assert not judgments.filter(item__in=without).exists()
+    skipped = run.calls.filter(outcome="skipped")
+    assert set(skipped.values_list("item", flat=True)) == set(without.values_list("pk", flat=True))
+    assert (run.asked, run.unanswered) == (2 * asked, 0)
+    assert f"{without.count()} items that leave it nothing to score left out" in describe(run)
+    # The stimuli that this test has changed aside.
+    assert [each for each in verify_study(study) if "stimulus was changed" not in each] == []
+    assert extendable_run(study, judge) is None, "nothing is left to judge"
 
 
 def test_unreadable_replies_are_asked_again_and_recorded(study, served, settings):

@@ -11,9 +11,10 @@ from evaluation.refusals import FieldsRefused
 from judging.asking import asking_of
 from judging.backends.base import Reply, Unmeasurable
 from judging.backends.scores.entry_overlap import overlap_numbers
-from judging.parsing import ReplyRejected
-from judging.prompting import Settings
-from judging.services import create_judge, estimate, heuristic_judge
+from judging.parsing.rejection import ReplyRejected
+from judging.prompting.settings import Settings
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import create_judge, heuristic_judge
 from tests.judging import endpoint
 from tests.judging.asking.build import asked, item_call
 from tests.judging.build import judged, make_judge
@@ -168,6 +169,39 @@ def test_conditions_and_answers_are_those_of_the_same_pairs():
     found = scored(call_of(sets=([entry("x")],)), [[10, 2]], [[0, 10]])
     assert found["condition_score_greedy"] == {"r1": 0.2}
     assert found["answer_score"] == {"r1": 0.5}
+
+
+def test_entries_whose_conditions_were_given_are_held_against_these():
+    swapped = [entry("the planet", "No"), entry("the metal", "Yes")]
+    reference = [entry("the planet", "Yes"), entry("the metal", "No")]
+    call = call_of(sets=(swapped,), reference=({"entries": reference},))
+    found = scored(call, [[10, 0], [0, 10]], [[0, 10], [10, 0]])
+    assert (found["answer_score"], found["answer_score_greedy"]) == ({"r1": 0.0}, {"r1": 0.0})
+    assert found["entry_answer_score"] == {"e1.r1": 0, "e2.r1": 0}
+    # Said in words of its own, the other condition's answer is what fits best.
+    own = [entry("planet", "No"), entry("metal", "Yes")]
+    found = scored(
+        call_of(sets=(own,), reference=({"entries": reference},)), [[9, 0], [0, 9]], [[0, 10], [10, 0]]
+    )
+    assert found["answer_score"] == {"r1": 1.0}
+
+
+def test_one_of_two_given_conditions_leaves_the_other_unanswered():
+    reference = [entry("the planet", "Yes"), entry("the metal", "No")]
+    call = call_of(sets=([entry("the metal", "No")],), reference=({"entries": reference},))
+    found = scored(call, [[0, 10]], [[0, 10]])
+    assert found["answer_score"] == {"r1": 0.5}
+
+
+def test_without_conditions_there_is_no_condition_score():
+    bare = [entry("", "Yes"), entry("", "No")]
+    call = call_of(sets=(bare,))
+    assert "condition" not in SCORES.request(call, {}).schema["properties"]["answers"]["properties"]
+    reply = {"answer": replied([], [[0, 8], [6, 0]])["answer"]}
+    reading = SCORES.read(call, Reply(text=json.dumps({"answers": reply})))
+    found = {name.removeprefix("measure:"): parts for name, parts in reading.data.items()}
+    assert found["answer_score"] == {"r1": 0.7}
+    assert not any("condition" in name for name in found)
 
 
 def test_a_response_without_entries_scores_nothing_and_is_not_asked_about():

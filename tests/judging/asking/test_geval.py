@@ -10,9 +10,11 @@ from evaluation.refusals import FieldsRefused, Refused
 from judging.asking import asking_of
 from judging.backends.base import Reply
 from judging.models import Judge
-from judging.parsing import ReplyRejected
-from judging.prompting import CannotAsk, Settings
-from judging.services import create_judge, estimate, start_run
+from judging.parsing.rejection import ReplyRejected
+from judging.prompting.settings import CannotAsk, Settings
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import create_judge
+from judging.services.runs.judge_runs import start_run
 from tests.judging import endpoint
 from tests.judging.asking.build import asked, item_call
 from tests.judging.build import judged, make_judge

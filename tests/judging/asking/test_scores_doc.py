@@ -11,7 +11,7 @@ import pytest
 
 from judging.backends import BACKENDS
 from judging.backends.options import Input
-from judging.prompting import Settings
+from judging.prompting.settings import Settings
 from tests.judging.asking.build import asked, item_call
 from tests.judging.asking.test_entry_scores import compared, entry
 

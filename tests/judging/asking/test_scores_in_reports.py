@@ -7,7 +7,7 @@ import pytest
 
 from analytics.reports.build import build_report
 from evaluation.models import Item
-from judging.services import heuristic_judge
+from judging.services.judges import heuristic_judge
 from tests.analytics.reports.judging import judge, judged_study
 from tests.evaluation.dumps.build import export_bytes
 from tests.judging import endpoint

@@ -20,7 +20,9 @@ from judging.backends.base import CallFailed, Reply, Request, StopRun, TryAgain
 from judging.backends.chat import ChatBackend, read_completion
 from judging.backends.connection import retry_after
 from judging.models import Endpoint, Judge
-from judging.prompting import Settings, build_request
+from judging.prompting.item_call import ItemCall
+from judging.prompting.request import build_request
+from judging.prompting.settings import Settings
 from tests.judging.endpoint import serve
 from tests.judging.sample import ABLE, PAIRWISE, WITHOUT_CONTEXT, make_spec, make_stimulus
 
@@ -108,7 +110,9 @@ def test_a_server_without_keys_is_sent_a_dummy(server):
 def test_log_probabilities_of_the_first_and_the_last_token(server, rationale, places):
     settings = Settings(model="longer", verdict="logprobs", rationale=rationale)
     request = build_request(
-        PAIRWISE, make_spec(), make_stimulus(WITHOUT_CONTEXT), settings, order="r1,r2", capabilities=ABLE
+        ItemCall(
+            PAIRWISE, make_spec(), make_stimulus(WITHOUT_CONTEXT), settings, order="r1,r2", capabilities=ABLE
+        )
     )
     reply = ask(server, messages=request.messages, parameters=request.parameters)
     assert len(reply.logprobs) == places
@@ -170,13 +174,48 @@ def test_odd_values_beside_a_reply_do_no_harm():
     "raw",
     [
         b"", b"{", b"[]", b"null", b"7", b'"x"', b"{}", b'{"choices": {}}', b'{"choices": [7]}', b"\xff",
-        completion(message=None), completion(message={"content": 7}), completion(message={"content": [{"text": "x"}]}),
+        completion(message=None, finish_reason=None), completion(message={"content": 7}),
+        completion(message={"content": [7]}),
         completion(logprobs={"content": [{"token": 5}]}), completion(logprobs={"content": [{"token": "x"}]}),
     ],
 )  # fmt: skip
 def test_what_is_no_completion_may_be_tried_again(raw):
     with pytest.raises(TryAgain, match="not a chat completion"):
         read_completion(raw, "")
+
+
+def test_tokens_of_what_is_no_completion_were_paid():
+    raw = json.dumps({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 20}}).encode()
+    with pytest.raises(TryAgain) as odd:
+        read_completion(raw, "")
+    assert odd.value.tokens == (100, 20)
+
+
+@pytest.mark.parametrize("finish_reason", ["content_filter", "length"])
+def test_a_message_that_was_held_back_is_a_reply_that_says_why(finish_reason):
+    reply = read_completion(completion(message=None, finish_reason=finish_reason), "")
+    assert (reply.text, reply.finish_reason) == ("", finish_reason)
+
+
+def test_parts_of_text_are_one_text():
+    parts = [{"type": "text", "text": "It is "}, {"type": "image_url"}, {"type": "output_text", "text": "1."}]
+    assert read_completion(completion(message={"content": parts}), "").text == "It is 1."
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "says"),
+    [
+        ({"message": "Provider returned error", "code": 429}, TryAgain, "429: Provider returned error"),
+        ({"message": "No such model", "code": 404}, StopRun, "404: No such model"),
+        ({"message": "Too long", "code": 413}, CallFailed, "413: Too long"),
+        ({"message": "Broken"}, TryAgain, "502: Broken"),
+        ("out of memory", TryAgain, "502: out of memory"),
+    ],
+)
+def test_an_error_in_an_answer_that_says_ok_is_that_error(error, kind, says):
+    raw = json.dumps({"id": None, "choices": None, "usage": None, "error": error}).encode()
+    with pytest.raises(kind, match=says):
+        ChatBackend("http://127.0.0.1:9/v1").read(raw, "")
 
 
 # --- misbehaviour ---------------------------------------------------------------------------------------------------
@@ -208,6 +247,12 @@ def test_what_is_no_completion_may_be_tried_again(raw):
 )
 def test_each_misbehaviour_says_whether_trying_again_helps(server, behaviour, error, says):
     assert says in str(refused(server, behaviour, error))
+
+
+@pytest.mark.parametrize("code", ["content_filter", "content_policy_violation"])
+def test_what_a_filter_refuses_is_a_reply_that_it_held_back(server, code):
+    reply = ask(server, f"longer:400={code}")
+    assert (reply.text, reply.finish_reason) == ("", "content_filter")
 
 
 @pytest.mark.parametrize("behaviour", ["429", "500", "nothing", "half", "garbage"])

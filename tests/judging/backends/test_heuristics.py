@@ -9,8 +9,9 @@ import pytest
 
 from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
-from judging.backends import BACKENDS, heuristic_data, heuristics
+from judging.backends import BACKENDS, heuristics
 from judging.backends.base import StopRun
+from judging.backends.heuristics import heuristic_data
 from tests.judging import sample
 from tests.judging.samples import EVERYTHING, QUESTIONS, SAMPLES, asked_of, make_spec, make_stimulus
 

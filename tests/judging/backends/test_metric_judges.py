@@ -6,12 +6,12 @@ from analytics.reports.build import build_report
 from evaluation.models import Answer, Item, Judgment, Query
 from evaluation.protocols.kinds import KINDS
 from evaluation.refusals import Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.backends import BACKENDS
 from judging.backends.metric_judges import METRIC_JUDGES
 from judging.backends.text_metrics import TEXT_METRICS
-from judging.services import create_judge, start_run
-from judging.services.judges import heuristic_judge
+from judging.services.judges import create_judge, heuristic_judge
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.analytics.reports.answering import SYSTEMS, answered_study

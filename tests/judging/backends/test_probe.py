@@ -11,7 +11,9 @@ from judging.backends.base import StopRun, TryAgain
 from judging.backends.chat import ChatBackend
 from judging.backends.probe import probe
 from judging.models import Endpoint
-from judging.prompting import Settings, build_request
+from judging.prompting.item_call import ItemCall
+from judging.prompting.request import build_request
+from judging.prompting.settings import Settings
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
 from judging.services.endpoints.rate_gate import RateGate
 from judging.services.endpoints.spend_tracker import SpendTracker
@@ -81,6 +83,11 @@ def test_a_server_that_can_do_everything(server):
         ("no_json_schema=500", {"json_schema": False}),
         ("no_json_object=422", {"json_object": False}),
         ("no_logprobs", {"logprobs": False, "top_logprobs": 0}),
+        ("no_logprobs=403", {"logprobs": False, "top_logprobs": 0}),
+        ("no_logprobs=401", {"logprobs": False, "top_logprobs": 0}),
+        ("no_seed=404", {"seed": False}),
+        ("no_json_schema=403", {"json_schema": False}),
+        ("no_max_completion_tokens=403", {"token_limit": "max_tokens"}),
         ("deaf_logprobs", {"logprobs": False, "top_logprobs": 0}),
         ("top=5", {"top_logprobs": 5}),
         ("no_seed", {"seed": False}),
@@ -99,13 +106,13 @@ def test_a_server_that_breaks_on_json_schema_is_asked_for_an_object(server):
     able = probed(server, "longer:no_json_schema=500:no_max_completion_tokens:no_temperature")
     settings = Settings(model="m")
     request = build_request(
-        PAIRWISE, make_spec(), make_stimulus(), settings, order="r1,r2", capabilities=able
+        ItemCall(PAIRWISE, make_spec(), make_stimulus(), settings, order="r1,r2", capabilities=able)
     )
     assert request.schema is None
     assert request.parameters == {"max_tokens": 1024, "response_format": {"type": "json_object"}}
     able |= probed(server, "longer:no_json_schema:no_json_object")
     request = build_request(
-        PAIRWISE, make_spec(), make_stimulus(), settings, order="r1,r2", capabilities=able
+        ItemCall(PAIRWISE, make_spec(), make_stimulus(), settings, order="r1,r2", capabilities=able)
     )
     assert "response_format" not in request.parameters
     assert request.messages[1]["content"].endswith("preference: <1, 2 or tie>")
@@ -114,7 +121,14 @@ def test_a_server_that_breaks_on_json_schema_is_asked_for_an_object(server):
 def test_a_model_without_system_messages_is_told_all_in_one():
     settings = Settings(model="m")
     request = build_request(
-        PAIRWISE, make_spec(), make_stimulus(), settings, order="r1,r2", capabilities={"system_role": False}
+        ItemCall(
+            PAIRWISE,
+            make_spec(),
+            make_stimulus(),
+            settings,
+            order="r1,r2",
+            capabilities={"system_role": False},
+        )
     )
     [message] = request.messages
     assert message["role"] == "user"

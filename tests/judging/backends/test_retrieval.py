@@ -12,8 +12,8 @@ from analytics.reports.page import report_page
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.models import Answer
 from evaluation.refusals import Refused
-from judging.services import create_judge
 from judging.services.generation.retrieval_grid import retrieval_grid
+from judging.services.judges import create_judge
 from tests.judging.build import judged
 from tests.judging.retrieving import ASKED_BY_TWO, retrieval_study
 

@@ -26,6 +26,9 @@ BEHAVIOURS = {
     "half": "closes the connection in the middle of its answer",
     "garbage": "200, and no JSON",
     "odd": "200, and JSON that is nothing of what was asked for",
+    "hollow": "200, no choices, and a count of 100 and 20 tokens",
+    "held": "the same with a message of null, which the content filter held back",
+    "error200": "200, choices of null, and an error with the code of the argument",
     "babble": "a text that names both responses and is no verdict; embeddings: words for vectors",
     "empty": "an empty text; empty vectors",
     "refusal": "a refusal in the message's own field; embeddings: null for vectors",
@@ -47,6 +50,13 @@ BEHAVIOURS = {
     "no_echo": "completions: without the prompt and its log-probabilities",
     "no_embeddings": "404 for embeddings",
     "no_completions": "404 for completions",
+}
+
+
+PAID = {"prompt_tokens": 100, "completion_tokens": 20}
+HOLLOW: dict[str, list[dict[str, Any]]] = {
+    "hollow": [],
+    "held": [{"index": 0, "message": None, "finish_reason": "content_filter"}],
 }
 
 
@@ -152,6 +162,11 @@ def misbehave(
         return Answer(200, b"", delay, cut=0)
     if name == "garbage":
         return Answer(200, b"<html>not what you asked for</html>", delay)
+    if name in HOLLOW:
+        return Answer(200, json.dumps({"choices": HOLLOW[name], "usage": PAID}).encode(), delay)
+    if name == "error200":
+        said = {"message": "Provider returned error", "code": int(argument)}
+        return Answer(200, json.dumps({"choices": None, "usage": None, "error": said}).encode(), delay)
     if name == "odd":
         return Answer(200, interface.ODD, delay)
     if name in ("large", "bomb"):

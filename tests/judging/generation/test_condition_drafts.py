@@ -9,7 +9,7 @@ from judging.backends.options import clean_options
 from judging.generation.pipeline import Cast, KeptProduct, PlacedModel, QueryState, SourceQuery, UnitFacts
 from judging.generation.pipelines import PIPELINES
 from judging.generation.replies import read_products
-from judging.parsing import ReplyRejected
+from judging.parsing.rejection import ReplyRejected
 
 PIPELINE = PIPELINES["condition_drafts"]
 FRAGMENTS = [

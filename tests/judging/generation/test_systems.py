@@ -5,7 +5,7 @@ import re
 import pytest
 
 from judging.generation.pipeline import PlacedModel
-from judging.generation.systems import MAX_SYSTEM, model_systems
+from judging.generation.systems import MAX_SYSTEM, clean_variants, model_systems, variant_systems
 
 
 def keys(*models, **options):
@@ -38,3 +38,35 @@ def test_no_two_models_are_ever_one_system(models):
     found = keys(*models)
     assert len(set(found)) == len(models)
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+", key) and len(key) <= MAX_SYSTEM for key in found)
+
+
+def test_each_model_is_a_system_under_each_variant():
+    models = [PlacedModel("aspen", "here"), PlacedModel("birch", "here")]
+    found = variant_systems(models, ["formal: Answer: as a book.", "plain"])
+    assert [(each.key, each.label, each.family, each.instruction) for each in found] == [
+        ("aspen-formal", "aspen, formal", "aspen", "Answer: as a book."),
+        ("birch-formal", "birch, formal", "birch", "Answer: as a book."),
+        ("aspen-plain", "aspen, plain", "aspen", ""),
+        ("birch-plain", "birch, plain", "birch", ""),
+    ]
+    assert [each.key for each in variant_systems(models, [])] == ["aspen", "birch"]
+
+
+def test_no_two_variants_are_ever_one_system():
+    models = [PlacedModel("a", "here"), PlacedModel("a-b", "here"), PlacedModel("x" * 200, "here")]
+    keys = [each.key for each in variant_systems(models, ["b-c", "c", "y" * 30])]
+    assert len(set(keys)) == 9
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", key) and len(key) <= MAX_SYSTEM for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["so formal: Answer."], "'so formal' is no name of a variant"),
+        ([": Answer."], "'' is no name of a variant"),
+        (["formal: Answer.", "Formal: Reply."], "two variants have the same name"),
+    ],
+)
+def test_variants_without_names_of_their_own_are_refused(lines, said):
+    with pytest.raises(ValueError, match=said):
+        clean_variants(lines)

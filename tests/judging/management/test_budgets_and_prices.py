@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from judging.models import Endpoint, LedgerEntry, ModelPrice
-from judging.services import create_endpoint
 from judging.services.calls.budget import set_study_budget, study_budget
+from judging.services.endpoints.access import create_endpoint
 
 pytestmark = pytest.mark.django_db
 

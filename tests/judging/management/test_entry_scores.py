@@ -11,8 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from evaluation.models import Answer, Item
-from evaluation.services import exclude
-from judging.services import heuristic_judge
+from evaluation.services.exclusions import exclude
+from judging.services.judges import heuristic_judge
 from judging.services.scored_entries import scored_entries
 from tests.analytics.reports.test_latex import is_balanced, is_nested
 from tests.judging import endpoint

@@ -11,7 +11,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from judging.models import Endpoint, Judge, Run
-from judging.services import heuristic_judge, pause_run, start_run
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import pause_run
 from judging.tasks import work_on_run
 from tests import factories
 from tests.judging import endpoint

@@ -8,9 +8,10 @@ from django.urls import reverse
 
 from evaluation.models import StudyMember
 from judging.models import Run, RunGroup
-from judging.services import heuristic_judge, pause_run
 from judging.services.calls.budget import group_spent
 from judging.services.groups.run_groups import start_runs
+from judging.services.judges import heuristic_judge
+from judging.services.runs.lifecycle import pause_run
 from judging.services.runs.work import work_on
 from judging.tasks import work_on_run
 from tests import factories

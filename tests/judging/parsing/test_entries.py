@@ -12,8 +12,11 @@ from evaluation.protocols import get_protocol
 from evaluation.protocols.entries.sets import MAX_ENTRIES, decisions, read_answers
 from judging.backends.base import Reply
 from judging.backends.heuristics import RANDOM, heuristic_data
-from judging.parsing import ReplyRejected, read_reply
-from judging.prompting import Settings, build_request
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.reply import read_reply
+from judging.prompting.item_call import ItemCall
+from judging.prompting.request import build_request
+from judging.prompting.settings import Settings
 from tests.judging.samples import SAMPLES
 
 PROTOCOL = get_protocol("condition_calibration")
@@ -25,7 +28,7 @@ CHECKS = {"supported": "yes", "true_to_source": "yes", "covers": "no"}
 
 
 def prompt(stimulus=STIMULUS, order="r2,r1", able=None):
-    request = build_request(PROTOCOL, SPEC, stimulus, JUDGE, order=order, capabilities=able or {})
+    request = build_request(ItemCall(PROTOCOL, SPEC, stimulus, JUDGE, order=order, capabilities=able or {}))
     return "\n".join(message["content"] for message in request.messages)
 
 
@@ -35,7 +38,7 @@ def read(entries, stimulus=STIMULUS, order="r2,r1"):
     found = []
     for text in (json.dumps({"answers": {"entries": entries, "checks": CHECKS}}), "\n".join(lines)):
         reply = Reply(text=text, finish_reason="stop")
-        found.append(read_reply(PROTOCOL, SPEC, stimulus, JUDGE, order=order, reply=reply).answers)
+        found.append(read_reply(ItemCall(PROTOCOL, SPEC, stimulus, JUDGE, order=order), reply).answers)
     assert found[0] == found[1]
     return read_answers(found[0])
 
@@ -77,10 +80,10 @@ def test_no_draft_can_look_like_another_entry():
 @pytest.mark.parametrize(("limit", "room"), [(1024, 4096), (9000, 9000)])
 def test_a_set_has_room_for_its_entries(limit, room):
     settings = replace(JUDGE, max_tokens=limit)
-    request = build_request(PROTOCOL, SPEC, STIMULUS, settings, order="r1,r2", capabilities={})
+    request = build_request(ItemCall(PROTOCOL, SPEC, STIMULUS, settings, order="r1,r2", capabilities={}))
     assert request.parameters["max_tokens"] == room
     alone = replace(settings, questions=("checks",))
-    request = build_request(PROTOCOL, SPEC, STIMULUS, alone, order="r1,r2", capabilities={})
+    request = build_request(ItemCall(PROTOCOL, SPEC, STIMULUS, alone, order="r1,r2", capabilities={}))
     assert request.parameters["max_tokens"] == limit
 
 
@@ -94,7 +97,7 @@ def test_where_nothing_was_drafted_no_draft_is_spoken_of():
 
 def test_the_schema_is_that_of_a_list():
     able = {"json_schema": True}
-    request = build_request(PROTOCOL, SPEC, BARE, JUDGE, order="", capabilities=able)
+    request = build_request(ItemCall(PROTOCOL, SPEC, BARE, JUDGE, order="", capabilities=able))
     entries = request.schema["properties"]["answers"]["properties"]["entries"]
     assert entries["type"] == "array"
     assert entries["items"]["required"] == ["condition", "answers", "citations", "reason"]
@@ -135,7 +138,7 @@ def test_what_no_database_takes_is_not_read_from_an_escape(spelled):
     alone = replace(JUDGE, questions=("entries",))
     for said in (f"entries: {text}", f'{{"answers": {{"entries": {text}}}}}'):
         reading = read_reply(
-            PROTOCOL, SPEC, STIMULUS, alone, order="r2,r1", reply=Reply(text=said, finish_reason="stop")
+            ItemCall(PROTOCOL, SPEC, STIMULUS, alone, order="r2,r1"), Reply(text=said, finish_reason="stop")
         )
         kept = json.dumps(reading.data)
         assert "No" in kept
@@ -178,7 +181,7 @@ def test_what_is_not_the_list_that_was_asked_for_is_no_set(entries):
     for said in (text, lines):
         reply = Reply(text=said, finish_reason="stop")
         with pytest.raises(ReplyRejected) as caught:
-            read_reply(PROTOCOL, SPEC, STIMULUS, JUDGE, order="r2,r1", reply=reply)
+            read_reply(ItemCall(PROTOCOL, SPEC, STIMULUS, JUDGE, order="r2,r1"), reply)
         assert caught.value.outcome == "unparsed"
 
 
@@ -187,7 +190,7 @@ def test_a_name_that_stands_twice_in_an_entry_is_no_entry():
     reply = Reply(text=f"entries: {text}", finish_reason="stop")
     alone = replace(JUDGE, questions=("entries",))
     with pytest.raises(ReplyRejected, match="is not the list of entries that was asked for"):
-        read_reply(PROTOCOL, SPEC, STIMULUS, alone, order="r2,r1", reply=reply)
+        read_reply(ItemCall(PROTOCOL, SPEC, STIMULUS, alone, order="r2,r1"), reply)
 
 
 # --- chance ---------------------------------------------------------------------------------------------------------

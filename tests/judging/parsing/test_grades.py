@@ -5,10 +5,14 @@ import json
 import pytest
 
 from evaluation.protocols import Kind, QuestionSpec, get_protocol
-from judging.backends import BACKENDS, heuristic_data
+from judging.backends import BACKENDS
 from judging.backends.base import Reply
-from judging.parsing import ReplyRejected, read_reply
-from judging.prompting import Settings, build_request
+from judging.backends.heuristics import heuristic_data
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.reply import read_reply
+from judging.prompting.item_call import ItemCall
+from judging.prompting.request import build_request
+from judging.prompting.settings import Settings
 from tests.judging.samples import make_spec, make_stimulus
 
 PAIRWISE = get_protocol("pairwise")
@@ -24,14 +28,16 @@ def spec_of(points: int = 5, *, ties: bool = True) -> dict:
 
 def prompt(spec: dict, settings: Settings = JUDGE, order: str = "r1,r2") -> str:
     able = {"logprobs": True, "top_logprobs": 20}
-    request = build_request(PAIRWISE, spec, STIMULUS, settings, order=order, step="", capabilities=able)
+    request = build_request(
+        ItemCall(PAIRWISE, spec, STIMULUS, settings, order=order, step="", capabilities=able)
+    )
     return "\n".join(message["content"] for message in request.messages)
 
 
 def read(
     text: str, spec: dict, *, order: str = "r1,r2", settings: Settings = JUDGE, **reply: object
 ) -> tuple:
-    found = read_reply(PAIRWISE, spec, STIMULUS, settings, order=order, reply=Reply(text=text, **reply))
+    found = read_reply(ItemCall(PAIRWISE, spec, STIMULUS, settings, order=order), Reply(text=text, **reply))
     (answer,) = found.answers
     return answer.label, answer.number
 

@@ -9,8 +9,11 @@ import pytest
 
 from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from judging.backends.base import Reply
-from judging.parsing import ReplyRejected, read_reply
-from judging.prompting import Settings, steps
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.reply import read_reply
+from judging.prompting.item_call import ItemCall
+from judging.prompting.questions import steps
+from judging.prompting.settings import Settings
 from tests.judging.samples import (
     EVERYTHING,
     SAMPLES,
@@ -32,7 +35,7 @@ def read(name, text, order, settings=JUDGE, *, sample=None, step=""):
     spec, stimulus = sample or SAMPLES[name]
     reply = Reply(text=text, finish_reason="stop")
     protocol = PROTOCOLS[spec["protocol"]]
-    reading = read_reply(protocol, spec, stimulus, settings, order=order, step=step, reply=reply)
+    reading = read_reply(ItemCall(protocol, spec, stimulus, settings, order=order, step=step), reply)
     cleaned = protocol.clean(spec, stimulus, reading.data, source="judge")
     return {
         (answer.question, answer.part): answer.label or answer.text
@@ -128,7 +131,6 @@ OUT_OF_PLACE = (
     "none",
     "1.",
     "one",
-    "**1**",
     "1/5",
 )
 
@@ -226,7 +228,7 @@ def test_labels_of_a_best_pick_of_four():
     spec, stimulus = SAMPLES["aspects"]
     settings = replace(JUDGE, verdict="logprobs", questions=("best",))
     reply = Reply(text="3", finish_reason="stop", logprobs=[{"3": -0.1, "1": -3.0}])
-    reading = read_reply(PROTOCOLS["aspects"], spec, stimulus, settings, order="r4,r3,r2,r1", reply=reply)
+    reading = read_reply(ItemCall(PROTOCOLS["aspects"], spec, stimulus, settings, order="r4,r3,r2,r1"), reply)
     assert reading.data == {"best": {"label": "r2"}}
 
 
@@ -236,7 +238,9 @@ def test_labels_of_a_best_pick_of_two_that_are_as_likely_say_nothing():
 
     def best(one, two):
         reply = Reply(text="1", finish_reason="stop", logprobs=[{"1": one, "2": two}])
-        return read_reply(PROTOCOLS["aspects"], *sample, settings, order="r2,r1", reply=reply).data["best"]
+        return read_reply(ItemCall(PROTOCOLS["aspects"], *sample, settings, order="r2,r1"), reply).data[
+            "best"
+        ]
 
     found = best(-1.0, -2.0)
     assert found["label"] == "r2"

@@ -13,8 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from judging.backends.base import Reply
-from judging.parsing import ReplyRejected, read_reply
-from judging.prompting import Settings, asked_questions, build_request, steps
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.reply import read_reply
+from judging.prompting.item_call import ItemCall
+from judging.prompting.questions import asked_questions, steps
+from judging.prompting.request import build_request
+from judging.prompting.settings import Settings
 from tests.judging.sample import (
     ABLE,
     ORDERS,
@@ -36,7 +40,7 @@ LABEL = replace(ALONE, verdict="logprobs")
 
 def read(text, settings=ALONE, *, order="r1,r2", stimulus=STIMULUS, step="", **reply):
     reply = Reply(**({"text": text, "finish_reason": "stop"} | reply))
-    return read_reply(PAIRWISE, SPEC, stimulus, settings, order=order, step=step, reply=reply)
+    return read_reply(ItemCall(PAIRWISE, SPEC, stimulus, settings, order=order, step=step), reply)
 
 
 def unread(*given, **options):
@@ -158,7 +162,6 @@ def test_a_text_question_is_read():
         "preference:",
         "preference",
         "My preference: 1",
-        "**preference: 1**",
         "- preference: 1",
         "preference = 1",
         "preference: <1, 2 or tie>",
@@ -192,10 +195,7 @@ def test_a_text_question_is_read():
         '{"answers": {"preference": "1", "other": "2"}}',
         '{"answers": {"preference": "1"}, "confidence": "high"}',
         '{"answers": {"preference": "1"}} {"answers": {"preference": "2"}}',
-        '{"answers": {"preference": "1"}}\nand more',
-        'Here: {"answers": {"preference": "1"}}',
         '```json\n{"answers": {"preference": "1"}}\n```\n```json\n{"answers": {"preference": "2"}}\n```',
-        '```json\n{"answers": {"preference": "1"}}',
         "```\npreference: 1\n```",
         '{"answers":' * 100_000,
     ],
@@ -328,7 +328,9 @@ def test_what_is_answered_is_read_back_in_either_order(
                     f"satisfied.follow_up_{row}.response_{column}": ("no", "yes")[satisfied[f"f{row}.{part}"]]
                     for row, (column, part) in product((1, 2), enumerate(shown, 1))
                 }
-        request = build_request(PAIRWISE, SPEC, stimulus, settings, order=order, step=step, capabilities=able)
+        request = build_request(
+            ItemCall(PAIRWISE, SPEC, stimulus, settings, order=order, step=step, capabilities=able)
+        )
         text = ideal(request, answers, "" if rationale == "none" else "Response 1 is it.")
         reading = read(text, settings, order=order, stimulus=stimulus, step=step)
         assert reading.rationale == ("" if rationale == "none" else "Response 1 is it.")

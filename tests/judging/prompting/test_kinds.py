@@ -12,14 +12,12 @@ import pytest
 from evaluation.protocols import PROTOCOLS, Kind, Over
 from evaluation.protocols.entries.sets import read_set
 from evaluation.protocols.kinds import KINDS
-from judging.prompting import (
-    ANSWER_FORMATS,
-    CannotAsk,
-    Settings,
-    build_request,
-    settings_problems,
-    steps,
-)
+from judging.prompting.cells import ANSWER_FORMATS
+from judging.prompting.item_call import ItemCall
+from judging.prompting.problems import settings_problems
+from judging.prompting.questions import steps
+from judging.prompting.request import build_request
+from judging.prompting.settings import CannotAsk, Settings
 from tests.judging.samples import (
     EVERYTHING,
     FOUR,
@@ -42,9 +40,16 @@ MARK = re.compile(r"Lines that carry \[(\w+)\]")
 def ask(name, settings=JUDGE, *, order=None, able=None, step=""):
     spec, stimulus = SAMPLES[name]
     return build_request(
-        PROTOCOLS[spec["protocol"]], spec, stimulus, settings,
-        order=orders_of(stimulus)[-1] if order is None else order, step=step, capabilities=able or {},
-    )  # fmt: skip
+        ItemCall(
+            PROTOCOLS[spec["protocol"]],
+            spec,
+            stimulus,
+            settings,
+            order=orders_of(stimulus)[-1] if order is None else order,
+            step=step,
+            capabilities=able or {},
+        )
+    )
 
 
 def prompt(name, *given, **options):
@@ -224,7 +229,14 @@ def test_every_text_stands_in_its_place_and_the_mark_in_none():
     documents = [{"title": hostile, "text": hostile}, {"title": "nothing but a name"}, {}, "", hostile]
     query = stimulus["query"] | {"documents": documents}
     request = build_request(
-        PROTOCOLS["aspects"], spec, stimulus | {"query": query}, JUDGE, order="r1,r2,r3,r4", capabilities={}
+        ItemCall(
+            PROTOCOLS["aspects"],
+            spec,
+            stimulus | {"query": query},
+            JUDGE,
+            order="r1,r2,r3,r4",
+            capabilities={},
+        )
     )
     text = request.messages[1]["content"]
     assert fenced(text, "Document 1") == f"Title: {hostile}\nText: {hostile}"
@@ -313,7 +325,14 @@ def test_log_probabilities_are_not_read_of_more_than_nine():
     settings = replace(JUDGE, verdict="logprobs", questions=("best",))
     with pytest.raises(CannotAsk, match="ten responses"):
         build_request(
-            PROTOCOLS["aspects"], spec, stimulus, settings, order=orders_of(stimulus)[0], capabilities=SCHEMA
+            ItemCall(
+                PROTOCOLS["aspects"],
+                spec,
+                stimulus,
+                settings,
+                order=orders_of(stimulus)[0],
+                capabilities=SCHEMA,
+            )
         )
 
 
@@ -355,9 +374,16 @@ def test_a_conversation_is_asked_about_as_its_transcript_and_an_image_as_its_des
     said = f"User: What is this? ![A cat]({picture})\n\nAssistant: A cat."
     query = {**stimulus["query"], "text": said, "turns": [{"role": "user", "text": "", "html": ""}]}
     request = build_request(
-        PROTOCOLS["pairwise"], {**spec, "show_images": True}, {**stimulus, "query": query}, JUDGE,
-        order=orders_of(stimulus)[0], step="", capabilities={},
-    )  # fmt: skip
+        ItemCall(
+            PROTOCOLS["pairwise"],
+            {**spec, "show_images": True},
+            {**stimulus, "query": query},
+            JUDGE,
+            order=orders_of(stimulus)[0],
+            step="",
+            capabilities={},
+        )
+    )
     text = "\n\n".join(message["content"] for message in request.messages)
     assert fenced(text, "Conversation") == "User: What is this? [image: A cat]\n\nAssistant: A cat."
     assert fenced(text, "Query") is None

@@ -15,17 +15,14 @@ from hypothesis import strategies as st
 from evaluation.models import Item
 from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from evaluation.storable import storable
-from judging import prompting
 from judging.backends.base import Reply
-from judging.parsing import read_reply
-from judging.prompting import (
-    CannotAsk,
-    Settings,
-    build_request,
-    cache_key,
-    settings_problems,
-    template_problems,
-)
+from judging.parsing.reply import read_reply
+from judging.prompting.item_call import ItemCall
+from judging.prompting.problems import settings_problems
+from judging.prompting.questions import asked_questions, steps
+from judging.prompting.request import build_request, cache_key
+from judging.prompting.settings import CannotAsk, Settings
+from judging.prompting.template import PLACEHOLDERS, REQUIRED_PLACEHOLDERS, template_problems
 from tests.judging.sample import (
     ABLE,
     ORDERS,
@@ -45,11 +42,14 @@ ALONE = Settings(model="m", questions=("preference",))
 MARK = re.compile(r"Lines that carry \[(\w+)\]")
 
 
-def ask(settings=JUDGE, stimulus=None, *, order="r1,r2", spec=SPEC, capabilities=None, **options):
+def ask(
+    settings=JUDGE, stimulus=None, *, order="r1,r2", spec=SPEC, capabilities=None, frames=None, **options
+):
     stimulus = stimulus or make_stimulus()
-    return build_request(
+    call = ItemCall(
         PAIRWISE, spec, stimulus, settings, order=order, capabilities=capabilities or {}, **options
     )
+    return build_request(call, frames)
 
 
 def prompt(*given, **options):
@@ -74,9 +74,15 @@ def test_the_prompts_of_the_three_arms(study, arm):
     """Written by ASSAY_WRITE_GOLDEN=1 and then read by people: a change of a prompt is a change of every judge."""
     item = Item.objects.get(study=study, key=f"q0-{arm}-aspen-birch")
     request = build_request(
-        study.protocol_object, study.revisions.get().spec, item.stimulus, replace(JUDGE, rationale="before"),
-        order="r2,r1", capabilities={},
-    )  # fmt: skip
+        ItemCall(
+            study.protocol_object,
+            study.revisions.get().spec,
+            item.stimulus,
+            replace(JUDGE, rationale="before"),
+            order="r2,r1",
+            capabilities={},
+        )
+    )
     text = "".join(f"--- {message['role']} ---\n{message['content']}\n" for message in request.messages)
     path = GOLDEN / f"{arm}.txt"
     if os.environ.get("ASSAY_WRITE_GOLDEN"):
@@ -247,11 +253,11 @@ def test_shared_frames_change_no_request():
         for arm in (WITH_CONTEXT, WITHOUT_CONTEXT)
         for follow_ups in (1, 2, 1)
     ]
-    steps = replace(JUDGE, one_call_per_question=True)
-    for settings, able in ((JUDGE, {}), (JUDGE, ABLE), (ALONE, {}), (ALONE, ABLE), (steps, ABLE)):
+    stepwise = replace(JUDGE, one_call_per_question=True)
+    for settings, able in ((JUDGE, {}), (JUDGE, ABLE), (ALONE, {}), (ALONE, ABLE), (stepwise, ABLE)):
         frames = {}
         for stimulus in stimuli:
-            for step in prompting.steps(PAIRWISE, SPEC, stimulus, settings):
+            for step in steps(PAIRWISE, SPEC, stimulus, settings):
                 for order in ORDERS:
                     asked = {"order": order, "step": step, "capabilities": able, "seed": 1}
                     shared = ask(settings, stimulus, frames=frames, **asked)
@@ -269,15 +275,15 @@ def test_shared_frames_change_no_request_of_any_protocol(name):
     for each in (stimulus, *fewer, stimulus):
         for order in orders_of(each):
             asked = {"order": order, "capabilities": ABLE}
-            shared = build_request(protocol, spec, each, JUDGE, frames=frames, **asked)
-            assert shared == build_request(protocol, spec, each, JUDGE, **asked)
+            shared = build_request(ItemCall(protocol, spec, each, JUDGE, **asked), frames=frames)
+            assert shared == build_request(ItemCall(protocol, spec, each, JUDGE, **asked))
 
 
 # --- questions and steps --------------------------------------------------------------------------------------------
 
 
 def keys(settings, stimulus, step=""):
-    return [question.key for question in prompting.asked_questions(PAIRWISE, SPEC, stimulus, settings, step)]
+    return [question.key for question in asked_questions(PAIRWISE, SPEC, stimulus, settings, step)]
 
 
 def test_by_default_everything_but_texts_is_asked():
@@ -296,16 +302,16 @@ def test_a_judge_is_asked_the_questions_that_it_names():
 
 def test_an_arm_that_asks_none_of_them_has_no_steps():
     checks = Settings(model="m", questions=("satisfied",))
-    assert prompting.steps(PAIRWISE, SPEC, make_stimulus(), checks) == ("",)
+    assert steps(PAIRWISE, SPEC, make_stimulus(), checks) == ("",)
     for each in (checks, replace(checks, one_call_per_question=True)):
-        assert prompting.steps(PAIRWISE, SPEC, make_stimulus(WITHOUT_CONTEXT), each) == ()
+        assert steps(PAIRWISE, SPEC, make_stimulus(WITHOUT_CONTEXT), each) == ()
     with pytest.raises(CannotAsk, match="none of the judge's questions"):
         ask(checks, make_stimulus(WITHOUT_CONTEXT))
 
 
 def test_one_call_per_question():
     settings = replace(JUDGE, one_call_per_question=True)
-    assert prompting.steps(PAIRWISE, SPEC, make_stimulus(), settings) == ("satisfied", "preference")
+    assert steps(PAIRWISE, SPEC, make_stimulus(), settings) == ("satisfied", "preference")
     assert keys(settings, make_stimulus(), "preference") == ["preference"]
     text = prompt(settings, step="satisfied")
     assert "satisfied.follow_up_2.response_1: <yes or no>" in text
@@ -564,8 +570,8 @@ PAGE = (Path(__file__).parents[3] / "docs" / "judges.md").read_text()
 
 def test_the_page_on_judges_names_every_placeholder_and_which_are_needed():
     rows = dict(re.findall(r"^\| `\{(\w+)\}` \|.*\| ([^|]+) \|$", PAGE, re.MULTILINE))
-    assert tuple(sorted(rows)) == tuple(sorted(prompting.PLACEHOLDERS))
-    assert {name for name, needed in rows.items() if needed == "yes"} == set(prompting.REQUIRED_PLACEHOLDERS)
+    assert tuple(sorted(rows)) == tuple(sorted(PLACEHOLDERS))
+    assert {name for name, needed in rows.items() if needed == "yes"} == set(REQUIRED_PLACEHOLDERS)
 
 
 def test_the_page_on_judges_shows_replies_that_are_read():
@@ -574,6 +580,7 @@ def test_the_page_on_judges_shows_replies_that_are_read():
     in_json, lines = re.findall(r"^```\n(\{.*?|Rationale.*?)\n```$", PAGE, re.MULTILINE | re.DOTALL)
     for text in (in_json, lines):
         reading = read_reply(
-            PAIRWISE, SPEC, stimulus, settings, order="r1,r2", reply=Reply(text=text, finish_reason="stop")
+            ItemCall(PAIRWISE, SPEC, stimulus, settings, order="r1,r2"),
+            Reply(text=text, finish_reason="stop"),
         )
         assert reading.data == {"satisfied": {"f1.r1": 1, "f1.r2": 0}, "preference": "r2"}

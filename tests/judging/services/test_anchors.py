@@ -14,11 +14,12 @@ from analytics.reports.markdown import report_markdown
 from evaluation.models import Rater
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.refusals import FieldsRefused
-from evaluation.services import JudgmentInput, record_judgments, verify_study
+from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.studies.verification import verify_study
 from judging.models import AnchorSchedule, Call, Run
-from judging.services import heuristic_judge
 from judging.services.anchors import set_anchors, start_due_anchors, stop_anchors
 from judging.services.calls.budget import set_study_budget
+from judging.services.judges import heuristic_judge
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint

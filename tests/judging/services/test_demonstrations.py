@@ -11,9 +11,12 @@ from evaluation.protocols import get_protocol
 from evaluation.refusals import FieldsRefused
 from judging.backends.base import Reply
 from judging.models import Judge
-from judging.parsing import read_reply
-from judging.prompting import Example, Settings, build_request, can_be_shown
-from judging.services import heuristic_judge, judge_settings, preview_request
+from judging.parsing.reply import read_reply
+from judging.prompting.examples import can_be_shown
+from judging.prompting.item_call import ItemCall
+from judging.prompting.request import build_request
+from judging.prompting.settings import Example, Settings
+from judging.services.judges import heuristic_judge, judge_settings, preview_request
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 from tests.judging.sample import PAIRWISE, WITH_CONTEXT, make_spec, make_stimulus
@@ -86,11 +89,13 @@ def test_the_reply_of_an_example_can_be_read_and_means_the_gold(able, rationale,
     settings = Settings(
         model="m", rationale=rationale, examples={WITH_CONTEXT: [Example(STIMULUS, GOLD)] * number}
     )
-    request = build_request(PAIRWISE, make_spec(), STIMULUS, settings, order="r1,r2", capabilities=able)
+    request = build_request(
+        ItemCall(PAIRWISE, make_spec(), STIMULUS, settings, order="r1,r2", capabilities=able)
+    )
     told = request.messages[0]["content"]
     reply = told.rpartition("The reply:\n\n")[2]
     order = "r1,r2" if number % 2 else "r2,r1"
-    read = read_reply(PAIRWISE, make_spec(), STIMULUS, settings, order=order, reply=Reply(text=reply))
+    read = read_reply(ItemCall(PAIRWISE, make_spec(), STIMULUS, settings, order=order), Reply(text=reply))
     assert read.data == {"preference": "r2", "satisfied": {"f1.r1": 1, "f1.r2": 0, "f2.r1": 1, "f2.r2": 1}}
     assert read.rationale == ("So." if rationale != "none" else "")
     first, second = (told.rindex(each["text"]) for each in STIMULUS["responses"])
@@ -113,7 +118,9 @@ def test_the_reference_stands_in_examples_where_the_judge_sees_it():
         settings = Settings(
             model="m", with_reference=shown, examples={WITH_CONTEXT: [Example(STIMULUS, GOLD)]}
         )
-        request = build_request(PAIRWISE, make_spec(), STIMULUS, settings, order="r1,r2", capabilities={})
+        request = build_request(
+            ItemCall(PAIRWISE, make_spec(), STIMULUS, settings, order="r1,r2", capabilities={})
+        )
         assert ("Reference 1" in request.messages[0]["content"]) == shown
 
 

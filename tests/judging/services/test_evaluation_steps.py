@@ -1,22 +1,26 @@
 """Evaluation steps: written once by the judge's model, kept with the judge, in the ledger, within the budget."""
 
 import io
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
 
+from evaluation import tasks
+from evaluation.models import Job
 from evaluation.refusals import Refused
 from judging.asking.scores.evaluation_steps import build_steps_request, read_steps
 from judging.backends.base import Reply
 from judging.models import Judge, LedgerEntry
-from judging.parsing import ReplyRejected
-from judging.services import edit_judge, judge_settings
+from judging.parsing.rejection import ReplyRejected
+from judging.services import evaluation_steps
 from judging.services.calls.budget import set_study_budget
-from judging.services.evaluation_steps import write_steps
-from judging.services.judges import current_spec
-from judging.tasks import write_evaluation_steps
+from judging.services.evaluation_steps import begin_steps, latest_steps, write_steps
+from judging.services.judges import current_spec, edit_judge, judge_settings
+from tests.evaluation.admin.test_killed_jobs import work_and_be_killed
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 
@@ -132,7 +136,7 @@ def test_the_command_writes_them(judge):
 @pytest.fixture
 def sent(monkeypatch):
     ids = []
-    monkeypatch.setattr(write_evaluation_steps, "delay", ids.append)
+    monkeypatch.setattr(tasks.work_on_job, "delay", ids.append)
     return ids
 
 
@@ -149,23 +153,89 @@ def test_the_page_waits_for_the_worker_and_shows_the_steps(
     with django_capture_on_commit_callbacks(execute=True):
         client.post(page)
         client.post(page)
-    assert sent == [judge.pk]
+    assert sent == [latest_steps(judge).pk]
     waiting = client.get(page, headers={"HX-Request": "true"}).content.decode()
     assert "The model is writing the steps." in waiting
     assert "hx-get" in waiting
-    write_evaluation_steps(judge.pk)
+    tasks.work_on_job(sent[0])
     shown = client.get(page).content.decode()
     assert endpoint.SENTENCE in shown
     assert "hx-get" not in shown
-    write_evaluation_steps(judge.pk)
+    tasks.work_on_job(sent[0])
     assert LedgerEntry.objects.filter(purpose="generation").count() == 1
 
 
-def test_the_page_says_what_was_in_the_way(client, judge, page, sent, study):
+def test_a_judge_that_has_run_gets_its_steps_in_a_new_version(
+    client, judge, page, sent, django_capture_on_commit_callbacks
+):
+    judged(judge.study, edit_judge(judge, options={**judge.options, "steps": TWO}))
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(page)
+    tasks.work_on_job(sent[0])
+    [new] = Judge.objects.filter(version=2)
+    shown = client.get(page).content.decode()
+    assert f'<a href="{reverse("admin:judging_judge_edit", args=[new.pk])}">' in shown
+    assert endpoint.SENTENCE in shown
+
+
+def test_the_page_says_what_was_in_the_way(client, judge, page, study):
     set_study_budget(study, Decimal("0.0001"))
     client.post(page)
-    write_evaluation_steps(judge.pk)
+    tasks.work_on_job(latest_steps(judge).pk)
     assert "would be exceeded" in client.get(page).content.decode()
+
+
+def test_steps_that_no_broker_takes_are_written_later(
+    client, judge, page, monkeypatch, django_capture_on_commit_callbacks
+):
+    with monkeypatch.context() as patch, django_capture_on_commit_callbacks(execute=True):
+        patch.setattr(tasks, "send_message", lambda task, pk: False)
+        client.post(page)
+        said = "The job queue can&#x27;t be reached right now. The request is saved, and sent by itself once it can."
+    assert said in client.get(page).content.decode()
+    monkeypatch.setattr(tasks, "send_message", lambda task, pk: task(pk) or True)
+    tasks.send_waiting_jobs()
+    assert endpoint.SENTENCE in client.get(page).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("module", "at"),
+    [
+        (tasks, "claim_job"),
+        (evaluation_steps, "_readable"),
+        (evaluation_steps, "_keep"),
+        (evaluation_steps, "finish_job"),
+    ],
+)
+def test_steps_whose_worker_was_killed_are_asked_for_anew(
+    client, judge, page, owner, monkeypatch, module, at
+):
+    """Steps are the judge's once the job is done; each call is in the ledger once."""
+    killed = begin_steps(judge, owner)
+    work_and_be_killed(killed, monkeypatch, module, at)
+    assert Judge.objects.get().options["steps"] == []
+    before = LedgerEntry.objects.filter(purpose="generation").count()
+    assert before == (at in ("_keep", "finish_job"))
+    Job.objects.update(sent_at=timezone.now(), heartbeat_at=timezone.now() - timedelta(hours=1))
+    assert "No worker answered. Start one, then ask again." in client.get(page).content.decode()
+    begun = begin_steps(judge, owner)
+    tasks.work_on_job(begun.pk)
+    tasks.work_on_job(killed.pk)
+    assert Judge.objects.get().options["steps"] == [endpoint.SENTENCE] * 2
+    assert LedgerEntry.objects.filter(purpose="generation").count() == before + 1
+
+
+def test_a_worker_that_was_given_up_changes_no_judge(judge, owner, monkeypatch):
+    job = begin_steps(judge, owner)
+    really = evaluation_steps._keep
+
+    def slowly(*kept):
+        Job.objects.update(state="failed", lease=None)
+        return really(*kept)
+
+    monkeypatch.setattr(evaluation_steps, "_keep", slowly)
+    tasks.work_on_job(job.pk)
+    assert Judge.objects.get().options["steps"] == []
 
 
 def test_only_members_who_may_write_ask_and_only_of_judges_with_steps(
@@ -177,5 +247,4 @@ def test_only_members_who_may_write_ask_and_only_of_judges_with_steps(
     client.force_login(outsider)
     assert client.get(page).status_code in (302, 403, 404)
     assert client.post(page).status_code in (302, 403, 404)
-    judge.refresh_from_db()
-    assert judge.steps_asked == {}
+    assert not Job.objects.exists()

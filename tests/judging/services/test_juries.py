@@ -9,21 +9,23 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from analytics.frames.filters import TOGETHER, Filters
-from analytics.frames.rows import LABELS
+from analytics.frames.rows import VOTES
 from analytics.frames.study import study_frame
 from analytics.reports.build import build_report
 from evaluation.models import Answer, Judgment, Rater, Study
 from evaluation.refusals import FieldsRefused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Judge, Jury
-from judging.services import estimate, start_run
+from judging.services.estimates.run_estimate import estimate
 from judging.services.judges import edit_judge
-from judging.services.juries import PERSONAS, Persona, create_jury
+from judging.services.juries import PERSONAS, Persona, create_jury, read_persona
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 from tests.analytics.frames.test_pairs import record
 from tests.answers import change_answers
 from tests.judging import endpoint
 from tests.judging.build import make_judge
+from tests.judging.generating import make_endpoint
 from tests.judging.questions_study import ASPECTS, make_questions_study
 
 OWN = re.compile(r"^(\w+)\.response_1: (\d+)$", re.MULTILINE)
@@ -105,9 +107,61 @@ def test_personas_and_settings_can_be_given(study, served):
     assert edit_judge(edited, samples=3).jury == jury, "a new version is a member in its place"
 
 
+def test_members_have_models_of_their_own(study, served):
+    make_endpoint(served, "there", models=("first",))
+    jury = make_jury(
+        study, served, own_system="aspen", self_preference="none", price_prompt=3,
+        personas=[
+            Persona("coin", 0.0, ""), Persona("first", 0.0, "", "first", "there"), Persona("longer", 0.1, "", "longer"),
+        ],
+    )  # fmt: skip
+    coin, first, longer = jury.judges.order_by("pk")
+    assert [(each.model, each.endpoint.name) for each in (coin, first, longer)] == [
+        ("coin", "here"), ("first", "there"), ("longer", "here"),
+    ]  # fmt: skip
+    assert [(each.own_system, each.price_prompt) for each in (coin, first)] == [("aspen", 3), ("", None)]
+    runs = run_all(jury)
+    assert {seen.model for seen in served.log} == {"coin", "first", "longer"}
+    assert all(run.calls.exclude(outcome="ok").count() == 0 for run in runs)
+    groups = {group.key: len(group.judgments.raters) for group in study_frame(study).pairs[0].groups}
+    assert groups == {"jury-crowd-members": 3, "jury-crowd": 1}
+    said = [
+        each for each in build_report(study, replicates=50)["methods"] if "a member of the jury crowd" in each
+    ]
+    assert [each.split(";")[0] for each in said] == [
+        "Judge crowd-coin v1: the model coin", "Judge crowd-first v1: the model first",
+        "Judge crowd-longer v1: the model longer",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("a=0.2: You are kind.", Persona("a", 0.2, "You are kind.")),
+        ("creative=1", Persona("creative", 1.0, PERSONAS[2].text)),
+        ("b=0 by llama3:8b", Persona("b", 0.0, "", "llama3:8b")),
+        ("b=0 by llama3:8b @ here: Be: kind.", Persona("b", 0.0, "Be: kind.", "llama3:8b", "here")),
+        ("b=0 by org/m@here:Be kind.", Persona("b", 0.0, "Be kind.", "org/m", "here")),
+        ("b=0 by org/m: Be kind.", Persona("b", 0.0, "Be kind.", "org/m")),
+    ],
+)
+def test_a_member_is_read_from_a_line(line, read):
+    assert read_persona(line) == read
+
+
+@pytest.mark.parametrize("line", ["creative", "a=x", "a=0.2 by", "a=0.2 by two words", "a=0 by m @ no where"])
+def test_a_line_that_is_no_member_is_refused(line):
+    with pytest.raises(ValueError, match="a member is NAME=TEMPERATURE, and if need be by MODEL @ ENDPOINT"):
+        read_persona(line)
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
+        (
+            {"personas": [PERSONAS[0], Persona("b", 0.0, "", "m", "nowhere")]},
+            "b: there is no endpoint 'nowhere'",
+        ),
         ({"personas": PERSONAS[:1]}, "at least two members"),
         ({"personas": [PERSONAS[0]] * 2}, "a name of its own"),
         ({"temperature": 0.3}, "comes from their personas"),
@@ -161,7 +215,7 @@ def test_a_jury_is_a_group_among_itself_and_one_rater_beside_others(jury_study):
         "alone": ("alone",),
     }
     one = groups["jury-crowd"].judgments
-    assert one.label[np.argsort(one.item)].tolist() == [LABELS[each] for each in ("r1", "r2", "tie", "tie")]
+    assert one.label[np.argsort(one.item)].tolist() == [VOTES[each] for each in ("r1", "r2", "tie", "tie")]
     assert sum(len(group.per_rater) for group in frame.judges_apart) == 6, "nobody counts twice"
 
 
@@ -173,7 +227,7 @@ def test_by_mean_a_jury_prefers_what_its_members_prefer_on_average(jury_study):
     one = {group.key: group for group in study_frame(jury_study).pairs[0].groups}["jury-crowd"].judgments
     # 0, 0 and 1; 0, 1 and 1; 0, 1/2 and 0; 0, 1 and 1/2.
     assert one.number[np.argsort(one.item)].round(6).tolist() == [0.333333, 0.666667, 0.166667, 0.5]
-    assert one.label[np.argsort(one.item)].tolist() == [LABELS[each] for each in ("r1", "r2", "r1", "tie")]
+    assert one.label[np.argsort(one.item)].tolist() == [VOTES[each] for each in ("r1", "r2", "r1", "tie")]
 
 
 def test_what_most_of_a_jury_checked_is_its_checklist(study):

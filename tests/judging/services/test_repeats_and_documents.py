@@ -9,10 +9,13 @@ from analytics.frames.study import study_frame
 from evaluation.models import Answer
 from evaluation.protocols import get_protocol
 from evaluation.refusals import FieldsRefused
-from evaluation.services import verify_study
-from judging.prompting import Settings, build_request, settings_problems
+from evaluation.services.studies.verification import verify_study
+from judging.prompting.item_call import ItemCall
+from judging.prompting.problems import settings_problems
+from judging.prompting.request import build_request
+from judging.prompting.settings import Settings
 from judging.selectors import describe
-from judging.services import estimate
+from judging.services.estimates.run_estimate import estimate
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 from tests.judging.questions_study import make_questions_study
@@ -83,12 +86,14 @@ def prompt(protocol, number):
     order = ",".join(each["part"] for each in stimulus["responses"])
     options = {} if number == "as people" else {"documents": number}
     request = build_request(
-        get_protocol(protocol),
-        spec,
-        stimulus,
-        Settings(model="m", options=options),
-        order=order,
-        capabilities={},
+        ItemCall(
+            get_protocol(protocol),
+            spec,
+            stimulus,
+            Settings(model="m", options=options),
+            order=order,
+            capabilities={},
+        )
     )
     return "\n".join(each["content"] for each in request.messages)
 

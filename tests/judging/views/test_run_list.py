@@ -6,7 +6,9 @@ from django.urls import reverse
 
 from evaluation.models import StudyMember
 from judging.models import Run
-from judging.services import heuristic_judge, pause_run, start_run
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import pause_run
 from judging.services.runs.work import work_on
 from judging.tasks import work_on_run
 from tests import factories
@@ -128,7 +130,7 @@ def test_a_writer_steers(
     run.refresh_from_db()
     assert run.state == state
     assert [args[0] for args in sent] == ([run.pk] if act == "resume" else [])
-    said = LogEntry.objects.get(object_id=str(study.pk))
+    said = LogEntry.objects.get(object_id=str(study.pk), content_type__model="study")
     assert (said.user, act in said.change_message.lower(), str(run) in said.change_message) == (
         owner,
         True,

@@ -21,7 +21,7 @@ class UnknownThere(VisitMismatch):
     remedies = ("link", "sync", "exclude", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
-        if not facts.has_api or not case.is_complete_here or not _is_of(facts.panel, case.participant):
+        if not facts.has_api or not case.is_complete_here or not _came_through(facts.panel, case.participant):
             return
         ended = case.submission.ended_at if case.submission is not None else None
         if ended is None or ended > facts.now - ON_THE_WAY:
@@ -42,7 +42,7 @@ class UnknownThere(VisitMismatch):
             yield self.mismatch(text, case.status, remedies=("sync", "acknowledge"), case=case)
 
 
-def _is_of(panel: Panel, participant: Participant | None) -> bool:
+def _came_through(panel: Panel, participant: Participant | None) -> bool:
     return (
         participant is not None and participant.platform == panel.platform and bool(participant.external_id)
     )

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from annotator.models import KnownMismatch, Panel, PanelAct, PanelEvent
@@ -17,6 +17,7 @@ class Facts:
 
     panel: Panel
     has_api: bool
+    bonuses_show_within: timedelta
     codes: Mapping[str, str]
     now: datetime
     cases: Sequence[Case]

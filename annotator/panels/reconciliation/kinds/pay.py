@@ -100,7 +100,7 @@ class DifferentBonuses(VisitMismatch):
                 "was paid on the panel itself, or is a bonus that was settled as not paid."
             )
             yield self.mismatch(text, state, remedies=("take_down", "sync", "acknowledge"), case=case)
-        elif less := missing_there(case.record, case.acts):
+        elif less := missing_there(case.record, case.acts, facts.bonuses_show_within):
             text = f"Bonuses of {ours} were paid from here, but the panel shows {shown}: {less} is missing there."
             # The one of just that amount, else the latest of those that may be among what is missing.
             fitting = [act for act in done if act.amount is not None and act.amount <= less]

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 
-from annotator.panels.prolific import statuses
+from annotator.panels.platforms import statuses
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, MismatchKind
 from annotator.panels.reconciliation.kinds.wording import people_count, place_count
 

@@ -12,7 +12,8 @@ from evaluation.admin.queueing import queue_upload
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import UploadForm
 from evaluation.admin.tables.map_file import MapField
-from evaluation.models import Job, Study
+from evaluation.job_kinds import ADDITION
+from evaluation.models import Study
 from evaluation.refusals import WrongState
 from evaluation.services.studies.items import require_running
 
@@ -83,6 +84,4 @@ def _begin(request: HttpRequest, study: Study, form: AdditionForm) -> HttpRespon
     parameters: dict[str, Any] = {"map": data["map"].as_json()} if data["map"] else {}
     if data.get("system"):
         parameters["new_system"] = {name: data[name] for name in ("system", "label", "family", "against")}
-    return queue_upload(
-        request, form, kind=Job.Kind.ADDITION, slug=study.slug, study=study, parameters=parameters
-    )
+    return queue_upload(request, form, kind=ADDITION.key, slug=study.slug, study=study, parameters=parameters)

@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.admin.models import ADDITION
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from evaluation.admin.pages import page, workbench_url
@@ -13,7 +12,6 @@ from evaluation.dumps.derivation import DerivationOption, StudyDerivation
 from evaluation.dumps.derive import DerivedPlan, derivations_of, derive_study, plan_derivation
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, free_slug
 
 
@@ -103,8 +101,5 @@ def _make(
 ) -> HttpResponse:
     names = {name: form.cleaned_data[name] for name in ("slug", "title")}
     derived = derive_study(study, derivation.key, form.chosen(), by=request.user, **names)
-    said = f"{derivation.label}: derived from {study.title}."
-    log_action(study=derived, by=request.user, message=said, flag=ADDITION)
-    log_action(study=study, by=request.user, message=f"Derived {derived.title}.")
     messages.success(request, f"{derived.title} is a draft. Check it, then launch it.")
     return HttpResponseRedirect(workbench_url(derived))

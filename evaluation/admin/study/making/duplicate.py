@@ -3,15 +3,12 @@
 from typing import Any
 
 from django import forms
-from django.contrib.admin.models import ADDITION
 from django.http import HttpRequest, HttpResponse
 
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, workbench_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Role, Study
-from evaluation.services import duplicate_study
-from evaluation.services.history import log_action
-from evaluation.services.studies.duplication import EXTENTS, MAX_SLUG, MAX_TITLE, free_slug
+from evaluation.services.studies.duplication import EXTENTS, MAX_SLUG, MAX_TITLE, duplicate_study, free_slug
 
 TEXT = (
     "Creates a draft of your own, which can be edited freely. Judgments, raters, participants, the panel and its "
@@ -45,9 +42,14 @@ def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
     def do(data: dict[str, Any]) -> str:
         items, judges = EXTENTS[data["extent"]]
         copy = duplicate_study(
-            study, by=request.user, items=items, judges=judges, title=data["title"], slug=data["slug"]
+            study,
+            by=request.user,
+            items=items,
+            judges=judges,
+            title=data["title"],
+            slug=data["slug"],
+            reason=data["reason"],
         )
-        log_action(study=copy, by=request.user, message=f"Copied from {study.title}.", flag=ADDITION)
         made.append(copy)
         return f"Duplicated as {copy.title}."
 
@@ -64,6 +66,7 @@ def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
         do=do,
         back=workbench_url(study),
         then=lambda: workbench_url(made[0]),
+        logs_itself=True,
     )
     return confirmation_page(request, study, act, tab="workbench")
 

@@ -18,9 +18,10 @@ from analytics.reports.bundle.writing import export_bundle
 from evaluation.demo.studies import STUDIES
 from evaluation.models import Item, Judgment, Rater, Study
 from evaluation.refusals import Refused
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from tests.analytics.reports.goldens import demo_study
 from tests.analytics.reports.judging import judge, judged_study
+from tests.four_way import four_way_study
 
 pytestmark = pytest.mark.django_db
 DEMOS = (
@@ -82,6 +83,21 @@ def test_every_figure_of_a_demo_is_the_same_to_the_last_digit(slug, path):
     assert done.tables
     assert [key for key, same in done.tables if not same] == []
     assert Study.objects.count() == 1
+
+
+def test_votes_that_both_are_bad_replicate(path):
+    """Among groups of people, too."""
+    study = four_way_study(queries=6)
+    votes = ("r1", "both_bad", "tie", "r2", "both_bad")
+    people = judge(study, raters=4, choose=lambda rater, at: votes[(at + rater // 2) % len(votes)])
+    judge(study, raters=1, kind="judge", choose=lambda rater, at: votes[(at * 2) % len(votes)])
+    for number, rater in enumerate(people):
+        Rater.objects.filter(pk=rater.pk).update(group="experts" if number % 2 else "students")
+    export_bundle(study, path)
+    done = replicate(path)
+    assert {each.name: each.differences for each in done.figures if each.differences} == {}
+    assert any("preferences/both_bad" in each.name for each in done.figures)
+    assert any("raters/groups_of_people" in each.name for each in done.figures)
 
 
 def test_no_demo_is_forgotten():

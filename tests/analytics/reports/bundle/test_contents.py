@@ -15,7 +15,8 @@ from annotator.models import Panel, PanelRecord, PersonalLink
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import Judgment, Outcome, Rater
-from evaluation.services import PAPER_ARMS, exclude
+from evaluation.services.exclusions import exclude
+from evaluation.services.studies.creation import PAPER_ARMS
 from judging.models import Call, Endpoint
 from tests.answers import give_answers
 from tests.crowd import before, hand_in, make_crowd_study
@@ -43,7 +44,7 @@ def study():
         while before(participant.token):
             hand_in(
                 participant.token,
-                justification=f"It says more. My Prolific ID is {person}. ({LINK})",
+                justification=f"It says more about it. My Prolific ID is {person}. ({LINK})",
             )
     return study
 

@@ -132,7 +132,7 @@ def test_every_rule_is_its_slow_twin(rule, rows):
     expected = slow(rows, rule)
     assert keys == list(expected)
     for at, (label, number, order) in enumerate(expected.values()):
-        assert reduced.label[at] == label
+        assert reduced.vote[at] == label
         assert reduced.first[at] == order
         if number is None:
             assert np.isnan(reduced.number[at])
@@ -145,30 +145,30 @@ def test_every_rule_is_its_slow_twin(rule, rows):
 def test_the_order_of_the_rows_does_not_matter(rule, rows, seed):
     shuffled = [rows[at] for at in np.random.default_rng(seed).permutation(len(rows))]
     one, other = (reduce_readings(readings_of(each), rule) for each in (rows, shuffled))
-    assert one.label.tolist() == other.label.tolist()
+    assert one.vote.tolist() == other.vote.tolist()
     np.testing.assert_allclose(one.number, other.number)
 
 
 def test_majority_is_a_tie_without_a_unique_label():
-    assert reduce_readings(readings_of(read(FIRST, SECOND)), "majority").label.tolist() == [TIE]
-    assert reduce_readings(readings_of(read(FIRST, SECOND, SECOND)), "majority").label.tolist() == [SECOND]
+    assert reduce_readings(readings_of(read(FIRST, SECOND)), "majority").vote.tolist() == [TIE]
+    assert reduce_readings(readings_of(read(FIRST, SECOND, SECOND)), "majority").vote.tolist() == [SECOND]
 
 
 def test_the_mean_of_probabilities_says_its_label():
     reduced = reduce_readings(readings_of(read(FIRST, SECOND, numbers=[0.4, 0.9])), "mean")
-    assert (reduced.label.tolist(), reduced.number.tolist()) == ([SECOND], [pytest.approx(0.65)])
+    assert (reduced.vote.tolist(), reduced.number.tolist()) == ([SECOND], [pytest.approx(0.65)])
     # Complementary probabilities of two orders are even, whatever the last bit says.
     even = reduce_readings(readings_of(read(FIRST, SECOND, numbers=[0.1 + 0.2, 0.7])), "mean")
-    assert even.label.tolist() == [TIE]
+    assert even.vote.tolist() == [TIE]
     labels = reduce_readings(readings_of(read(FIRST, FIRST, TIE, SECOND)), "mean")
-    assert (labels.label.tolist(), labels.number.tolist()) == ([FIRST], [0.375])
+    assert (labels.vote.tolist(), labels.number.tolist()) == ([FIRST], [0.375])
 
 
 def test_a_flip_is_a_tie_and_samples_go_by_majority():
     flip = readings_of(read(FIRST, SECOND))
-    assert reduce_readings(flip, "both_ways").label.tolist() == [TIE]
+    assert reduce_readings(flip, "both_ways").vote.tolist() == [TIE]
     three = readings_of(read(FIRST, SECOND, SECOND, SECOND, SECOND, SECOND))
-    assert reduce_readings(three, "both_ways").label.tolist() == [SECOND]
+    assert reduce_readings(three, "both_ways").vote.tolist() == [SECOND]
     assert reduce_readings(three, "both_ways").first.tolist() == [UNKNOWN_ORDER]
 
 
@@ -182,7 +182,7 @@ def test_a_flip_of_probabilities_is_one_half():
 def test_one_order_alone_says_nothing():
     rows = [*read(FIRST, None), *read(SECOND, SECOND, None, FIRST, item=1)]
     reduced = reduce_readings(readings_of(rows), "both_ways")
-    assert reduced.label.tolist() == [MISSING, SECOND]
+    assert reduced.vote.tolist() == [MISSING, SECOND]
 
 
 def test_inconsistency_counts_samples_and_what_it_could_not_use():

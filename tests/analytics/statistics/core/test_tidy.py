@@ -94,7 +94,7 @@ def test_no_items_at_all() -> None:
 
 def test_judgments_are_checked(items) -> None:
     judgments = make_judgments([[0], [1]])
-    for column, value in (("label", [0, 3]), ("label", [0, -2]), ("first", [0, 2]), ("rater", [0, 1])):
+    for column, value in (("vote", [0, 4]), ("vote", [0, -2]), ("first", [0, 2]), ("rater", [0, 1])):
         with pytest.raises(TidyDataError, match="values from"):
             replace(judgments, **{column: np.array(value)})
     with pytest.raises(TidyDataError, match="probabilities"):

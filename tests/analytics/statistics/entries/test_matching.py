@@ -12,6 +12,7 @@ from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.entries.matching import (
     citation_recall,
     count_difference,
+    given_matching,
     greedy_matching,
     optimal_matching,
 )
@@ -117,3 +118,17 @@ def test_recall_is_a_share_and_more_citations_never_lower_it(cited, wanted):
     assert recall == pytest.approx(sum(each in cited for each in wanted) / len(wanted))
     assert citation_recall(cited | {0}, wanted) >= recall
     assert citation_recall(wanted, wanted) == 1
+
+
+def test_given_conditions_go_with_their_own():
+    found = given_matching(["metal ", "planet"], ["planet", "metal", "singer"])
+    assert (found.given.tolist(), found.reference.tolist()) == ([0, 1], [1, 0])
+    assert (found.n_given, found.n_reference) == (2, 3)
+    # The first that is free of equals.
+    assert given_matching(["a", "a"], ["a", "b", "a"]).reference.tolist() == [0, 2]
+
+
+def test_conditions_of_ones_own_and_none_at_all_are_not_given():
+    assert given_matching(["planets"], ["planet"]) is None
+    assert given_matching(["planet", "planet"], ["planet"]) is None
+    assert given_matching(["", "planet"], ["planet", ""]) is None

@@ -125,6 +125,26 @@ def test_items_of_a_query_share_its_fold_and_count_once():
     assert again.fold_choice == found.fold_choice
 
 
+def test_held_out_agreement_of_the_map_is_of_categories_that_every_fold_chose_alike():
+    """Category 1 is one method's throughout; in category 2 the methods are as good but for one query in ten."""
+    rng = np.random.default_rng(3)
+    category = np.repeat([1, 2], [40, 40])
+    agreement = np.where((category == 1)[:, None], [0.9, 0.1], rng.integers(0, 2, (80, 1)) * [1.0, 0.0])
+    agreement[40:, 1] = 1 - agreement[40:, 0]
+    found = composite(agreement, category, seed=5)
+    alike = [{fold[at] for fold in found.fold_choice} == {found.choice[at]} for at in range(2)]
+    assert alike == [True, False]
+    assert (found.of_map.value, found.of_map.n) == (pytest.approx(0.9), 40)
+    assert found.cross_fitted.n == 80
+
+
+def test_with_a_least_of_one_every_category_has_a_method_of_its_own():
+    category = np.repeat([1, 2], [5, 100])
+    agreement = np.where((category == 1)[:, None], [1.0, 0.0], [0.0, 1.0])
+    assert composite(agreement, category, seed=0).choice == (1, 1)
+    assert composite(agreement, category, seed=0, least_judged=1).choice == (0, 1)
+
+
 def test_folds_are_of_the_seed_and_even():
     agreement, category = np.full((52, 2), 0.5), np.zeros(52, dtype=int)
     one, again, other = (composite(agreement, category, seed=seed).fold for seed in (1, 1, 2))

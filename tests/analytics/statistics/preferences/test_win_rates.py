@@ -124,7 +124,7 @@ def test_two_systems_share_all_wins(labels) -> None:
 def test_swapping_the_responses_swaps_the_shares(labels) -> None:
     items = make_items([f"q{k}" for k in range(len(labels))])
     judgments = make_judgments(labels)
-    swapped = replace(judgments, label=np.array([1, 0, 2, -1])[judgments.label])
+    swapped = replace(judgments, vote=np.array([1, 0, 2, -1])[judgments.label])
     (one,) = majority_win_rates(items, judgments, resample=spec(0))
     (other,) = majority_win_rates(items, swapped, resample=spec(0))
     assert (one.system_1.value, one.system_2.value) == (other.system_2.value, other.system_1.value)

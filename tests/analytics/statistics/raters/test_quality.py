@@ -34,6 +34,62 @@ def test_unknown_times_are_left_out():
     assert share.tolist() == [4 / 6, 8 / 6]
 
 
+def test_a_time_is_compared_with_those_of_others_alone():
+    """Nobody else has judged the second item, and nobody any of the third rater's."""
+    own, share = quality.relative_times(codes(0, 0, 1, 2), codes(0, 1, 0, 2), numbers(2, 50, 6, 9), 3)
+    assert own.tolist() == [26, 6, 9]
+    assert share.tolist()[:2] == [0.5, 1.5]
+    assert np.isnan(share[2])
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 99)),
+        min_size=1,
+        unique_by=lambda t: t[:2],
+    )
+)
+def test_relative_times_against_a_slow_twin(rows):
+    rater, item, seconds = (np.array(column) for column in zip(*rows, strict=True))
+    _, found = quality.relative_times(rater, item, seconds.astype(float), 4)
+    for who in range(4):
+        shares = []
+        for me, mine, took in rows:
+            all_times = [each[2] for each in rows if each[1] == mine]
+            if me == who and len(all_times) > 1:
+                shares.append(took / np.median(all_times))
+        assert found[who] == pytest.approx(np.median(shares)) if shares else np.isnan(found[who])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 0),
+        ("It says more, and it is right.", 7),
+        ("Die Donaudampfschifffahrt", 2),
+        ("هذا نص قصير", 3),
+        ("一" * 255, 158),
+        ("Tokyo は東京です", 1 + 5 / (255 / 158)),
+    ],
+)
+def test_words_are_counted_in_scripts_with_and_without_blanks(text, words):
+    assert quality.count_words(text) == pytest.approx(words)
+
+
+def test_what_is_submitted_faster_than_anybody_reads():
+    """A thousand words a minute, a second at least; what took an unknown time is not counted."""
+    seconds = numbers(5.9, 6, 0.9, 1, np.nan)
+    hurried, timed = quality.unread(codes(0, 0, 0, 1, 1), seconds, numbers(100, 100, 3, 3, 500), 3)
+    assert hurried.tolist() == [2, 0, 0]
+    assert timed.tolist() == [3, 1, 0]
+
+
+def test_texts_that_repeat_themselves_or_an_earlier_one_however_short():
+    texts = ["good good good good", "Good!", "good", "It is good", "so so", "yes, yes, yes yes no no"]
+    [found] = quality.odd_texts([0] * 6, texts, [None] * 6, [""] * 6, 1)
+    assert (found.again, found.repeated, found.padded) == (1, 0, 2)
+
+
 def test_a_straight_line_has_at_least_four_values_that_are_all_the_same():
     judgment = codes(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2)
     rater = codes(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1)
@@ -91,9 +147,9 @@ def test_odd_texts():
         [source] * 6,
         4,
     )
-    assert found[0] == quality.Texts(n=3, watched=3, pasted=1, short=1, repeated=1, like_others=2, copied=0)
+    assert found[0] == quality.Texts(n=3, watched=3, pasted=1, short=1, repeated=1, again=1, like_others=2)
     assert found[1] == quality.Texts(n=1, short=0, repeated=0, like_others=1, copied=0)
-    assert found[2] == quality.Texts(n=2, watched=2, pasted=1, short=1, repeated=0, like_others=0, copied=1)
+    assert found[2] == quality.Texts(n=2, watched=2, pasted=1, short=1, padded=1, copied=1)
     assert found[3] == quality.Texts()
 
 

@@ -7,7 +7,6 @@ from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.ratings.choices import (
     any_of,
-    yes_share,
     yes_shares_by_group,
 )
 from analytics.statistics.ratings.scales import distribution
@@ -15,6 +14,11 @@ from tests.analytics.statistics.agreement.test_alpha import slow_alpha
 from tests.analytics.statistics.build import counts_of, spec
 from tests.analytics.statistics.core.test_values import row_lists
 from tests.analytics.statistics.rating_arrays import make_values
+
+
+def all_together(values):
+    [share] = yes_shares_by_group(values, np.zeros(len(values.value), np.int64), 1, resample=spec())
+    return share
 
 
 def test_labels_by_hand() -> None:
@@ -40,7 +44,7 @@ def test_a_checklists_yes_by_part() -> None:
         for rater in range(2)
     ]
     values = make_values(rows)
-    assert yes_share(values, resample=spec()).mean.value == pytest.approx((6 + 3) / 12)
+    assert all_together(values).mean.value == pytest.approx((6 + 3) / 12)
     always, some = yes_shares_by_group(values, values.part, 2, resample=spec())
     assert (always.mean.value, some.mean.value) == (1, 0.5)
     assert "Wilson" in always.mean.method
@@ -92,12 +96,12 @@ def test_any_of_against_a_loop(rows, group_of) -> None:
 def test_what_is_no_label_or_no_check_is_refused() -> None:
     half, large = make_values([(0, 0, 0, 0.5)]), make_values([(0, 0, 0, 2)])
     with pytest.raises(TidyDataError, match="yes"):
-        yes_share(large, resample=spec())
-    assert yes_share(half, resample=spec()).mean.value == 0.5
+        all_together(large)
+    assert all_together(half).mean.value == 0.5
 
 
 def test_no_answers_are_undefined() -> None:
-    assert "no answers" in yes_share(make_values([]), resample=spec()).mean.undefined
+    assert "no answers" in all_together(make_values([])).mean.undefined
     assert (
         "no answers"
         in distribution(make_values([]), range(2), resample=spec(), unit="answers").shares[0].undefined

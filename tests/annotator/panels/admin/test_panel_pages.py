@@ -1,6 +1,7 @@
 """The panel's page of a study: what it shows, what its acts do, whom they are refused, and what history says."""
 
 import re
+import uuid
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -10,10 +11,12 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 from django.utils import timezone
 
-from annotator.models import KnownMismatch, Panel, PanelAct, PanelReading, PanelRecord, ParticipantOutcome
+from annotator.models import KnownMismatch, Panel, PanelAct, PanelRecord, ParticipantOutcome
 from annotator.panels import tasks
 from annotator.services.work.progress import finish
-from evaluation.models import StudyMember
+from evaluation.models import Job, StudyMember
+from evaluation.services.jobs import waiting_jobs
+from evaluation.tasks import work_on_job
 from tests.annotator.panels import prolific_server
 from tests.annotator.panels.panel_rows import (
     CODES,
@@ -287,7 +290,8 @@ def test_linking_leaving_out_letting_stand(panel: Panel, colleague: Any) -> None
     said = history(panel)
     for line in (
         "Linked submission visit-stranger to the visit of", "Reason: Same minute.",
-        "They asked us to keep it.", f"Excluded {back.rater}; 1 slot is open again. Reason: Not kept.",
+        "They asked us to keep it.", f"Excluded {back.rater}. Reason: Not kept.",
+        "Opened 1 slot for excluded judgments. Reason: Not kept.",
     ):  # fmt: skip
         assert line in said
 
@@ -347,7 +351,7 @@ def test_a_study_is_drafted_published_synced_and_paid_from_its_page(
         post("publish")
         post("pause")
         assert "paused" in text(client.get(url(panel, "")))
-        assert "Paused. Reason: As planned." in history(panel)
+        assert "Recruiting paused. Reason: As planned." in history(panel)
         post("start")
         for _ in range(2):  # the same page, sent twice
             post("places", more=2, shown=6)
@@ -372,9 +376,8 @@ def test_a_study_is_drafted_published_synced_and_paid_from_its_page(
     said = history(panel)
     for line in (
         "Drafted as ",
-        "Published. Reason: As planned.",
+        "Published on the panel. Reason: As planned.",
         "Added 2 places: 8 in total.",
-        "Already done: there are 8 places in total",
         "Refreshed: 1 sub",
     ):
         assert line in said
@@ -463,13 +466,13 @@ def test_a_long_list_is_read_by_a_worker_and_the_page_shows_how_far(
     panel: Panel, colleague: Any, django_capture_on_commit_callbacks: Any, monkeypatch: Any
 ) -> None:
     queued: list[int] = []
-    monkeypatch.setattr(tasks.read_panel, "delay", queued.append)
+    monkeypatch.setattr(work_on_job, "delay", queued.append)
     Panel.objects.filter(pk=panel.pk).update(places=300)
     client = signed_in(colleague)
     assert "This takes a while and runs in the background" in text(client.get(url(panel, "sync")))
     with django_capture_on_commit_callbacks(execute=True):
         assert client.post(url(panel, "sync"), {"reason": ""}).status_code == 302
-    begun = PanelReading.objects.get()
+    begun = Job.objects.get()
     assert queued == [begun.pk]
     page = text(client.get(url(panel, "")))
     assert "Waiting for a worker to refresh from the panel" in page
@@ -479,15 +482,38 @@ def test_a_long_list_is_read_by_a_worker_and_the_page_shows_how_far(
         again.status_code,
         "A refresh is already running; the page shows its progress" in text(again),
     ) == (422, True)
-    PanelReading.objects.update(state="running", phase="reading bonuses", done=120, total=300)
+    running = {
+        "state": "running",
+        "lease": uuid.uuid4(),
+        "phase": "reading bonuses",
+        "done": 120,
+        "total": 300,
+    }
+    Job.objects.update(**running)
     part = client.get(url(panel, "reading"))
     assert "reading bonuses, 120 of 300" in text(part)
     assert "HX-Refresh" not in part
-    PanelReading.objects.update(state="done", message="Read back: 300 submissions.")
+    Job.objects.update(state="done", lease=None, message="Read back: 300 submissions.")
     assert client.get(url(panel, "reading"))["HX-Refresh"] == "true"
     page = text(client.get(url(panel, "")))
     assert "Read back: 300 submissions." in page
     assert "hx-get" not in page
+
+
+def test_a_refresh_that_no_broker_takes_is_kept_and_the_page_says_so(
+    panel: Panel, colleague: Any, django_capture_on_commit_callbacks: Any, monkeypatch: Any
+) -> None:
+    def refuse(pk: int) -> None:
+        raise OSError("no broker")
+
+    monkeypatch.setattr(work_on_job, "delay", refuse)
+    Panel.objects.filter(pk=panel.pk).update(places=300)
+    client = signed_in(colleague)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(url(panel, "sync"), {"reason": ""})
+    said = "The job queue can't be reached right now. The refresh is saved, and starts by itself once it can."
+    assert said in text(client.get(url(panel, "")))
+    assert Job.objects.get().pk in waiting_jobs()
 
 
 def test_bonuses_in_doubt_are_settled_by_what_the_panel_shows(

@@ -17,8 +17,8 @@ from annotator.panels.money.decisions import (
 from annotator.panels.money.rejections import rejection_problems, rejection_rules
 from annotator.panels.money.sending import send
 from annotator.panels.money.settlement import cancel, settle
+from annotator.panels.platforms.errors import NotSetUp
 from annotator.panels.prolific.client import Client
-from annotator.panels.services.connection import NotSetUp
 from annotator.panels.services.readings import sync_submissions
 from annotator.services.work.progress import finish
 from evaluation.models import Item
@@ -174,7 +174,7 @@ def test_what_is_not_sent_yet_can_be_cancelled(prolific, panel, records, owner):
     assert approvals_sent(prolific) == [records[1].external_id]
     with pytest.raises(Refused, match="It is done; only requests that have not been sent"):
         cancel(other, "Too late.", owner)
-    said = str(LogEntry.objects.get())
+    said = str(LogEntry.objects.latest("pk"))
     assert f"approve of {records[0].external_id}. It was the wrong one." in said
     intend_return_request(records[0], "The study broke off early for you.", owner)
     intend_bonuses(panel, {records[0]: HALF}, "goodwill", owner)
@@ -269,7 +269,7 @@ def test_no_data_and_codes_are_grounds_only_where_they_are_so(prolific, owner):
     prolific.complete(session, "CNO")
     sync_submissions(panel)
     record.refresh_from_db()
-    assert "1 items were submitted" in said("NO_DATA")
+    assert "1 item was submitted" in said("NO_DATA")
     assert "entered the code CNO" in said("NO_CODE")
     assert "CNO is one of the study's own codes" in said("BAD_CODE")
     record.code = "cno"
@@ -285,7 +285,7 @@ def test_no_data_and_codes_are_grounds_only_where_they_are_so(prolific, owner):
     Item.objects.filter(pk=done.item_id).update(role="qualification")
     record.submission = None
     participant.submissions.update(external_id="another")
-    assert "1 items were submitted" in said("NO_DATA")
+    assert "1 item was submitted" in said("NO_DATA")
     finish(participant, "completed")
     assert "completed the study here" in said("NO_CODE")
     Participant.objects.update(outcome="failed_qualification")
@@ -344,8 +344,9 @@ def test_bonuses_are_paid_in_bulk_and_once(prolific, panel, records, owner):
 
 @pytest.mark.parametrize(
     ("amount", "purpose", "said"),
-    [("0", "x", "above 0"), ("-1", "x", "above 0"), ("0.505", "x", "two decimals"), ("NaN", "x", "not an amount"),
-     ("1000000", "x", "not an amount"), ("1", " ", "what the bonus is for"), ("1", "x" * 121, "121 characters")],
+    [("0", "x", "above 0"), ("-1", "x", "above 0"), ("0.505", "x", "in steps of 0.01"), ("NaN", "x", "not an amount"),
+     ("1000000", "x", "not an amount"), ("1E+40", "x", "not an amount"), ("1", " ", "what the bonus is for"),
+     ("1", "x" * 121, "121 characters")],
 )  # fmt: skip
 def test_bonus_that_can_not_be_meant(panel, records, owner, amount, purpose, said):
     with pytest.raises(Refused, match=said):
@@ -463,6 +464,6 @@ def test_settling_stands_in_the_history(prolific, panel, records, owner):
     intend_bonuses(panel, {records[0]: HALF}, "goodwill", owner)
     send(panel)
     settle(PanelAct.objects.get(), False, "Its page there shows none.", owner)
-    entry = LogEntry.objects.get()
+    entry = LogEntry.objects.latest("pk")
     assert entry.user == owner
     assert f"bonus of {records[0].external_id} did not happen" in str(entry)

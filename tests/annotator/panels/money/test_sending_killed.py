@@ -30,7 +30,7 @@ from annotator.services.admission.entry import enter
 from annotator.services.work.submit import submit
 from annotator.visit import Visit
 from evaluation.refusals import Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from tests.annotator.panels import prolific_server
 from tests.annotator.panels.panel_life import (
     bare_panel,

@@ -9,7 +9,7 @@ from annotator.panels.services.panel_settings import set_panel
 from annotator.services.admission.entry import enter
 from annotator.services.work.progress import finish
 from annotator.visit import Visit
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests import factories
 from tests.annotator.conftest import text
 

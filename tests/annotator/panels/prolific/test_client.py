@@ -6,24 +6,23 @@ from decimal import Decimal
 import pytest
 
 from annotator.models import PanelStatus
+from annotator.panels.platforms.api import CompletionCode, StudyAction, StudyDraft
+from annotator.panels.platforms.errors import PanelBusy, PanelError, PanelUnreachable
+from annotator.panels.platforms.statuses import ACTIVE, DRAFT, PAUSED, REVIEWING
 from annotator.panels.prolific import signature, statuses
 from annotator.panels.prolific.client import Client
-from annotator.panels.prolific.errors import PanelBusy, PanelError, PanelUnreachable
 from tests.annotator.panels import prolific_server
 
-FIELDS = {
-    "name": "Pairs",
-    "description": "Which answer is better?",
-    "external_study_url": "https://assay.example.org/s/pairs/?PROLIFIC_PID={{%PROLIFIC_PID%}}",
-    "prolific_id_option": "url_parameters",
-    "completion_codes": [
-        {"code": "DONE", "code_type": "COMPLETED", "actions": [{"action": "MANUALLY_REVIEW"}]},
-        {"code": "FAST", "code_type": "OTHER", "actions": [{"action": "AUTOMATICALLY_APPROVE"}]},
-    ],
-    "total_available_places": 60,
-    "estimated_completion_time": 7,
-    "reward": 175,
-}
+PAIRS = StudyDraft(
+    name="Pairs",
+    internal_name="Assay pairs",
+    description="Which answer is better?",
+    address="https://assay.example.org/s/pairs/?PROLIFIC_PID={{%PROLIFIC_PID%}}",
+    codes=(CompletionCode("completed", "DONE"), CompletionCode("full", "FAST", "All places were taken.")),
+    places=60,
+    minutes=7,
+    pay=Decimal("1.75"),
+)
 REASON = (
     "Two of two attention checks, which named the answer to choose in so many words, were answered otherwise."
 )
@@ -49,8 +48,8 @@ def client(prolific, waits):
 
 @pytest.fixture
 def study(prolific, client):
-    made = client.create_study(FIELDS)
-    client.transition_study(made.id, "PUBLISH")
+    made = client.create_study(PAIRS)
+    client.transition_study(made.id, StudyAction.PUBLISH)
     return made.id
 
 
@@ -68,25 +67,24 @@ def failure(call, *args, **named):
 
 
 def test_a_study_from_draft_to_more_places(prolific, client):
-    made = client.create_study(FIELDS)
-    assert (made.status, made.places, made.reward) == (statuses.DRAFT, 60, 175)
+    made = client.create_study(PAIRS)
+    assert (made.status, made.places) == (DRAFT, 60)
+    assert prolific.sent("POST", "^/studies/$")[0].body["reward"] == 175
     assert made.codes == {"DONE": "COMPLETED", "FAST": "OTHER"}
     assert [each.id for each in client.list_studies()] == [made.id]
-    assert client.transition_study(made.id, "PUBLISH").status == statuses.ACTIVE
-    assert client.transition_study(made.id, "PAUSE").status == statuses.PAUSED
-    assert client.update_study(made.id, {"total_available_places": 70}).places == 70
+    assert client.transition_study(made.id, StudyAction.PUBLISH).status == ACTIVE
+    assert client.transition_study(made.id, StudyAction.PAUSE).status == PAUSED
+    assert client.set_places(made.id, 70).places == 70
     assert client.get_study(made.id).places == 70
 
 
 def test_what_the_panel_refuses_is_said_in_its_words_and_not_repeated(
     prolific, client, study, submission, waits
 ):
-    error = failure(client.transition_submission, submission, "REJECT", message="no", category="LOW_EFFORT")
+    error = failure(client.reject, submission, reason="no", category="LOW_EFFORT")
     assert (error.status, error.sent) == (400, False)
     assert "message: It must be at least 100 characters long." in error.message
-    assert (
-        "can only be increased" in failure(client.update_study, study, {"total_available_places": 1}).message
-    )
+    assert "can only be increased" in failure(client.set_places, study, 1).message
     assert failure(client.get_study, "0" * 24).status == 404
     assert len(prolific.sent("POST", f"{submission}/transition/")) == 1
     assert waits == []
@@ -149,38 +147,45 @@ def test_who_is_asked_to_wait_for_too_long_gives_up_at_once(prolific, client, wa
 @pytest.mark.parametrize("fault", ["act_then_hang_up", "act_then_500", "act_then_garbage"])
 def test_a_draft_is_not_made_twice(prolific, client, fault):
     prolific.fail("POST", "/studies/", fault)
-    assert failure(client.create_study, FIELDS).sent
+    assert failure(client.create_study, PAIRS).sent
     assert len(prolific.studies) == len(prolific.sent("POST", "^/studies/$")) == 1
 
 
 def test_a_draft_that_was_certainly_not_heard_of_is_asked_for_again(prolific, client):
     prolific.fail("POST", "/studies/", "429")
-    assert client.create_study(FIELDS).id in prolific.studies
+    assert client.create_study(PAIRS).id in prolific.studies
 
 
-def test_an_approval_whose_answer_was_lost_is_repeated(prolific, client, study, submission):
+def test_an_approval_whose_answer_was_lost_is_left_to_be_looked_up(prolific, client, study, submission):
     prolific.fail("POST", "/transition/", "act_then_hang_up")
-    assert client.transition_submission(submission, "APPROVE").status == "approved"
+    assert failure(client.approve, submission).sent
+    assert len(prolific.sent("POST", f"{submission}/transition/")) == 1
+    assert client.get_submission(submission).status == "approved"
+
+
+def test_an_approval_that_was_certainly_not_heard_of_is_repeated(prolific, client, study, submission):
+    prolific.fail("POST", "/transition/", "429")
+    assert client.approve(submission).status == "approved"
     assert len(prolific.sent("POST", f"{submission}/transition/")) == 2
 
 
-def test_an_error_remembers_that_an_earlier_attempt_may_have_been_heard(prolific, client, study, submission):
-    prolific.fail("POST", "/transition/", "act_then_hang_up")
-    prolific.fail("POST", "/transition/", "400")
-    error = failure(client.transition_submission, submission, "APPROVE")
+def test_an_error_remembers_that_an_earlier_attempt_may_have_been_heard(prolific, client, study):
+    prolific.fail("PATCH", "/studies/", "act_then_hang_up")
+    prolific.fail("PATCH", "/studies/", "400")
+    error = failure(client.set_places, study, 70)
     assert (error.status, error.sent) == (400, True)
-    assert prolific.submissions[submission]["status"] == "APPROVED"
+    assert prolific.studies[study]["total_available_places"] == 70
 
 
 def test_a_rejection_carries_its_reason_and_category(prolific, client, submission):
-    rejected = client.transition_submission(submission, "REJECT", message=REASON, category="FAILED_CHECK")
+    rejected = client.reject(submission, reason=REASON, category="FAILED_CHECK")
     assert rejected.status == "rejected"
     assert prolific.submissions[submission]["message"] == REASON
 
 
 def test_a_return_is_asked_for_once(prolific, client, submission):
     prolific.fail("POST", "/request-return/", "act_then_hang_up")
-    assert failure(client.request_return, submission, ["Something broke."]).sent
+    assert failure(client.request_return, submission, "Something broke.").sent
     assert prolific.return_requests == [(submission, ["Something broke."])]
     assert client.get_submission(submission).return_requested_at is not None
 
@@ -205,11 +210,11 @@ def test_a_payment_is_one_attempt_whatever_comes_of_it(
     assert prolific.paid == [(submission, Decimal("1.50"))] * paid
 
 
-def test_bonuses_are_set_up_in_full_and_read_back_in_cents(prolific, client, study, submission):
+def test_bonuses_are_set_up_in_full_and_read_back(prolific, client, study, submission):
     batch = client.create_bonuses(study, [(submission, Decimal("1E+1"))])
     assert prolific.sent("POST", "/bonus-payments/$")[0].body["csv_bonuses"] == f"{submission},10.00\n"
     client.pay_bonuses(batch.id)
-    assert client.get_submission(submission).bonuses == (1000,)
+    assert client.get_submission(submission).bonuses == (Decimal("10.00"),)
 
 
 @pytest.mark.parametrize("amount", ["0", "-1", "1.005"])
@@ -288,7 +293,7 @@ def test_statuses_are_those_of_the_table():
 
 
 def test_a_study_s_status_is_spelled_as_in_answers():
-    assert statuses.study_status("AWAITING_REVIEW") == statuses.REVIEWING
+    assert statuses.study_status("AWAITING_REVIEW") == REVIEWING
 
 
 def test_a_signature_is_of_these_bytes_at_this_time_with_this_secret():

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotator.models import Panel, PanelRecord, Submission
 from annotator.panels.admin.pages import panel_url
-from annotator.panels.prolific.errors import PanelError
+from annotator.panels.platforms.errors import PanelError
 from annotator.panels.reconciliation.corrections import link
 from annotator.panels.reconciliation.overview import reconcile, reconcile_visit
 from annotator.panels.services.readings import read_visit
@@ -17,7 +17,7 @@ from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import StudyMember
 from evaluation.refusals import Refused
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from tests.annotator.conftest import text
 from tests.annotator.panels.panel_life import come, finish, recruiting_study
 from tests.annotator.panels.panel_rows import (

@@ -28,7 +28,7 @@ from annotator.services.work.progress import finish
 from annotator.visit import Visit
 from evaluation.models import Item, Judgment, Rater
 from evaluation.refusals import Refused
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from tests.annotator.panels.panel_rows import (
     act,
     fail_check,

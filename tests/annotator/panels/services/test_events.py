@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotator.models import Assignment, Panel, PanelEvent, PanelRecord, Participant, Slot, Submission
 from annotator.panels import tasks
+from annotator.panels.platforms.api import StudyAction
 from annotator.panels.prolific.signature import sign
 from annotator.panels.reconciliation.corrections import link
 from annotator.panels.services.connection import open_client
@@ -23,7 +24,8 @@ from annotator.services.work.submit import advance_participant
 from annotator.visit import Visit
 from evaluation.models import Exclusion
 from evaluation.selectors import counting_judgments
-from evaluation.services import restore, verify_study
+from evaluation.services.exclusions import restore
+from evaluation.services.studies.verification import verify_study
 from tests.annotator.panels.panel_life import bare_panel, come, finish, recruiting_study, work
 from tests.crowd import before, hand_in
 
@@ -182,8 +184,8 @@ def test_a_study_that_is_not_here_is_stored_with_the_problem_and_applied_later(p
 
 def test_the_study_there_has_the_latest_status(prolific, owner, deliver):
     panel = bare_panel(owner=owner)
-    with open_client() as api:
-        api.transition_study(panel.external_id, "PAUSE")
+    with open_client("prolific") as api:
+        api.transition_study(panel.external_id, StudyAction.PAUSE)
     published, paused = of(prolific, panel.external_id)
     deliver(paused, published)
     panel.refresh_from_db()
@@ -450,8 +452,8 @@ def test_a_rejection_frees_the_place_there(prolific, owner, deliver):
     session = prolific.arrive(panel.external_id, "ann")
     prolific.complete(session, "CDONE")
     taken = prolific.places_taken(panel.external_id)
-    with open_client() as api:
-        api.transition_submission(session, "REJECT", message="x" * 100, category="LOW_EFFORT")
+    with open_client("prolific") as api:
+        api.reject(session, reason="x" * 100, category="LOW_EFFORT")
     assert prolific.places_taken(panel.external_id) == taken - 1
 
 

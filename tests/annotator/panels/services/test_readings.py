@@ -7,22 +7,28 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
-from annotator.models import Panel, PanelAct, PanelReading, PanelRecord, SlotState
+import evaluation.tasks
+from annotator.models import Panel, PanelAct, PanelRecord, SlotState
 from annotator.panels import tasks
-from annotator.panels.money.bonus_evidence import EvidenceVerdict, evidence_by_act
+from annotator.panels.money.bonus_evidence import EvidenceVerdict
 from annotator.panels.money.decisions import intend_bonuses
 from annotator.panels.money.sending import send
 from annotator.panels.money.settlement import pay_again, record_bonus_paid_there, settle, settle_as_paid
-from annotator.panels.reconciliation.overview import reconcile
+from annotator.panels.reconciliation.overview import bonus_evidence, reconcile
 from annotator.panels.services import reading_jobs, readings
-from annotator.panels.services.reading_jobs import begin_reading, is_short
+from annotator.panels.services.reading_jobs import begin_reading, is_short, latest_reading
 from annotator.panels.services.readings import read_bonuses, sync, sync_submissions
 from annotator.panels.services.recruiting import sync_study
 from annotator.panels.services.submission_records import ReportedState, note_status
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
+from evaluation.models import Job
 from evaluation.refusals import Refused
+from evaluation.services import jobs
+from evaluation.services.jobs import JobProgress
+from evaluation.tasks import work_on_job
 from tests.annotator.panels.panel_life import bare_panel, came_back, finish, recruiting_study
+from tests.evaluation.admin.test_killed_jobs import work_and_be_killed
 
 pytestmark = pytest.mark.django_db
 HALF = Decimal("0.50")
@@ -105,7 +111,7 @@ def bonus_lines(panel):
 
 def evidence(panel):
     """Of the only call in doubt."""
-    found = evidence_by_act((case.record, case.acts) for case in reconcile(panel).cases)
+    found = bonus_evidence(panel, reconcile(panel).cases)
     [only] = {id(each): each for each in found.values()}.values()
     return only
 
@@ -177,7 +183,7 @@ def test_bonuses_that_the_panel_shows_are_settled_as_paid_by_a_person(prolific, 
         settle_as_paid(shown, "Twice.", owner)
     assert bonus_lines(panel) == []
     assert set(PanelAct.objects.values_list("state", flat=True)) == {"done"}
-    assert "Settled: bonus of" in LogEntry.objects.get().change_message
+    assert "Settled: bonus of" in LogEntry.objects.latest("pk").change_message
     assert len(prolific.paid) == 2
 
 
@@ -372,22 +378,21 @@ def test_a_long_list_is_read_by_a_worker_once_at_a_time(prolific, panel, records
     with pytest.raises(Refused, match="A refresh is already running; the page shows its progress"):
         begin_reading(panel, owner)
     told = []
-    monkeypatch.setattr(reading_jobs, "BEAT_SECONDS", 0.0)
-    really = reading_jobs._Progress.__call__
+    really = JobProgress.__call__
     monkeypatch.setattr(
-        reading_jobs._Progress,
+        JobProgress,
         "__call__",
         lambda self, *what: (told.append(what), really(self, *what))[1],
     )
-    tasks.read_panel(begun.pk)
-    tasks.read_panel(begun.pk)
+    work_on_job(begun.pk)
+    work_on_job(begun.pk)
     begun.refresh_from_db()
     assert (begun.state, begun.is_active) == ("done", False)
     assert begun.message == "Refreshed: 3 submissions, 3 changed; bonuses of 3."
     assert told[:2] == [("", 0, 0), ("reading the list", 3, 3)]
     assert ("reading bonuses", 2, 3) in told
     assert len(asked_of(prolific)) == 3
-    assert begun.message in LogEntry.objects.get().change_message
+    assert begun.message in LogEntry.objects.latest("pk").change_message
     assert begin_reading(panel, owner).is_active
 
 
@@ -396,12 +401,13 @@ def test_a_reading_says_why_it_failed_and_one_that_was_lost_is_in_nobodys_way(
 ):
     prolific.fail("GET", "^/studies/", "400")
     begun = begin_reading(panel, owner)
-    tasks.read_panel(begun.pk)
+    work_on_job(begun.pk)
     begun.refresh_from_db()
     assert (begun.state, "As the test wants it" in begun.message) == ("failed", True)
     lost = begin_reading(panel, owner)
-    PanelReading.objects.filter(pk=lost.pk).update(
-        state="running", heartbeat_at=timezone.now() - timedelta(seconds=settings.ASSAY_JOB_LOST_SECONDS + 1)
+    Job.objects.filter(pk=lost.pk).update(
+        sent_at=timezone.now(),
+        heartbeat_at=timezone.now() - timedelta(seconds=settings.ASSAY_JOB_LOST_SECONDS + 1),
     )
     lost.refresh_from_db()
     assert lost.is_lost
@@ -414,16 +420,16 @@ def test_a_worker_that_waits_for_a_busy_panel_is_not_lost(
     prolific, panel, records, owner, monkeypatch, settings
 ):
     begun = begin_reading(panel, owner)
-    monkeypatch.setattr(reading_jobs, "BEAT_SECONDS", 0.0)
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.0)
     prolific.fail("GET", "^/submissions/", "429=45")
     naps = []
 
     def nap(seconds):
-        reading = PanelReading.objects.get(pk=begun.pk)
+        reading = Job.objects.get(pk=begun.pk)
         naps.append((seconds, reading.phase, reading.done, reading.heartbeat_at))
 
     monkeypatch.setattr(readings, "sleep", nap)
-    tasks.read_panel(begun.pk)
+    work_on_job(begun.pk)
     begun.refresh_from_db()
     assert begun.state == "done"
     assert [each[:3] for each in naps] == [
@@ -435,15 +441,56 @@ def test_a_worker_that_waits_for_a_busy_panel_is_not_lost(
 
 def test_a_worker_that_was_given_up_stops(prolific, panel, records, owner, monkeypatch):
     begun = begin_reading(panel, owner)
-    monkeypatch.setattr(reading_jobs, "BEAT_SECONDS", 0.0)
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.0)
     really = readings.sync_study
 
     def slowly(panel):
-        PanelReading.objects.update(state="failed", message="The worker was lost.")
+        Job.objects.update(state="failed", message="The worker was lost.", lease=None)
         return really(panel)
 
     monkeypatch.setattr(readings, "sync_study", slowly)
-    tasks.read_panel(begun.pk)
+    work_on_job(begun.pk)
     begun.refresh_from_db()
     assert (begun.state, begun.message) == ("failed", "The worker was lost.")
     assert asked_of(prolific) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "at"),
+    [
+        (evaluation.tasks, "claim_job"),
+        (readings, "sync_study"),
+        (readings, "read_bonuses"),
+        (reading_jobs, "finish_job"),
+    ],
+)
+def test_a_reading_whose_worker_was_killed_is_begun_anew(
+    prolific, panel, records, owner, monkeypatch, module, at
+):
+    killed = begin_reading(panel, owner)
+    work_and_be_killed(killed, monkeypatch, module, at)
+    assert latest_reading(panel.study).is_active
+    with pytest.raises(Refused, match="already running"):
+        begin_reading(panel, owner)
+    Job.objects.update(sent_at=timezone.now(), heartbeat_at=timezone.now() - timedelta(hours=1))
+    begun = begin_reading(panel, owner)
+    work_on_job(begun.pk)
+    work_on_job(killed.pk)
+    assert [each.state for each in (latest_reading(panel.study), Job.objects.get(pk=killed.pk))] == [
+        "done",
+        "failed",
+    ]
+    assert all(each.bonuses is not None for each in PanelRecord.objects.filter(panel=panel))
+    assert LogEntry.objects.filter(change_message__startswith="Refreshed").count() == 1
+
+
+def test_what_a_panel_told_is_applied_after_a_reading_however_it_went(
+    prolific, panel, records, owner, monkeypatch
+):
+    applied = []
+    monkeypatch.setattr(tasks, "apply_events", applied.append)
+    prolific.fail("GET", "^/studies/", "400")
+    for state in ("failed", "done"):
+        work_on_job(begin_reading(panel, owner).pk)
+        assert latest_reading(panel.study).state == state
+    assert applied == [panel, panel]

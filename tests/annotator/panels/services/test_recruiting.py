@@ -10,17 +10,17 @@ from django.db import connection
 from django.utils import timezone
 
 from annotator.models import Panel, SlotState
-from annotator.panels.prolific.errors import PanelError, PanelUnreachable
+from annotator.panels.platforms.errors import PanelError, PanelUnreachable
 from annotator.panels.services import recruiting, study_draft
 from annotator.panels.services.panel_settings import set_panel
-from annotator.panels.services.prolific_preflight import draft_problems
+from annotator.panels.services.preflight import draft_problems
 from annotator.panels.services.recruitment_filters import set_filters
-from annotator.selectors import people_needed
+from annotator.selectors.arms import people_needed
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import Status
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests import factories
 from tests.annotator.panels.recruits import CODES, RULES, drafted_as, make, problems_of
 
@@ -214,7 +214,7 @@ def waits_for_a_lock():
 def test_whom_it_takes_is_not_changed_while_the_draft_made_from_it_is_kept(prolific, monkeypatch):
     study = make()
     set_filters(study, {"approval_rate": 90})
-    really, refused = study_draft.filters_there, []
+    really, refused = study_draft._claim, []
 
     def change():
         try:
@@ -226,14 +226,14 @@ def test_whom_it_takes_is_not_changed_while_the_draft_made_from_it_is_kept(proli
 
     other = threading.Thread(target=change)
 
-    def change_in_between(there):
+    def change_in_between(panel, at):
         """Once it was looked whether it is still the same; the other is through then, or waits."""
         other.start()
         while other.is_alive() and not waits_for_a_lock():
             other.join(0.01)
-        return really(there)
+        return really(panel, at)
 
-    monkeypatch.setattr(study_draft, "filters_there", change_in_between)
+    monkeypatch.setattr(study_draft, "_claim", change_in_between)
     panel = study_draft.draft_on_panel(study)
     other.join()
     panel.refresh_from_db()

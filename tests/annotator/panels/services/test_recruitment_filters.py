@@ -17,7 +17,7 @@ from annotator.panels.prolific.recruitment_filters import (
 from annotator.panels.reconciliation.overview import reconcile
 from annotator.panels.services import recruiting, study_draft
 from annotator.panels.services.panel_settings import panel_of
-from annotator.panels.services.prolific_preflight import draft_warnings
+from annotator.panels.services.preflight import draft_warnings
 from annotator.panels.services.recruitment_filters import filters_of, set_filters, use_preset
 from tests import factories
 from tests.annotator.panels import prolific_filters

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotator.models import Panel, UnreadArrivals
+from annotator.models import Panel, Participant, Submission, UnreadArrivals
 from annotator.panels.platforms import get_platform
 from annotator.panels.services.panel_settings import set_panel
 from evaluation.extension import extensions
@@ -130,3 +130,51 @@ def test_a_study_that_is_drafted_elsewhere_is_told_what_it_can_do(client, study,
     client.force_login(owner)
     for page in (reverse("admin:evaluation_study_workbench", args=[study.pk]), f"/studies/{study.slug}/"):
         assert advice.text in text(client.get(page))
+
+
+@pytest.mark.parametrize(
+    "unfilled",
+    [
+        "{{%PROLIFIC_PID%}}",
+        "{}",
+        "{{}}",
+        "null",
+        "undefined",
+        " None ",
+        "%25SURVEY_CODE%25",
+        "${e://Field/PID}",
+        "[ID]",
+    ],
+)
+def test_a_placeholder_is_no_person(client, study, unfilled):
+    """Refused with a sentence, whether they look or agree, and said to the researchers."""
+    door = f"{DOOR}?PROLIFIC_PID={unfilled}&STUDY_ID=s&SESSION_ID=v"
+    for panel in (None, "prolific"):
+        if panel:
+            set_panel(study, panel, {}, "keep")
+        for answer in (
+            client.get(door),
+            client.post(door, {"choice": "agree", "PROLIFIC_PID": unfilled.replace("%25", "%")}),
+        ):
+            assert "This link does not say who you are" in text(answer)
+            assert "placeholder" in text(answer)
+    assert not Participant.objects.exists()
+    [row] = UnreadArrivals.objects.all()
+    assert (row.names, row.n) == ("PROLIFIC_PID=", 4)
+    [caution] = said(Study.objects.get())
+    assert caution.startswith("4 visits had a placeholder in place of the id in PROLIFIC_PID, the last on ")
+    UnreadArrivals.objects.update(day=date(2026, 3, 1))
+    assert said(Study.objects.get()) == []
+
+
+def test_a_person_of_whose_visit_a_placeholder_stands_is_taken_in(client, study):
+    assert arrive(client, **VISIT | {"SESSION_ID": "{{%SESSION_ID%}}"}).status_code == 303
+    assert Participant.objects.get().external_id == VISIT["PROLIFIC_PID"]
+    assert Submission.objects.get().external_id == ""
+
+
+def test_the_words_that_the_link_s_own_address_is_written_with_are_no_ids(client, study):
+    set_panel(study, "link", {"participant_param": "pid"}, "keep")
+    address = get_platform("link").entry_address(DOOR, {"participant_param": "pid"})
+    assert "This link does not say who you are" in text(client.get(address))
+    assert "voluntary" in text(client.get(f"{DOOR}?pid=person-1"))

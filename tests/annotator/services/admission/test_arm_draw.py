@@ -8,14 +8,15 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotator.models import Assignment, Participant
-from annotator.selectors import ArmPlaces, people_needed
+from annotator.selectors.arms import ArmPlaces, people_needed
 from annotator.services.admission import arm_draw
 from annotator.services.admission.arm_draw import arms_in_drawn_order
 from evaluation.dumps.imports.header import read_header
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Study
 from evaluation.selectors import counting_judgments
-from evaluation.services import PAPER_ARMS, verify_study
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.verification import verify_study
 from tests.crowd import before, come, figures, hand_in, make_crowd_study
 
 

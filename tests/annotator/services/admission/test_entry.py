@@ -9,13 +9,15 @@ from django.utils import timezone
 from annotator.models import Assignment, Panel, PanelRecord, Participant, Submission
 from annotator.panels.platforms import get_platform, platform_of_params
 from annotator.panels.services.arrivals import departure_of
-from annotator.selectors import arm_places
+from annotator.selectors.arms import arm_places
 from annotator.services.admission.entry import StudyFull, StudyNotOpen, enter
 from annotator.services.work.leave import withdraw
 from annotator.services.work.progress import finish
 from annotator.visit import Visit
 from evaluation.models import Rater
-from evaluation.services import PAPER_ARMS, close_study, exclude, pause_study
+from evaluation.services.exclusions import exclude
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.launch import close_study, pause_study
 from tests.crowd import come, hand_in, lapse, make_crowd_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]

@@ -22,7 +22,7 @@ from annotator.services.admission.entry_rules import (
 from annotator.services.work.progress import finish
 from annotator.visit import Visit
 from evaluation.models import StudyMember
-from evaluation.services import exclude, restore
+from evaluation.services.exclusions import exclude, restore
 from tests.annotator.conftest import text
 from tests.annotator.services.people import ONE_ARM, with_pass_mark
 from tests.crowd import before, come, hand_in, make_crowd_study

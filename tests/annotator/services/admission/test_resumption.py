@@ -7,7 +7,7 @@ from annotator.panels.services.arrivals import read_arrival
 from annotator.panels.services.personal_links import make_links, restore_link, revoke_link
 from annotator.services.admission.entry import enter
 from annotator.services.work.submit import advance_participant
-from evaluation.services import close_study, pause_study, resume_study
+from evaluation.services.studies.launch import close_study, pause_study, resume_study
 from tests.annotator.services.people import count_with_checks, now_of, with_pass_mark
 from tests.crowd import before, hand_in
 

@@ -1,5 +1,7 @@
 """The quality page: the careless stand first, with figures; careful people have no sign, and nobody is excluded."""
 
+import json
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -10,9 +12,9 @@ from annotator.services.quality.cached_quality import cached_quality, read_repor
 from annotator.services.quality.participant_quality import quality_of
 from annotator.services.work.skip import skip
 from annotator.services.work.submit import submit
-from evaluation.forms import read_trace
+from evaluation.forms.input.posted_fields import read_trace
 from evaluation.models import Exclusion, Judgment, StudyMember
-from evaluation.services import exclude
+from evaluation.services.exclusions import exclude
 from evaluation.services.judgments import JudgmentInput, record_judgments
 from tests.annotator.conftest import text
 from tests.annotator.services.people import ONE_ARM, count_with_checks
@@ -102,10 +104,100 @@ def test_pasted_texts_are_a_sign_where_a_script_counted_them(owner):
         assignment = before(person.token)
         given = filled_in(assignment, justification=reason, satisfied=MIXED)
         submit(person.token, assignment.pk, given, trace=read_trace({"trace.justification": trace}))
+    Judgment.objects.update(duration_ms=60_000)
     [found] = quality_of(study)
     assert found.signs == ["1 of 2 texts are mostly pasted"]
     traces = Judgment.objects.filter(study=study).order_by("pk").values_list("trace", flat=True)
     assert list(traces) == [{"justification": [{"pasted": 60}]}, {"justification": [{"pasted": 3}]}, {}]
+
+
+def judge_three(study, *, seconds=60.0, visible=None, reasons=REASONS, screens=("",) * 3):
+    person = come(study, "p")
+    for reason, screen in zip(reasons, screens, strict=False):
+        assignment = before(person.token)
+        given = filled_in(assignment, justification=reason, satisfied=MIXED)
+        submit(person.token, assignment.pk, given, screen=screen)
+    visible_ms = None if visible is None else int(visible * 1000)
+    Judgment.objects.filter(study=study).update(duration_ms=int(seconds * 1000), visible_ms=visible_ms)
+    [found] = quality_of(study)
+    return found
+
+
+@pytest.fixture
+def three(owner):
+    return make_crowd_study("three", queries=3, arms=ONE_ARM, owner=owner, items_per_participant=3)
+
+
+def test_haste_is_a_sign_though_nobody_else_has_judged(three):
+    """Three items in 0.7 s, with the word good four times in each reason."""
+    found = judge_three(three, seconds=0.23, reasons=["good good good good"] * 3)
+    assert found.relative_time is None
+    assert found.signs == [
+        "submitted 3 of 3 judgments faster than anybody reads (medians: 0.2 s for 9 words)",
+        "2 of 3 texts repeat an earlier one",
+        "3 of 3 texts say the same word over and over",
+    ]
+
+
+def test_what_counts_is_the_time_in_view(three):
+    found = judge_three(three, seconds=900, visible=0.5)
+    assert found.signs == [
+        "submitted 3 of 3 judgments faster than anybody reads (medians: 0.5 s for 9 words)"
+    ]
+
+
+@pytest.mark.parametrize("text", ["word " * 100, "字" * 162])
+def test_long_texts_take_longer(three, text):
+    for item in three.items.all():
+        item.stimulus["responses"][0]["text"] = text
+        item.save(update_fields=["stimulus"])
+    assert judge_three(three, seconds=5).unread.k == 3
+    Judgment.objects.update(duration_ms=8_000)
+    [found] = quality_of(three)
+    assert found.unread.k == 0
+
+
+@pytest.mark.parametrize(
+    ("screens", "signs"),
+    [
+        (['{"layout": "columns", "in_view": {"r1": 9, "r2": 0}}'] * 3, []),
+        (
+            ['{"layout": "stacked", "in_view": {"r1": 9}}'] * 3,
+            ["submitted 3 of 3 judgments without having had every response in view"],
+        ),
+        (
+            ['{"layout": "tabs", "in_view": {"r2": 9}}'] * 3,
+            ["submitted 3 of 3 judgments without having opened every response's tab"],
+        ),
+        (['{"layout": "stacked", "in_view": {"r1": 9}}', *['{"in_view": {"r1": 1, "r2": 1}}'] * 2], []),
+        (["", '{"layout": "stacked"}', "[]"], []),
+    ],
+)
+def test_responses_that_never_came_into_view(three, screens, signs):
+    assert judge_three(three, screens=screens).signs == signs
+
+
+def test_a_time_that_nothing_can_be_compared_with_says_so(three, owner):
+    judge_three(three)
+    page = text(signed_in(owner).get(reverse("admin:evaluation_study_quality", args=[three.pk])))
+    assert "not comparable yet" in page
+    assert "100%" not in page
+
+
+def test_an_id_that_goes_on_in_another_browser_is_a_sign(owner):
+    """In how many judgments each, as they took turns; of browsers that keep nothing, nothing is said."""
+    study = make_crowd_study("browsers", queries=6, arms=ONE_ARM, owner=owner, items_per_participant=6)
+    one, two = come(study, "one"), come(study, "two")
+    for person, browsers in ((one, ("a1", "a1", "b2", "", "a1")), (two, ("c3", "c3", "", "c3", "c3"))):
+        for n, browser in enumerate(browsers):
+            assignment = before(person.token)
+            given = filled_in(assignment, justification=f"{REASONS[n]} {person.pk}", satisfied=MIXED)
+            screen = json.dumps({"layout": "columns", "browser": browser})
+            submit(person.token, assignment.pk, given, screen=screen)
+    Judgment.objects.update(duration_ms=60_000)
+    signs = {report.participant.pk: report.signs for report in quality_of(study)}
+    assert signs[one.pk] == ["went on in another browser (judgments in each: 2, then 1, then 1)"]
+    assert signs[two.pk] == []
 
 
 def test_nothing_is_said_of_pasting_without_scripts(owner):

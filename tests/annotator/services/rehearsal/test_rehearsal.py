@@ -21,8 +21,9 @@ from evaluation.dumps.imports.scores import import_scores
 from evaluation.dumps.lines import FileSource
 from evaluation.models import AnswerLayout, Judgment, Rater, Status, Study
 from evaluation.refusals import Refused
-from evaluation.services import PAPER_ARMS, launch_problems, launch_study
+from evaluation.services.studies.creation import PAPER_ARMS
 from evaluation.services.studies.drafts import delete_draft
+from evaluation.services.studies.launch import launch_problems, launch_study
 from evaluation.services.studies.rehearsals import delete_rehearsal
 from evaluation.services.studies.rehearsing import rehearse
 from evaluation.services.studies.verification import verify_study

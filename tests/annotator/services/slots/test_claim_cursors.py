@@ -9,12 +9,14 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, ClaimCursor, Slot, SlotState
-from annotator.selectors import available_slots
+from annotator.selectors.slots import available_slots
 from annotator.services.slots import claim, claim_cursors
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from evaluation.models import Outcome
-from evaluation.services import PAPER_ARMS, JudgmentInput, exclude, record_judgments
+from evaluation.services.exclusions import exclude
+from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests.crowd import come, lapse, make_crowd_study
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ import pytest
 from django.db import connection, transaction
 
 from annotator.models import Slot, SlotState
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests.crowd import come, hand_in, make_crowd_study
 
 pytestmark = [

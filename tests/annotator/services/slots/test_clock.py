@@ -10,7 +10,8 @@ from django.utils import timezone
 from annotator.services.work.skip import CannotSkip, skip
 from annotator.services.work.submit import advance_participant, submit
 from evaluation.models import Judgment
-from evaluation.services import PAPER_ARMS, verify_study
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.verification import verify_study
 from tests.crowd import HONEST, Person, before, come, figures, filled_in, make_crowd_study, open_places
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,8 @@ from analytics.reports.common import facts_of
 from annotator.models import Slot, SlotState
 from annotator.services.slots.redundancy import change_redundancy
 from evaluation.models import Item, Status
-from evaluation.services import PAPER_ARMS, withdraw_item
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.items import withdraw_item
 from tests.crowd import come, hand_in, make_crowd_study
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, ClaimCursor, Participant, Slot, SlotState
-from annotator.selectors import arm_places, available_slots
+from annotator.selectors.arms import arm_places
+from annotator.selectors.slots import available_slots
 from annotator.services.admission import arm_draw
 from annotator.services.admission.entry import StudyFull, enter
 from annotator.services.slots import in_play
@@ -21,14 +22,10 @@ from annotator.services.work.skip import CannotSkip, CannotUndoSkip, skip, undo_
 from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation.models import Exclusion, Item, Role
-from evaluation.services import (
-    PAPER_ARMS,
-    AlreadyExcluded,
-    exclude,
-    restore,
-    verify_study,
-    withdraw_item,
-)
+from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.verification import verify_study
 from tests import factories
 from tests.crowd import (
     before,

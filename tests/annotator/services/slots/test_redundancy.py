@@ -18,7 +18,10 @@ from annotator.services.work.submit import submit
 from evaluation.models import Judgment, Study
 from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments
-from evaluation.services import PAPER_ARMS, exclude, restore, verify_study, withdraw_item
+from evaluation.services.exclusions import exclude, restore
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.verification import verify_study
 from tests.crowd import (
     HONEST,
     Person,

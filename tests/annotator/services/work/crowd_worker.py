@@ -12,7 +12,8 @@ import django
 django.setup()
 
 from evaluation.models import Study  # noqa: E402 - needs the apps
-from evaluation.services import PAPER_ARMS, verify_study  # noqa: E402
+from evaluation.services.studies.creation import PAPER_ARMS  # noqa: E402
+from evaluation.services.studies.verification import verify_study  # noqa: E402
 from tests.crowd import (  # noqa: E402
     HONEST,
     Person,

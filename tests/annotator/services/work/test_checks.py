@@ -6,14 +6,16 @@ import pytest
 from django.urls import reverse
 
 from annotator.models import Assignment, AssignmentState, Slot, SlotState
-from annotator.selectors import get_participant
+from annotator.selectors.participants import get_participant
 from annotator.services.work.problem_reports import report_problem
 from annotator.services.work.skip import CannotSkip, skip, skips_left
 from annotator.services.work.submit import notice_after_submit
 from evaluation import design
 from evaluation.models import ItemFlag, Judgment
 from evaluation.selectors import counting_judgments
-from evaluation.services import pause_study, verify_study, withdraw_item
+from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.launch import pause_study
+from evaluation.services.studies.verification import verify_study
 from tests.annotator.services.people import ONE_ARM, count_with_checks, now_of, with_pass_mark
 from tests.crowd import before, come, filled_in, hand_in, make_crowd_study
 from tests.factories import NO_STEPS, launch, make_study

@@ -20,7 +20,7 @@ from annotator.models import (
     SlotState,
     Submission,
 )
-from annotator.selectors import arm_places
+from annotator.selectors.arms import arm_places
 from annotator.services.admission.entry import enter
 from annotator.services.slots import claim_cursors
 from annotator.services.slots.redundancy import change_redundancy
@@ -31,16 +31,11 @@ from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation.models import Exclusion, Item, Judgment, Outcome, Role
 from evaluation.selectors import counting_judgments
-from evaluation.services import (
-    PAPER_ARMS,
-    AlreadyExcluded,
-    exclude,
-    pause_study,
-    restore,
-    resume_study,
-    verify_study,
-    withdraw_item,
-)
+from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.launch import pause_study, resume_study
+from evaluation.services.studies.verification import verify_study
 from tests import factories
 from tests.crowd import (
     HABITS,

@@ -4,13 +4,15 @@ import pytest
 from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, Slot, SlotState
-from annotator.selectors import get_participant, next_release
+from annotator.selectors.participants import get_participant
+from annotator.selectors.slots import next_release
 from annotator.services.work.leave import withdraw
 from annotator.services.work.skip import skip
 from annotator.services.work.submit import advance_participant, submit
 from evaluation.models import Exclusion, Judgment
 from evaluation.selectors import counting_judgments
-from evaluation.services import close_study, exclude, pause_study, resume_study
+from evaluation.services.exclusions import exclude
+from evaluation.services.studies.launch import close_study, pause_study, resume_study
 from tests.annotator.services.people import ONE_ARM, count_with_checks, now_of, with_pass_mark
 from tests.crowd import before, come, filled_in, hand_in, lapse, make_crowd_study
 

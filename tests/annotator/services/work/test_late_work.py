@@ -11,7 +11,7 @@ from annotator.services.work.skip import skip
 from annotator.services.work.submit import advance_participant, get_assignment, submit
 from evaluation.models import Judgment
 from evaluation.selectors import counting_judgments
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from tests.annotator.services.people import now_of
 from tests.crowd import before, come, filled_in, hand_in, lapse
 

@@ -15,7 +15,8 @@ from annotator.services.work.skip import skip
 from annotator.services.work.submit import NotYours, advance_participant, submit
 from evaluation.models import ItemFlag, Judgment, Study
 from evaluation.protocols import AnswersInvalid
-from evaluation.services import PAPER_ARMS, verify_study
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.verification import verify_study
 from tests.annotator.services.people import ONE_ARM, now_of
 from tests.crowd import before, come, filled_in, hand_in, make_crowd_study
 from tests.factories import NO_STEPS, launch
@@ -92,7 +93,7 @@ def test_a_judgment_carries_what_was_asked_and_shown(live):
     }
     assert answers == {
         ("preference", ""): "r2",
-        ("justification", ""): "It says more.",
+        ("justification", ""): "It says more about it.",
         **{("satisfied", part): 1.0 for part in ("f1.r1", "f1.r2", "f2.r1", "f2.r2")},
     }
 

@@ -19,7 +19,7 @@ from django.core.management import CommandError, call_command  # noqa: E402
 from django.test import Client  # noqa: E402
 
 from evaluation.models import Import, Item, Study  # noqa: E402
-from evaluation.services import verify_study  # noqa: E402
+from evaluation.services.studies.verification import verify_study  # noqa: E402
 from tests.evaluation.dumps.build import content, export_bytes  # noqa: E402
 
 PAGES = ("/studies/{}/", "/studies/{}/report/", "/studies/{}/report.json", "/s/{}/")
@@ -49,7 +49,7 @@ def look(slug):
     study = Study.objects.filter(slug=slug).first()
     visible = Study.objects.visible().filter(slug=slug).exists()
     client = Client(headers={"host": "localhost"})
-    client.force_login(get_user_model().objects.get())
+    client.force_login(get_user_model().objects.get(is_active=True))
     return {
         "visible": visible,
         "listed": f"/studies/{slug}/" in client.get("/studies/").content.decode(),

@@ -89,6 +89,10 @@ BAD = {
         item(2, gold={"preference": ["r9"]}),
         "line 3: gold.preference: 'r9' is not one of r1, r2, tie",
     ),
+    "preference without a label": (
+        with_judgments(judgment(answers={"preference": {"choice": "r1"}}), number=2),
+        "line 3: judgments[0]: answers: preference: {'choice': 'r1'} is not one of r1, r2, tie",
+    ),
     "duplicate item": (
         item(1, query={"key": "q9", "text": "Q"}),
         "line 3: an item with the same key stands at line 2",
@@ -324,6 +328,10 @@ BAD_STUDIES = {
     "wrong version": ({**header(), "assay": 2}, "line 1: assay: 1 was expected"),
     "no arms": ({"assay": 1, "spec": {}}, "line 1: spec: 'arms' is a required property"),
     "arm twice": (header(spec={"arms": [ARM, ARM]}), "line 1: arm 'plain' appears twice"),
+    "setting twice": (
+        header(systems=[{"key": key, "base": "aspen", "setting": "with documents"} for key in ("a", "b")]),
+        "line 1: setting of a system 'aspen, with documents' appears twice",
+    ),
     "system twice": (header(systems=[{"key": "a"}, {"key": "a"}]), "line 1: system 'a' appears twice"),
     "other protocol": (
         header(spec={"protocol": "aspects"}),

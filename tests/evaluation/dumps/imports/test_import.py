@@ -7,7 +7,8 @@ from evaluation.dumps.imports.dump_import import ImportWriter, import_dump
 from evaluation.dumps.lines import MAX_LINE, FileSource
 from evaluation.models import Import, Item, Query, Response, Study
 from evaluation.refusals import Refused
-from evaluation.services import launch_study, verify_study
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.verification import verify_study
 from tests.evaluation.dumps.build import (
     ARM,
     context_item,
@@ -154,7 +155,7 @@ def test_taken_slug_and_wrong_slug(tmp_path):
 def test_owner_and_summary(tmp_path, owner, capsys):
     path = write(tmp_path / "dump.jsonl", header(), with_judgments(judgment()))
     call_command("import_study", str(path), slug="soups", protocol="pairwise", owner="owner", title="Broth")
-    assert "Imported dump.jsonl as soups (closed): 1 items, 1 judgments, 1 raters." in capsys.readouterr().out
+    assert "Imported dump.jsonl as soups (closed): 1 item, 1 judgment, 1 rater." in capsys.readouterr().out
     study = Study.objects.get()
     assert (study.title, study.members.get().user) == ("Broth", owner)
     with pytest.raises(CommandError, match="There is no user 'nobody'"):

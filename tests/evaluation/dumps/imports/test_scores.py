@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.models import Answer, Judgment, Rater
 from evaluation.refusals import Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from tests.evaluation.dumps.build import context_item, export_bytes, header, item, judgment, read_in, write
 
 pytestmark = pytest.mark.django_db
@@ -172,7 +172,7 @@ def test_the_command_says_what_it_took(study, file, capsys):
     call_command(
         "import_scores", study.slug, str(file(HEAD + "i1,aspen,m,1\n")), judge="script", direction="none"
     )
-    assert capsys.readouterr().out == "script: m of 1 items.\n"
+    assert capsys.readouterr().out == "script: m of 1 item.\n"
     with pytest.raises(CommandError, match="Nothing was imported: 1 problem"):
         call_command("import_scores", study.slug, str(file(HEAD + "i1,cedar,m,1\n")), judge="other")
 

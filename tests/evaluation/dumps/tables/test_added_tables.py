@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from evaluation.models import Study, StudyMember
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from evaluation.tasks import work_on_job
 from tests.evaluation.admin.conftest import make_user, signed_in
 from tests.evaluation.dumps.tables.files import HEADER, ROWS, delimited, write
@@ -43,7 +43,7 @@ def run(path: Path, *args: Any) -> str:
 def test_a_table_goes_on_where_the_study_ends(study: Study, tmp_path: Path) -> None:
     said = run(write(tmp_path / "more.csv", delimited(MORE[:1])))
     assert "response of A: 'response_a'" in said
-    assert "Items: 1, on 1 queries, of which 1 are new." in said
+    assert "1 item on 1 query. New queries: 1." in said
     assert "New systems: none. New responses: 2." in said
     assert "Added 1 item as revision 2." in said
     assert sorted(study.items.values_list("key", flat=True)) == ["1", "2", "3", "4"]
@@ -57,7 +57,7 @@ def test_the_same_prompt_is_the_query_that_is_there(study: Study, tmp_path: Path
     kept.write_text(json.dumps({"map": 1, "columns": columns}))
     said = run(write(tmp_path / "more.csv", delimited(MORE[1:])), "--map", kept)
     assert "Columns, by the map:" in said
-    assert "Items: 1, on 1 queries, of which 0 are new." in said
+    assert "1 item on 1 query. New queries: 0." in said
     assert "New systems: cedar, dogwood." in said
     assert study.items.get(key="4").query.key == "1"
 
@@ -77,7 +77,7 @@ def test_a_question_of_another_asker_is_added_with_its_answers(tmp_path: Path) -
     launch_study(study)
     other = (ROWS[0][0], "No leek.", "No pea.", "food", "A soup.", "With meat?", "oak")
     said = run(write(tmp_path / "other.csv", delimited([other], header)))
-    assert "Items: 1, on 1 queries, of which 0 are new." in said
+    assert "1 item on 1 query. New queries: 0." in said
     item = study.items.get(clarifying_source="oak")
     assert item.query.key == "1"
     assert sorted(item.responses.values_list("key", "text")) == [("A?2", "No leek."), ("B?2", "No pea.")]

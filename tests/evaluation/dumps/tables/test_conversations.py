@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.evaluation.dumps.tables.files import parquet, read, write
 
 ASKED = [

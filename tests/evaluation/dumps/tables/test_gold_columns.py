@@ -1,13 +1,15 @@
 """Columns that say which items are training or checks, and what is right there."""
 
+import re
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services import launch_problems
+from evaluation.services.studies.launch import launch_problems
+from tests.analytics.reports.judging import judged_study
 from tests.evaluation.dumps.tables.files import ROWS, delimited, read, write
 
 HEADER = ("prompt", "zebra answer", "ant answer", "role", "gold", "gold note")
@@ -39,6 +41,33 @@ def test_the_right_response_is_named_as_the_table_names_it(right: str, tmp_path:
     table = [(*row[:4], right if row[3] else "", "") for row in TABLE]
     found = read(write(tmp_path / "soups.csv", delimited(table, HEADER)), protocol="pairwise")
     assert [item.get("gold") for item in found.items] == [{"preference": ["r1"]}] * 2 + [None]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("right", ["tie (bothbad)", "both_bad", "Both bad"])
+def test_both_may_be_bad(right: str, tmp_path: Any) -> None:
+    """The draft offers it then; a study that does not refuses its lines."""
+    header = ("prompt", "zebra answer", "ant answer", "role", "gold")
+    path = write(
+        tmp_path / "soups.csv", delimited([(*row[:4], right if row[3] else "") for row in TABLE], header)
+    )
+    call_command("import_study", str(path), slug="soups", protocol="pairwise")
+    study = Study.objects.get()
+    assert study.items.get(role="training").gold == {"preference": ["both_bad"]}
+    assert study.questions.get(key="preference").options == {"tie": "Tie", "form": {"both_bad": True}}
+    assert launch_problems(study) == []
+    judged = judged_study("three", queries=1)
+    wrong = re.escape("line 2 to 3: gold.preference: 'both_bad' is not one of r1, r2, tie")
+    with pytest.raises(CommandError, match=wrong):
+        call_command("add_items", judged.slug, str(path), "--yes")
+
+
+def test_a_winner_column_can_be_the_gold(tmp_path: Any) -> None:
+    """As the Chatbot Arena names its models: by their columns."""
+    header = ("prompt", "model_a answer", "model_b answer", "role", "gold label")
+    table = [(*TABLE[0][:4], "model_b"), (*TABLE[1][:4], "model_a"), (*TABLE[2][:4], "")]
+    found = read(write(tmp_path / "soups.csv", delimited(table, header)), protocol="pairwise")
+    assert [item.get("gold") for item in found.items][:2] == [{"preference": ["r2"]}, {"preference": ["r1"]}]
 
 
 def test_gold_that_is_a_text_is_a_reference_as_before(tmp_path: Any) -> None:

@@ -11,7 +11,7 @@ from evaluation.dumps.tables import illustrated
 from evaluation.dumps.tables.reading import read_raw
 from evaluation.models import Response, Study
 from evaluation.refusals import Refused
-from evaluation.services import launch_study
+from evaluation.services.studies.launch import launch_study
 from tests.evaluation.dumps.tables.files import delimited, read, workbook
 
 PNG = base64.b64decode(

@@ -10,7 +10,7 @@ from evaluation.dumps.tables.table_map import TableMap, read_map
 from evaluation.dumps.tables.template import template_rows, write_template
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from tests.evaluation.dumps.tables.files import HEADER, ROWS, delimited, read, write
 
 

@@ -5,7 +5,9 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
-from evaluation.forms import build_feedback, build_screen, read_fields
+from evaluation.forms.feedback import build_feedback
+from evaluation.forms.input.posted_fields import read_fields
+from evaluation.forms.screen import build_screen
 from evaluation.protocols import AnswersInvalid, Problem, QuestionSpec, get_protocol
 from evaluation.protocols.base import Kind
 
@@ -304,3 +306,14 @@ def test_practice_says_what_was_given_and_what_was_expected(question, data, gold
     assert [text in html for text in said] == [True] * 3
     [line] = feedback["lines"]
     assert (line["given"], line["accepted"]) == said[1:]
+
+
+def test_practice_lists_responses_in_the_order_in_which_they_were_shown():
+    spec, item, protocol = spec_of(asking(over="response")), stimulus(), get_protocol("relevance")
+    item["responses"] = [{**item["responses"][0], "part": part} for part in ("r1", "r2", "r3")]
+    given = {"r1": "1", "r2": "0", "r3": "1"}
+    answers = protocol.clean(spec, item, {"asked": given}, source="import")
+    result = protocol.compare_gold(item, {"asked": {"r1": 1, "r2": 1, "r3": 0}}, answers)
+    lines = build_feedback(protocol, spec, item, "r2,r3,r1", result)["lines"]
+    assert [line["who"] for line in lines] == ["Response 1", "Response 2", "Response 3"]
+    assert [line["given"] for line in lines] == ["No", "Yes", "Yes"]

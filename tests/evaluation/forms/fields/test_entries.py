@@ -7,7 +7,9 @@ import pytest
 from django.template.loader import render_to_string
 
 from annotator.services.work.drafts import MAX_DRAFT
-from evaluation.forms import build_feedback, build_screen, read_fields, read_trace
+from evaluation.forms.feedback import build_feedback
+from evaluation.forms.input.posted_fields import read_fields, read_trace
+from evaluation.forms.screen import build_screen
 from evaluation.protocols import AnswersInvalid, get_protocol
 from evaluation.protocols.answers.trace import MAX_MOVES, possible_moves, read_moves
 from evaluation.protocols.entries.sets import add_origins, decisions, merge_entries, read_answers
@@ -94,6 +96,12 @@ def test_a_draft_is_undecided_and_its_fields_hold_what_it_says():
     assert ticked == ["entries.e1.cite.1", "entries.e2.cite.2"]
     ids = re.findall(r' id="([^"]+)"', html)
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(("lines", "high"), [(1, 1), (3, 3), (40, 14)])
+def test_a_field_is_as_high_as_its_text_and_no_higher(lines, high):
+    [row] = set_of(stimulus([OLD | {"reason": "\n".join(["So it says."] * lines)}]))["rows"]
+    assert row["heights"]["reason"] == high
 
 
 def test_without_a_draft_there_is_nothing_to_decide_but_an_entry_to_add():

@@ -6,7 +6,8 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
-from evaluation.forms import build_feedback, build_screen
+from evaluation.forms.feedback import build_feedback
+from evaluation.forms.screen import build_screen
 from evaluation.protocols import AnswerValue, Kind, Problem, QuestionSpec, get_protocol
 from tests.judging.samples import PAIR, make_spec, make_stimulus
 

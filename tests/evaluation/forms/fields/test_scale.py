@@ -5,8 +5,9 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
-from evaluation.forms import build_feedback, build_screen
 from evaluation.forms.documents import read_documents
+from evaluation.forms.feedback import build_feedback
+from evaluation.forms.screen import build_screen
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, get_protocol
 from tests.protocol_factories import make_aspects_study, make_question_quality_study, make_relevance_study
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from evaluation.forms import HELD, held_fields, merge_drafts, read_fields
+from evaluation.forms.input.draft_merge import held_fields, merge_drafts
+from evaluation.forms.input.posted_fields import HELD, read_fields
 from evaluation.protocols import Kind, QuestionSpec
 
 TEXT = QuestionSpec("reason", Kind.TEXT, "Why?")

@@ -16,11 +16,15 @@ from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import FileSource
 from evaluation.models import Judgment, Rater, Status, Study
 from evaluation.refusals import Refused
-from evaluation.services import duplicate_study, launch_study, verify_study, withdraw_item
 from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.duplication import duplicate_study
+from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.verification import verify_study
 from evaluation.services.tokens import make_token
 from judging.models import Judge, Jury
-from judging.services import create_judge, edit_judge, start_run
+from judging.services.judges import create_judge, edit_judge
+from judging.services.runs.judge_runs import start_run
 from tests import factories
 from tests.evaluation.admin.conftest import signed_in
 

@@ -18,12 +18,18 @@ from evaluation.dumps.imports.added_items import add_items, preview_items
 from evaluation.dumps.lines import FileSource
 from evaluation.models import Item, Judgment, Query, Response, Study
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import PAPER_ARMS, close_study, launch_study, verify_study, withdraw_item
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.launch import close_study, launch_study
+from evaluation.services.studies.verification import verify_study
 from evaluation.services.tokens import make_token
 from evaluation.tasks import work_on_job
-from judging.services import cancel_run, estimate, heuristic_judge, start_run
 from judging.services.calls.creation import CallCreator
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.judge_workload import JudgeWorkload
+from judging.services.runs.lifecycle import cancel_run
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.crowd import before, come, hand_in, make_crowd_study
@@ -191,10 +197,10 @@ def test_a_seventh_system_meets_the_six(leaderboard, tmp_path):
         {"query": "q1", "text": "g on q1"},
     )
     against_baseline = run(path, "--system", "g", "--against", "baseline", "--dry-run")
-    assert "Items: 3, on 2 queries, of which 0 are new." in against_baseline
+    assert "3 items on 2 queries. New queries: 0." in against_baseline
     assert "New systems: g. New responses: 3." in against_baseline
     assert "Pay for that work: 4.50 GBP." in against_baseline
-    assert "Not compared: 1 queries, by arm and context, have no response of g" in against_baseline
+    assert "Not compared: 1 query, by arm and context, without a response of g" in against_baseline
     assert frozen(leaderboard) == before
 
     said = run(path, "--system", "g", "--family", "new", "--yes")
@@ -341,7 +347,7 @@ def test_by_page_and_api(study, owner, tmp_path, settings):
     assert "the study has no arm" in wrong
     lines = [{"query": "q0", "text": "New."}, {"query": "q1", "text": "New too."}]
     job, shown = work(address, file=upload(*lines), system="cedar", against="all")
-    assert "Items: 8, on 2 queries, of which 0 are new." in shown
+    assert "8 items on 2 queries. New queries: 0." in shown
     assert "New systems: cedar." in shown
     assert study.revisions.count() == 1
     _, done = work(reverse("admin:evaluation_job_confirm", args=[job.pk]))

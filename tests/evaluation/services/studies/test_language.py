@@ -13,9 +13,12 @@ from evaluation.protocols import PROTOCOLS, get_protocol
 from evaluation.protocols.aspects import Aspects
 from evaluation.protocols.base import FORM
 from evaluation.refusals import Refused
-from evaluation.services import create_study, duplicate_study, plan_revision, verify_study
 from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.creation import create_study
+from evaluation.services.studies.duplication import duplicate_study
 from evaluation.services.studies.launch import text_advice
+from evaluation.services.studies.revision import plan_revision
+from evaluation.services.studies.verification import verify_study
 from tests import factories
 from tests.config.test_messages import TRANSLATED
 from tests.evaluation.dumps.build import ARM, header, read_in, write
@@ -130,7 +133,7 @@ def test_a_line_written_by_hand_begins_in_the_language_that_it_names(tmp_path):
 def test_a_pairwise_study_begins_in_its_language():
     study = create_study(slug="paare", title="Paare", protocol="pairwise", language="de")
     assert study.questions.get(key="preference").prompt == "Welche Antwort ist insgesamt besser?"
-    assert study.questions.get(key="preference").options["tie"] == "Gleich gut"
+    assert study.questions.get(key="preference").options["tie"] == "Kein Unterschied"
     assert study.texts.get(key="consent").body.startswith("Sie sind eingeladen")
     # It is not told that its texts are not its own.
     study.questions.filter(key="justification").update(prompt="Wieso?")

@@ -12,17 +12,17 @@ from evaluation import tasks
 from evaluation.canonical import canonical_hash
 from evaluation.models import Item, Job, Query, Response, Status, Study
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import (
-    PAPER_ARMS,
+from evaluation.services.jobs import begin_job, claim_job
+from evaluation.services.studies import freeze
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.launch import (
+    ABANDONED_AFTER,
     close_study,
     launch_study,
     pause_study,
     resume_study,
-    verify_study,
 )
-from evaluation.services.jobs import begin_job, claim_job
-from evaluation.services.studies import freeze
-from evaluation.services.studies.launch import ABANDONED_AFTER
+from evaluation.services.studies.verification import verify_study
 from tests.extensions import extend
 from tests.factories import make_item, make_study
 

@@ -10,10 +10,10 @@ from django.urls import reverse
 from annotator.models import Panel
 from annotator.panels.services.launch_advice import lacks_retry
 from annotator.panels.services.panel_settings import set_panel
-from annotator.panels.services.prolific_preflight import draft_warnings
+from annotator.panels.services.preflight import draft_warnings
 from evaluation.extension import Advice
 from evaluation.models import Study, StudyMember
-from evaluation.services import close_study, launch_advice, launch_cautions, launch_study
+from evaluation.services.studies.launch import close_study, launch_advice, launch_cautions, launch_study
 from tests.annotator.conftest import text
 from tests.evaluation.admin.conftest import signed_in
 from tests.extensions import extend
@@ -274,7 +274,13 @@ def test_of_a_live_study_it_is_a_revision(qualifying, owner):
     address = reverse("admin:evaluation_study_attempts", args=[qualifying.pk])
     client = signed_in(owner)
     assert "a new revision" in text(client.get(address))
+    before = LogEntry.objects.count()
     assert client.post(address, {"reason": "The panel's rule."}).status_code == 302
+    assert LogEntry.objects.count() == before + 1
+    assert LogEntry.objects.latest("pk").change_message == (
+        "Revision 2 is what new participants get from now on. "
+        "Reason: The qualification now allows two attempts. The panel's rule."
+    )
     first, second = qualifying.revisions.order_by("number")
     assert first.spec["steps"]["qualification"] == {"pass_mark": 1}
     assert second.spec["steps"]["qualification"] == {"pass_mark": 1, "attempts": 2}

@@ -13,7 +13,8 @@ from evaluation.dumps.exports.study_export import export_to, formats_of
 from evaluation.models import Item, Job, Rater, Status, Study, StudyMember, System
 from evaluation.protocols.entries.sets import read_set
 from evaluation.refusals import Refused
-from evaluation.services import exclude, launch_study
+from evaluation.services.exclusions import exclude
+from evaluation.services.studies.launch import launch_study
 from evaluation.services.studies.resolver import derive_resolver
 from tests import factories
 from tests.analytics.reports.answering import give, items_of, new_rater

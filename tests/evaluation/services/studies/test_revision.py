@@ -15,8 +15,11 @@ from annotator.services.work.submit import advance_participant
 from evaluation.models import Judgment, Revision, Status, Study, StudyMember
 from evaluation.permissions import NoRight
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import PAPER_ARMS, close_study, pause_study, revise_study, verify_study
 from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.launch import close_study, pause_study
+from evaluation.services.studies.revision import revise_study
+from evaluation.services.studies.verification import verify_study
 from tests.analytics.reports.reading import build_report
 from tests.annotator.conftest import text
 from tests.crowd import before, come, hand_in, make_crowd_study

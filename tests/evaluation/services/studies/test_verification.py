@@ -25,7 +25,9 @@ from evaluation.models import (
     Text,
 )
 from evaluation.protocols.answers.layout import Layout
-from evaluation.services import PAPER_ARMS, compute_study_hash, verify_study
+from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.freeze import compute_study_hash
+from evaluation.services.studies.verification import verify_study
 from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.factories import launch, make_study
 

@@ -8,10 +8,11 @@ from django.core.management import CommandError, call_command
 
 from evaluation.models import Query
 from evaluation.refusals import FieldsRefused, Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.backends.embedding.static import NOT_INSTALLED
 from judging.selectors import judges_in_figures
-from judging.services import create_judge, edit_judge, start_run
+from judging.services.judges import create_judge, edit_judge
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging.backends.embedding.static_model import build_model

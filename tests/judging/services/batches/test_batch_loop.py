@@ -11,10 +11,14 @@ from rest_framework.test import APIClient
 
 from evaluation.models import Judgment
 from evaluation.refusals import Refused
-from evaluation.services import verify_study, withdraw_item
+from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.verification import verify_study
 from judging.models import Call, CallBatch, LedgerEntry, Run
-from judging.services import cancel_run, estimate, heuristic_judge, pause_run, resume_run, start_run
 from judging.services.batches.following import follow_batches, loose_runs
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import cancel_run, pause_run, resume_run
 from judging.services.runs.work import work_on
 from judging.tasks import follow_loose_batches, sweep_runs
 from tests import factories

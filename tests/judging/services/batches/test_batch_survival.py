@@ -9,11 +9,11 @@ from decimal import Decimal
 
 import pytest
 
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import LedgerEntry
-from judging.services import start_run
 from judging.services.batches import batch_loop
 from judging.services.batches.collecting import Collecting
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint
@@ -89,7 +89,7 @@ def test_what_was_collected_before_a_kill_is_not_paid_again(owner, monkeypatch, 
             work_on(run.pk)
         assert run.calls.filter(state="final").count() == 3
         monkeypatch.setattr(Collecting, "write", write)
-        assert work_on(run.pk, beside=True).state == "complete"
+        assert work_on(run.pk, over_limit=True).state == "complete"
     run.refresh_from_db()
     assert set(run.calls.values_list("attempts", flat=True)) == {1}
     assert run.spent == sum(run.calls.values_list("cost", flat=True)) > 0

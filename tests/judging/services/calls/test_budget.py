@@ -7,10 +7,13 @@ import pytest
 from evaluation.refusals import Refused
 from judging.backends.base import Request
 from judging.models import Call
-from judging.services import heuristic_judge, resume_run, run_progress, start_run
 from judging.services.calls.budget import reserve_budget
 from judging.services.calls.costs import cost_bound, cost_of
 from judging.services.calls.leases import claim_calls
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import resume_run
+from judging.services.runs.progress import run_progress
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint

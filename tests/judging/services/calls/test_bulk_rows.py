@@ -8,8 +8,9 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from judging.models import Call, CallState
-from judging.services import heuristic_judge, start_run
 from judging.services.calls.bulk_rows import insert_rows, update_rows
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
 from tests.judging.build import create_calls
 
 ODD = 'Sie sagte: "100 %s"\n\\u0041\t{}; \N{SNOWMAN}\N{GRINNING FACE} \' $1 </script>'

@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.models import Judgment
 from judging.models import Call
-from judging.services import copy_judge, edit_judge
+from judging.services.judges import copy_judge, edit_judge
 from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge

@@ -11,14 +11,16 @@ from django.db.models import Count
 from django.utils import timezone
 
 from evaluation.models import Judgment
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Call, CallState
-from judging.services import heuristic_judge, pause_run, start_run
 from judging.services.calls.attempt_writer import AttemptWriter
 from judging.services.calls.call_attempts import CallAttempt, failed_attempt
 from judging.services.calls.leases import claim_calls, next_due, release_calls, renew_leases
 from judging.services.calls.workload import workload_of
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.judge_workload import JudgedItem
+from judging.services.runs.lifecycle import pause_run
 from judging.services.runs.work import work_on
 from judging.services.runs.workers import expect_workers, sign_off, sign_on, unattended_runs
 from tests import factories
@@ -152,7 +154,7 @@ def test_one_worker_at_a_time_unless_wanted_beside(run):
     assert sign_on(run.pk, "a") is not None
     assert sign_on(run.pk, "a") is not None, "its message was delivered again"
     assert sign_on(run.pk, "b") is None
-    assert sign_on(run.pk, "b", beside=True) is not None
+    assert sign_on(run.pk, "b", over_limit=True) is not None
     sign_off(run.pk, "a")
     sign_off(run.pk, "b")
     assert sign_on(run.pk, "c") is not None

@@ -7,14 +7,18 @@ import pytest
 from django.db import connection
 
 from evaluation.refusals import FieldsRefused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
+from evaluation.tasks import work_on_job
 from judging.models import Endpoint, LedgerEntry, Run
-from judging.services import estimate, heuristic_judge, resume_run, start_run
 from judging.services.calls.budget import reserve_budget, set_study_budget
 from judging.services.calls.leases import claim_calls, release_calls
 from judging.services.calls.ledger import spending_of, study_spent
-from judging.services.endpoints.connection_test import begin_test, run_test
+from judging.services.endpoints.connection_test import begin_test
 from judging.services.endpoints.prices import prices_of, set_price
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import resume_run
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.annotator.services.work.test_concurrency import postgres  # noqa: F401 - a fixture
@@ -67,9 +71,9 @@ def test_probes_and_connection_tests_are_entered_at_the_model_s_price(study, ser
     probe = LedgerEntry.objects.get(purpose="probe")
     assert (probe.study, probe.run, probe.cost) == (study, None, Decimal(probe.prompt_tokens) / 1_000)
     assert probe.calls > 1
-    begin_test(judge.endpoint, "longer")
+    job = begin_test(judge.endpoint, "longer", by=None)
     before = served.total
-    run_test(judge.endpoint.pk)
+    work_on_job(job.pk)
     tested = LedgerEntry.objects.get(purpose="connection test")
     assert (tested.study, tested.model) == (None, "longer")
     assert 1 < tested.calls <= served.total - before

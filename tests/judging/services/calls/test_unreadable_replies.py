@@ -5,14 +5,19 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from evaluation.services.tokens import make_token
-from judging.services import resume_run, start_run, unreadable_reply
+from judging.backends.base import Reply, Request
+from judging.models import Endpoint
 from judging.services.calls.unreadable_replies import reason_to_pause
-from judging.services.endpoints.throttle import Throttle
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lanes import Lane
+from judging.services.runs.lifecycle import resume_run
+from judging.services.runs.reply_examples import unreadable_reply
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 
+ASKED = Request(model="m", messages=[{"role": "user", "content": "Which is better?"}])
 BABBLE = "Response 1 has its merits, yet Response 2 might be better, unless Response 1 is."
 
 
@@ -98,18 +103,19 @@ def test_the_settings_say_when(settings):
 
 
 def test_caution_ends_with_the_first_reply_that_was_read():
-    throttle = Throttle(64, 5)
-    assert throttle.limit == 5
+    endpoint = Endpoint(max_in_flight=64)
+    lane = Lane(endpoint, at_first=5)
+    assert lane.places == 5
     for _ in range(50):
-        throttle.answered()
-    assert throttle.limit == 5
-    throttle.open()
-    assert throttle.limit == 64
-    slowed = Throttle(64, 5)
+        lane.answered(ASKED, Reply(text="1"))
+    assert lane.places == 5
+    lane.trust()
+    assert lane.places == 64
+    slowed = Lane(endpoint, at_first=5)
     slowed.refused(None)
-    slowed.open()
-    assert slowed.limit == 2.5, "the server's own word holds on"
-    assert Throttle(3, 5).limit == 3
+    slowed.trust()
+    assert slowed.places == 2.5, "the server's own word holds on"
+    assert Lane(endpoint, in_flight=3, at_first=5).places == 3
 
 
 # --- shown ------------------------------------------------------------------------------------------------------------

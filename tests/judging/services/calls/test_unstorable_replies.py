@@ -10,10 +10,10 @@ from django.db import OperationalError
 from evaluation.models import Answer
 from judging.asking import forms
 from judging.models import Call
-from judging.parsing import Reading
-from judging.services import start_run
+from judging.parsing.reply import Reading
 from judging.services.calls import attempt_writer, call_attempts
 from judging.services.calls.workload import workload_of
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.session import Session
 from judging.services.runs.work import work_on
 from tests.judging import endpoint
@@ -37,9 +37,9 @@ def reads(monkeypatch):
     read_reply, seen = forms.read_reply, []
 
     def give(change):
-        def read(*given, order, **options):
-            reading = read_reply(*given, order=order, **options)
-            seen.append(order)
+        def read(call, reply):
+            reading = read_reply(call, reply)
+            seen.append(call.order)
             return change(reading) if len(seen) == 2 else reading
 
         monkeypatch.setattr(forms, "read_reply", read)

@@ -2,7 +2,9 @@
 
 from evaluation.models import Arm, Item, ItemResponse, Query, Rater, Response, System
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.services import JudgmentInput, create_study, launch_study, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.studies.creation import create_study
+from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports.answering import new_rater
 from tests.analytics.reports.judging import new_judge
 

@@ -6,8 +6,9 @@ from analytics.reports.build import build_report
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.models import Answer, Item, Rater
 from evaluation.refusals import FieldsRefused, Refused
-from evaluation.services import verify_study
-from judging.services import create_judge, start_run
+from evaluation.services.studies.verification import verify_study
+from judging.services.judges import create_judge
+from judging.services.runs.judge_runs import start_run
 from tests import factories
 from tests.judging.build import judged
 

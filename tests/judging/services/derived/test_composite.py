@@ -14,10 +14,12 @@ from evaluation.dumps.lines import FileSource
 from evaluation.models import Rater
 from evaluation.refusals import FieldsRefused, Refused
 from judging.models import JudgeRun
-from judging.services import create_judge, edit_judge, estimate, resume_run, start_run
 from judging.services.derived.base import Preparation
 from judging.services.derived.composite import href_map
-from judging.services.runs.judge_runs import keep_preparation
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import create_judge, edit_judge
+from judging.services.runs.judge_runs import keep_preparation, start_run
+from judging.services.runs.lifecycle import resume_run
 from judging.services.runs.work import work_on
 from tests.analytics.reports.answering import judged_by_everyone
 from tests.analytics.reports.judging import answer, new_judge
@@ -69,11 +71,25 @@ def test_each_category_is_judged_by_the_member_that_is_best_there(judged_study):
     assert about["folds"] == [about["categories"]] * 5
     assert about["agreement"] == {
         "cross_fitted": {"value": 1.0, "n": 90, "n_left_out": 0},
+        "of_map": {"value": 1.0, "n": 90, "n_left_out": 0},
         "in_sample": {"value": 1.0, "n": 90, "n_left_out": 0},
     }
     assert list(said_by(judged_study, run.judging.rater).values()) == [truth(at) for at in range(90)]
     # It has seen no response, in no order.
     assert set(judged_study.judgments.filter(rater=run.judging.rater).values_list("shown", flat=True)) == {""}
+
+
+def test_the_smallest_number_of_judged_queries_is_a_setting(owner):
+    study = study_in_categories({"facts": 40, "rare": 10}, owner=owner)
+    people(study)
+    right_in(study, "alpha", "facts")
+    right_in(study, "beta", "rare")
+    for least, member in ((30, "alpha"), (10, "beta"), (1, "beta")):
+        run, _ = judged(study, composite(study, name=f"from-{least}", least_judged=least))
+        about = run.judging.rater.about["derived"]
+        assert (about["categories"]["rare"], about["least_judged"]) == (member, least)
+    with pytest.raises(FieldsRefused, match="a whole number from 1 to 1,000,000 is needed"):
+        composite(study, name="none", least_judged=0)
 
 
 def test_an_item_is_judged_by_the_choice_of_the_other_folds(owner):

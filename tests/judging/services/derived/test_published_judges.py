@@ -11,7 +11,7 @@ from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.dumps.published import read_release
 from evaluation.models import Answer, Study
-from judging.services import create_judge, heuristic_judge
+from judging.services.judges import create_judge, heuristic_judge
 from tests.judging.build import judged
 from tests.published import published_data
 

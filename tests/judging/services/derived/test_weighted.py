@@ -8,8 +8,8 @@ from analytics.reports.markdown import report_markdown
 from evaluation.models import Rater
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.refusals import FieldsRefused
-from evaluation.services import JudgmentInput, record_judgments
-from judging.services import create_judge
+from evaluation.services.judgments import JudgmentInput, record_judgments
+from judging.services.judges import create_judge
 from tests.analytics.reports.answering import answered_study, new_rater
 from tests.answers import change_answers
 from tests.judging.build import judged

@@ -7,9 +7,12 @@ from django.urls import reverse
 from evaluation.models import Query, StudyMember
 from evaluation.refusals import FieldsRefused, Refused
 from judging.models import Endpoint, Judge, Run
-from judging.services import create_endpoint, create_judge, edit_judge, estimate, resume_run, start_run
 from judging.services.calls.judged_items import drawn_items
-from judging.services.endpoints.access import address_refusals, offered_endpoints
+from judging.services.endpoints.access import address_refusals, create_endpoint, offered_endpoints
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import create_judge, edit_judge
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import resume_run
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint as stub

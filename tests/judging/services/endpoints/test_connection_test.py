@@ -1,12 +1,22 @@
 """Testing an endpoint from its page: a worker asks, the page says what came of it."""
 
-import pytest
-from django.urls import reverse
+import html
+from datetime import timedelta
+from importlib import import_module
 
+import pytest
+from django.apps import apps
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation import tasks
+from evaluation.models import Job
 from evaluation.services.tokens import make_token
-from judging.models import Endpoint
-from judging.services import create_endpoint
-from judging.tasks import test_endpoint as ask_endpoint
+from judging.models import Endpoint, LedgerEntry
+from judging.services.endpoints import connection_test
+from judging.services.endpoints.access import create_endpoint
+from judging.services.endpoints.connection_test import begin_test, last_test
+from tests.evaluation.admin.test_killed_jobs import work_and_be_killed
 from tests.evaluation.api.conftest import Caller
 from tests.judging.endpoint import serve
 
@@ -110,19 +120,33 @@ def test_what_goes_wrong_is_said(press, behaviour, said):
     assert Endpoint.objects.get().capabilities == {}
 
 
-def test_it_waits_for_a_worker_and_says_where_none_comes(client, owner, endpoint, monkeypatch):
-    monkeypatch.setattr(ask_endpoint, "delay", lambda pk: None)
+def test_an_endpoint_that_is_gone_is_said_to_be_once(press, endpoint):
+    Endpoint.objects.update(base_url="http://127.0.0.1:9/v1")
+    page = press("longer")
+    problem = Endpoint.objects.get().tested["problem"]
+    assert problem
+    assert page.count(html.escape(problem)) == 1
+    assert "not listed" in page
+
+
+def test_it_waits_for_a_worker_and_says_where_none_comes(
+    client, owner, endpoint, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(tasks, "send_message", lambda task, pk: True)
     client.force_login(owner)
     address = reverse("admin:judging_endpoint_test", args=[endpoint.pk])
-    waiting = client.post(address, {"model": "longer"}, follow=True).content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(address, {"model": "longer"})
+    waiting = client.get(address).content.decode()
     assert "The endpoint is being tested. This takes a few seconds" in waiting
     assert "hx-get" in waiting
     fragment = client.get(address, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in fragment
-    endpoint.refresh_from_db()
-    endpoint.tested["at"] -= 1_000
-    endpoint.save()
+    again = client.post(address, {"model": "coin"}, follow=True).content.decode()
+    assert "The endpoint is being tested already." in again
+    Job.objects.update(heartbeat_at=timezone.now() - timedelta(hours=1))
     assert "No worker answered" in client.get(address).content.decode()
+    assert Job.objects.get().parameters["model"] == "longer"
 
 
 def test_a_place_that_is_not_allowed_is_not_asked(press, settings, server):
@@ -138,3 +162,87 @@ def test_it_is_for_who_made_it_and_superusers(client, colleague, endpoint):
     assert client.get(address).status_code == 404
     assert client.post(address).status_code == 404
     assert client.put(address).status_code == 405
+
+
+def test_a_test_that_no_broker_takes_is_kept_and_said(
+    client, owner, endpoint, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(tasks, "send_message", lambda task, pk: False)
+    client.force_login(owner)
+    address = reverse("admin:judging_endpoint_test", args=[endpoint.pk])
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(address, {"model": "longer"})
+    said = (
+        "The job queue can&#x27;t be reached right now. The test is saved, and starts by itself once it can."
+    )
+    assert said in client.get(address).content.decode()
+    monkeypatch.undo()
+    tasks.send_waiting_jobs()
+    assert "longer answered in" in client.get(address).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("module", "at"),
+    [
+        (tasks, "claim_job"),
+        (connection_test, "_open"),
+        (connection_test, "_chat"),
+        (connection_test, "finish_job"),
+    ],
+)
+def test_a_test_whose_worker_was_killed_is_begun_anew(endpoint, owner, monkeypatch, module, at):
+    """What its calls took is in the ledger once, whether it was seen to the end or not."""
+    killed = begin_test(endpoint, "longer", by=owner)
+    work_and_be_killed(killed, monkeypatch, module, at)
+    endpoint.refresh_from_db()
+    assert (endpoint.tested, endpoint.capabilities, last_test(endpoint).state) == ({}, {}, "asking")
+    before = LedgerEntry.objects.count()
+    assert before == (at == "finish_job")
+    Job.objects.update(sent_at=timezone.now(), heartbeat_at=timezone.now() - timedelta(hours=1))
+    tasks.work_on_job(begin_test(endpoint, "longer", by=owner).pk)
+    tasks.work_on_job(killed.pk)
+    test = last_test(endpoint)  # of a row that was read before it ended
+    assert (test.state, test.found["able"]["json_schema"]) == ("done", True)
+    assert LedgerEntry.objects.count() == before + 1
+
+
+def test_what_breaks_on_our_side_is_said(press, monkeypatch):
+    def fail(*asked):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(connection_test, "_open", fail)
+    assert "Something went wrong on our side" in press("longer")
+
+
+def test_a_new_place_forgets_the_test_of_the_old_one(press, client, endpoint, server, owner):
+    press("longer")
+    under_way = begin_test(Endpoint.objects.get(), "longer", by=owner)
+    fields = {"name": "here", "base_url": "http://127.0.0.1:9/v1", "timeout_seconds": 9, "max_in_flight": 1}
+    form = {f"prices-{name}": 0 for name in ("TOTAL_FORMS", "INITIAL_FORMS")}
+    address = reverse("admin:judging_endpoint_change", args=[endpoint.pk])
+    saved = client.post(address, {**fields, "batch_price_factor": 1, **form})
+    assert saved.status_code == 302, saved.context["errors"]
+    tasks.work_on_job(under_way.pk)
+    moved = Endpoint.objects.get()
+    assert (moved.tested, moved.capabilities, last_test(moved).state) == ({}, {}, "")
+
+
+def test_whoever_lost_the_endpoint_does_not_test_it(endpoint, colleague, server):
+    job = begin_test(endpoint, "longer", by=colleague)
+    tasks.work_on_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("failed", "The endpoint is no longer there for who asked.")
+    assert server.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("stored", "kept"),
+    [
+        ({"state": "done", "at": 1.5, "model": "longer", "tokens": 9}, {"model": "longer", "tokens": 9}),
+        ({"state": "asking", "at": 1.5, "model": "longer"}, {}),
+    ],
+)
+def test_the_migration_keeps_what_a_test_found(endpoint, stored, kept):
+    Endpoint.objects.update(tested=stored)
+    import_module("judging.migrations.0003_job_rows").keep_findings(apps, None)
+    assert Endpoint.objects.get().tested == kept

@@ -7,13 +7,14 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from judging.backends.base import Reply, Request, StopRun
+from judging.backends.base import Request, StopRun
 from judging.models import BudgetHold, LedgerEntry, StudyBudget
-from judging.services import heuristic_judge, start_run
 from judging.services.calls.budget import reserve_budget, set_study_budget
 from judging.services.calls.leases import claim_calls
 from judging.services.calls.ledger import study_spent
 from judging.services.endpoints.spend_tracker import SpendTracker
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 from tests.judging import endpoint
 from tests.judging.build import create_calls, judged, make_judge
@@ -73,7 +74,7 @@ def test_what_a_probe_holds_no_call_is_given(study, tracker):
     first = reserve_budget(run.pk, [(call, Decimal(16)) for call in claim_calls(run.pk, 1)])
     assert (first.allowed, first.spent_up) == ([], False), "the probe may turn out cheaper"
     tracker.sent()
-    tracker.answered(Reply(text="Hi", prompt_tokens=9, completion_tokens=1))
+    tracker.took(9, 1)
     # The next request is held beside what is spent already.
     assert hold(tracker, REQUEST)
     assert BudgetHold.objects.get().amount == 10 + 25
@@ -107,7 +108,7 @@ def test_without_a_study_nothing_is_held_and_what_is_taken_is_entered(study, ser
     assert hold(tracker, REQUEST)
     assert not BudgetHold.objects.exists()
     tracker.sent()
-    tracker.answered(Reply(text="Hi", prompt_tokens=3))
+    tracker.took(3, 0)
     tracker.enter()
     entry = LedgerEntry.objects.get()
     assert (entry.study, entry.calls, entry.cost) == (None, 1, 3)

@@ -7,9 +7,11 @@ import pytest
 from evaluation.protocols import PROTOCOLS, Kind
 from evaluation.protocols.entries.sets import write_set
 from judging.backends.base import Reply
-from judging.parsing import read_reply
-from judging.prompting import Settings, expected_reply
-from judging.services import estimate
+from judging.parsing.reply import read_reply
+from judging.prompting.expected_reply import expected_reply
+from judging.prompting.item_call import ItemCall
+from judging.prompting.settings import Settings
+from judging.services.estimates.run_estimate import estimate
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 from tests.judging.samples import EVERYTHING, RECORD, SAMPLES, make_spec, make_stimulus, orders_of
@@ -21,9 +23,16 @@ FORMS = {"json_schema": {"json_schema": True}, "json_object": {"json_object": Tr
 def expected(name="pairwise", form="json_schema", *, sample=None, order="", step="", **settings):
     spec, stimulus = sample or SAMPLES[name]
     return expected_reply(
-        PROTOCOLS[spec["protocol"]], spec, stimulus, Settings(model="m", **settings),
-        order=order or orders_of(stimulus)[0], step=step, capabilities=FORMS[form],
-    )  # fmt: skip
+        ItemCall(
+            PROTOCOLS[spec["protocol"]],
+            spec,
+            stimulus,
+            Settings(model="m", **settings),
+            order=order or orders_of(stimulus)[0],
+            step=step,
+            capabilities=FORMS[form],
+        )
+    )
 
 
 @pytest.mark.parametrize("rationale", ["none", "before", "after"])
@@ -35,9 +44,9 @@ def test_it_is_a_reply_that_can_be_read(name, form, rationale):
     for order in orders_of(stimulus):
         found = expected(name, form, order=order, rationale=rationale)
         reading = read_reply(
-            protocol, spec, stimulus, Settings(model="m", rationale=rationale), order=order,
-            reply=Reply(text=found.text, finish_reason="stop"),
-        )  # fmt: skip
+            ItemCall(protocol, spec, stimulus, Settings(model="m", rationale=rationale), order=order),
+            Reply(text=found.text, finish_reason="stop"),
+        )
         sets = sum(answer.kind == Kind.ENTRIES for answer in reading.answers)
         assert len(reading.answers) == found.choices + found.entries
         assert sets == found.entries

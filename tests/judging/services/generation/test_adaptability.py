@@ -4,12 +4,13 @@ import pytest
 
 from evaluation.models import Import, Study
 from evaluation.protocols.attributes import ATTRIBUTES
-from evaluation.services import launch_study, verify_study
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Product
-from judging.services import retry_run
 from judging.services.generation.made_studies import make_study
 from judging.services.generation.pipeline_runs import estimate_pipeline, pipeline_settings
 from judging.services.generation.products import edit_product
+from judging.services.runs.lifecycle import retry_run
 from judging.services.runs.work import work_on
 from tests.judging import endpoint
 from tests.judging.generating import chosen, contents, generated, make_endpoint, study_of_queries

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import agentcq_whole
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Call
 from tests.judging import endpoint
 from tests.published import published_data

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.services.generation.made_studies import make_study
 from judging.services.generation.pipeline_runs import estimate_pipeline, pipeline_settings
 from judging.services.generation.products import drop_products, products_of
@@ -140,6 +140,9 @@ def test_simulated_users_stand_beside_people(pairs_study, served):
         )
         for item in made.items.all()
     } == {(facet, "which soup do you mean", "own-facet", "plain-aspen") for facet in ("F1", "F2")}
+    # By which the report tells whether a jury favours text by models.
+    kinds = dict(made.systems.values_list("key", "kind"))
+    assert (kinds["own-facet"], kinds["plain-aspen"]) == ("person", "model")
     with pytest.raises(Refused, match="2 questions without a pair"):
         make_study(run, slug="nothing")
 

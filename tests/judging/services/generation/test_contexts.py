@@ -1,12 +1,15 @@
 """Contexts at work: from queries to validated follow-up questions, a study of them, and responses that know them."""
 
 import pytest
+from django.core.management import call_command
 
 from evaluation.models import Import, Item
-from evaluation.services import launch_study, verify_study
+from evaluation.services.studies.launch import launch_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Product
 from judging.services.generation.made_studies import make_study
 from judging.services.generation.products import drop_products
+from judging.services.generation.query_facts import query_facts
 from tests.judging import endpoint
 from tests.judging.generating import chosen, contents, generated, make_endpoint, study_of_queries
 
@@ -143,3 +146,33 @@ def test_arms_tell_the_first_so_many(study, served):
     asked = [seen.body["messages"][-1]["content"] for seen in served.log if seen.model == "aspen"]
     counts = sorted(each.count("They answered") for each in asked if "on day 0?" in each)
     assert counts[-2:] == [2, len(told)]
+
+
+def test_what_the_paper_says_of_its_queries_is_counted(study, capsys):
+    casts = {**CASTS, "generators": {"models": chosen("aspen", "elm:yes:full")}}
+    run = generated(study, "contexts", models=(), casts=casts, options={"jury_rule": "majority"})
+    needed = len(contents(run, "follow_ups"))
+    drawn, kept = (sum(map(len, contents(run, step).values())) for step in ("drawn", "kept"))
+    by_name = {each.name: each for each in query_facts(run)}
+    assert by_name["Queries that need a context"].value == f"{needed} of 12"
+    assert "elm:yes:full: 12 of 12" in by_name["Queries that need a context"].detail
+    assert by_name["Follow-up questions kept"].value == f"{kept} of {drawn}"
+    assert by_name["Follow-up questions per query"].value == f"{kept / needed:.2f}"
+    call_command("generate", study.slug, "--run", str(run.pk), "--shares", "need")
+    assert f"Queries that need a context: {needed} of 12 (" in capsys.readouterr().out
+    first = Product.objects.filter(unit__run=run, unit__step="kept").first()
+    drop_products(run, [first.pk])
+    assert {each.name: each.value for each in query_facts(run)}[
+        "Follow-up questions kept"
+    ] == f"{kept - 1} of {drawn}"
+
+
+def test_types_of_the_study_s_own_queries_are_counted(study):
+    run = generated(study, "query_types", models=("aspen",))
+    said = [made[0]["types"] for made in contents(run, "types").values()]
+    counts = {each.name: each.value for each in query_facts(run)}
+    assert counts["Open-ended"] == f"{sum('open_ended' in each for each in said)} of 12"
+    assert len(counts) == 5
+    assert (
+        query_facts(generated(study, "responses", models=("aspen",), options={"settings": "without"})) == []
+    )

@@ -9,10 +9,9 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from evaluation.refusals import Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.generation.pipelines import PIPELINES
 from judging.models import Call, CallBatch, Endpoint, LedgerEntry, ModelPrice, Product, Run
-from judging.services import cancel_run, pause_run, resume_run, retry_run
 from judging.services.batches import batch_loop
 from judging.services.batches.batch_loop import BatchLoop
 from judging.services.batches.following import follow_batches, loose_runs
@@ -22,6 +21,7 @@ from judging.services.generation.pipeline_runs import (
     pipeline_settings,
     start_pipeline,
 )
+from judging.services.runs.lifecycle import cancel_run, pause_run, resume_run, retry_run
 from judging.services.runs.work import work_on
 from tests.judging import endpoint
 from tests.judging.generating import Stories, chosen, contents, make_endpoint, study_of_queries
@@ -170,7 +170,7 @@ def test_a_worker_that_is_killed_on_the_way_loses_nothing_and_asks_nothing_twice
     run = started(study, by_batch=True)
     for _ in range(10):
         try:
-            work_on(run.pk, beside=True)
+            work_on(run.pk, over_limit=True)
             break
         except Killed:
             continue

@@ -10,14 +10,15 @@ from django.core.management.base import CommandError
 
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.generation.pipelines import PIPELINES
 from judging.models import Endpoint, GenerationUnit, LedgerEntry, ModelPrice, Product, Run
-from judging.services import cancel_run, pause_run, resume_run, retry_run, run_progress
 from judging.services.generation.later_steps import make_later_steps
 from judging.services.generation.made_studies import make_study
 from judging.services.generation.pipeline_runs import estimate_pipeline, pipeline_settings, start_pipeline
 from judging.services.generation.products import drop_products, edit_product, pass_over, restore_products
+from judging.services.runs.lifecycle import cancel_run, pause_run, resume_run, retry_run
+from judging.services.runs.progress import run_progress
 from judging.services.runs.work import work_on
 from tests.judging import endpoint
 from tests.judging.generating import Stories, chosen, contents, generated, make_endpoint, study_of_queries
@@ -188,10 +189,10 @@ def test_an_estimate_is_never_less_than_what_comes(study):
 def test_products_are_dropped_restored_and_edited_and_the_made_ones_are_kept(study, owner):
     run = generated(study, "stories", models=("aspen",))
     one, other = Product.objects.filter(unit__step="titles", unit__query__key="q0")
-    assert drop_products(run, [one.pk, other.pk], user=owner) == 2
+    assert drop_products(run, [one.pk, other.pk], by=owner) == 2
     assert "q0" not in contents(run, "titles")
     assert restore_products(run, [other.pk]) == 1
-    edit_product(other, {"title": "Leek"}, user=owner)
+    edit_product(other, {"title": "Leek"}, by=owner)
     other.refresh_from_db()
     assert other.edited == {"title": "Leek"}
     assert other.content != other.edited
@@ -268,7 +269,7 @@ def test_the_whole_way_at_the_shell(study, capsys):
         (["--set", "writer"], "--set writer: NAME=VALUE is needed."),
         (
             ["--set", "writer.heat=1"],
-            "Writer: there is no setting 'heat'; there are: models, temperature, max_tokens.",
+            "Writer: there is no setting 'heat'; there are: models, temperature, top_p, max_tokens.",
         ),
         (["--set", "endpoint=nowhere"], "Writer: there is no endpoint 'nowhere'."),
         (["--make", "--set", "arms=all"], "there is no option 'arms'; there are: endpoint, writer."),
@@ -369,7 +370,7 @@ def test_later_steps_are_refused_where_they_could_not_go_on(study, served):
     stuck = run.units.filter(step="titles").first()
     stuck.outcome = "refused"
     stuck.save()
-    with pytest.raises(Refused, match="1 units up to this step could not be made"):
+    with pytest.raises(Refused, match="1 unit up to this step could not be made"):
         make_later_steps(run, "choice")
     assert Run.objects.filter(study=study).count() == 1
 
@@ -413,3 +414,35 @@ def test_a_query_counts_for_each_of_its_types(study, capsys):
         "closed_ended": 0,
     }
     assert rows[-1] == ["products", "30"]
+
+
+def test_two_prompts_of_one_model_are_two_systems(study, served):
+    wanted = {
+        "settings": "without",
+        "variants": ["formal: Answer as an encyclopedia would.", "casual: Answer as a friend would."],
+    }
+    run = generated(study, "responses", options=wanted, casts={"writers": {"top_p": 0.9}}, max_queries=3)
+    assert {seen.body["messages"][0]["content"] for seen in served.log} == {
+        "Answer as an encyclopedia would.", "Answer as a friend would.",
+    }  # fmt: skip
+    assert {seen.body["top_p"] for seen in served.log} == {0.9}
+    assert Product.objects.filter(unit__run=run).first().provenance["parameters"]["top_p"] == 0.9
+    made = make_study(run, {"arms": "without"}, slug="registers")
+    assert made.items.count() == 3
+    assert set(made.systems.values_list("key", "label", "family")) == {
+        ("aspen-formal", "aspen, formal", "aspen"), ("aspen-casual", "aspen, casual", "aspen"),
+    }  # fmt: skip
+    estimate = estimate_pipeline(
+        study, pipeline_settings(study, "responses", models=chosen("aspen"), options=wanted, max_queries=3)
+    )
+    assert estimate.total == run.calls.count() == 6
+
+
+def test_a_model_is_asked_for_no_top_p_unless_its_role_has_one(study, served):
+    generated(study, "responses", options={"settings": "without"}, max_queries=1)
+    assert all("top_p" not in seen.body for seen in served.log)
+    for wrong in (0, 1.5):
+        with pytest.raises(FieldsRefused, match="Systems: top_p is more than 0 and at most 1"):
+            pipeline_settings(
+                study, "responses", models=chosen("aspen"), casts={"writers": {"top_p": wrong}}
+            )  # fmt: skip

@@ -10,10 +10,10 @@ from collections import Counter
 
 import pytest
 
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.generation.pipelines import PIPELINES
 from judging.models import Product
-from judging.services import retry_run
+from judging.services.runs.lifecycle import retry_run
 from judging.services.runs.work import work_on
 from tests.judging import endpoint
 from tests.judging.generating import Stories, generated, make_endpoint, study_of_queries

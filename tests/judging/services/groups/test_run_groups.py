@@ -7,14 +7,16 @@ from django.db import connection
 
 from evaluation.models import Rater
 from evaluation.refusals import FieldsRefused, Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Endpoint, Judge, Run, RunGroup
-from judging.services import cancel_run, estimate, heuristic_judge, resume_run, start_run
 from judging.services.calls.budget import group_spent, reserve_budget, set_study_budget
 from judging.services.calls.leases import claim_calls
+from judging.services.estimates.run_estimate import estimate
 from judging.services.groups.group_estimate import estimate_runs
 from judging.services.groups.run_groups import groups_of, set_group_budget, start_runs
-from judging.services.runs.lifecycle import stop_by_group
+from judging.services.judges import heuristic_judge
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import cancel_run, resume_run, stop_by_group
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.annotator.services.work.test_concurrency import postgres  # noqa: F401 - a fixture

@@ -6,9 +6,11 @@ import pytest
 
 from evaluation.extension import RevisionFailed, extensions
 from judging.backends.base import Reply
-from judging.parsing import ReplyRejected, read_revision
-from judging.prompting import Settings, build_revision
-from judging.services import edit_judge
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.revision import read_revision
+from judging.prompting.revision import build_revision
+from judging.prompting.settings import Settings
+from judging.services.judges import edit_judge
 from judging.services.revisions.draft_revision import revise_draft, reviser_name
 from tests.calibrations import FERRY, FRAGMENTS, NEW, OLD, calibration_study, entry, kept
 from tests.judging.build import make_judge

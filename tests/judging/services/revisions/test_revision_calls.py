@@ -12,10 +12,13 @@ from annotator.visit import Visit
 from evaluation.extension import RevisionFailed
 from evaluation.models import Query
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Call, LedgerEntry, Run, Spending
-from judging.services import cancel_run, edit_judge, pause_run, resume_run, retry_run, run_progress, start_run
+from judging.services.judges import edit_judge
 from judging.services.revisions.draft_revision import revise_draft, reviser_name
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import cancel_run, pause_run, resume_run, retry_run
+from judging.services.runs.progress import run_progress
 from judging.services.runs.work import work_on
 from judging.services.runs.workers import unattended_runs
 from tests import factories
@@ -64,17 +67,14 @@ def test_each_is_a_call_with_its_tokens_and_cost(study, server):
     assert list(verify_study(study)) == []
 
 
-def test_what_a_participant_asks_for_stands_in_the_ledger(
-    client, study, server, settings, django_capture_on_commit_callbacks
-):
+def test_what_a_participant_asks_for_stands_in_the_ledger(client, study, server, settings):
     """From the button of their page to the run's account."""
     settings.CELERY_TASK_ALWAYS_EAGER = True
     make_judge(study, server, **PRICES)
     participant = enter(study, Visit("link", "person-1"))
     assignment = participant.assignments.get()
     fields = {**form(kept(OLD, "r1.e1")), "round.instruction": "Split it."}
-    with django_capture_on_commit_callbacks(execute=True):
-        asked = client.post(f"/p/{participant.token}/a/{assignment.pk}/revise/", fields)
+    asked = client.post(f"/p/{participant.token}/a/{assignment.pk}/revise/", fields)
     assert asked.status_code == 303
     assert assignment.draft_rounds.get().state == "done"
     [call] = Call.objects.filter(item=assignment.item)

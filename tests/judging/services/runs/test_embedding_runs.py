@@ -6,10 +6,13 @@ import pytest
 
 from evaluation.models import Answer, Item, Query
 from evaluation.refusals import FieldsRefused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Endpoint, LedgerEntry
 from judging.selectors import judges_in_figures
-from judging.services import edit_judge, estimate, needs_trial, preview_request, start_run
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import edit_judge, preview_request
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.trials import needs_trial
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint

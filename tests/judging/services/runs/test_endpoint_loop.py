@@ -1,14 +1,18 @@
 """Working on a run: what each misbehaviour of an endpoint does to it, how it slows down, and how it lets go."""
 
+from decimal import Decimal
+
 import pytest
 from django.utils import timezone
 
-from judging.backends.base import TryAgain
-from judging.models import Call, Endpoint, Run
-from judging.services import heuristic_judge, pause_run, start_run
+from judging.backends.base import Reply, Request, TryAgain
+from judging.models import Call, Endpoint, LedgerEntry, Run
 from judging.services.calls.call_attempts import retry_later
-from judging.services.endpoints.throttle import Throttle
+from judging.services.judges import heuristic_judge
 from judging.services.runs import endpoint_loop
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lanes import Lane
+from judging.services.runs.lifecycle import pause_run
 from judging.services.runs.session import Session
 from judging.services.runs.work import work_on
 from judging.tasks import enqueue_run, send_workers, sweep_runs, work_on_run
@@ -17,6 +21,7 @@ from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 from tests.judging.table import MISBEHAVIOUR
 
+ASKED = Request(model="m", messages=[{"role": "user", "content": "Which is better?"}])
 MISBEHAVIOURS = {
     "": "complete: 8 ok, asked 8 times",
     "slow=0.05": "complete: 8 ok, asked 8 times",
@@ -30,6 +35,11 @@ MISBEHAVIOURS = {
     "garbage": "complete: 8 failed, asked 16 times",
     "odd": "complete: 8 failed, asked 16 times",
     "400": "complete: 8 failed, asked 8 times",
+    "400=content_filter": "complete: 8 refused, asked 8 times",
+    "held": "complete: 8 refused, asked 8 times",
+    "hollow": "complete: 8 failed, asked 16 times",
+    "error200=429": "complete: 8 failed, asked 16 times",
+    "error200=404": "stopped: 8 open",
     "babble": "complete: 8 unparsed, asked 24 times",
     "empty": "complete: 8 unparsed, asked 24 times",
     "refusal": "complete: 8 refused, asked 8 times",
@@ -94,6 +104,25 @@ def _error(run):
     return run.calls.exclude(error="").values_list("error", flat=True).first() or ""
 
 
+@pytest.mark.parametrize("behaviour", ["held", "hollow"])
+def test_what_an_answer_without_a_reply_reports_was_paid(study, served, behaviour):
+    judge = make_judge(
+        study, served, f"coin:{behaviour}@0.5", price_prompt=Decimal(10), price_completion=Decimal(10)
+    )
+    run, _ = judged(study, judge)
+    odd = sum(each.behaviour == behaviour for each in served.log)
+    assert odd
+    entries = LedgerEntry.objects.filter(run=run)
+    well = [call for call in run.calls.all() if call.outcome == "ok"]
+    paid = sum(call.prompt_tokens + call.completion_tokens for call in run.calls.all())
+    assert sum(each.prompt_tokens + each.completion_tokens for each in entries) == paid
+    assert paid >= 120 * odd
+    assert sum(each.calls for each in entries) == served.total
+    run.refresh_from_db()
+    assert run.spent == sum(each.cost for each in entries) == paid * Decimal(10) / 1_000_000
+    assert len(well) < 8 or behaviour == "hollow"
+
+
 def test_a_failing_fifth_is_made_good(study, served, settings):
     settings.ASSAY_RUN_ATTEMPTS = 8
     served.behaviours = "500@0.2"
@@ -138,16 +167,16 @@ def test_a_call_waits_as_long_as_the_server_asked(study, served):
 
 
 def test_one_refusal_slows_the_whole_worker():
-    throttle = Throttle(64)
-    throttle.refused(None)
-    throttle.refused(None)
-    assert throttle.limit == 32, "a burst counts once"
+    lane = Lane(Endpoint(max_in_flight=64))
+    lane.refused(None)
+    lane.refused(None)
+    assert lane.places == 32, "a burst counts once"
     for _ in range(40):
-        throttle.answered()
-    assert 32 < throttle.limit < 34
+        lane.answered(ASKED, Reply(text="1"))
+    assert 32 < lane.places < 34
     for _ in range(5_000):
-        throttle.answered()
-    assert throttle.limit == 64
+        lane.answered(ASKED, Reply(text="1"))
+    assert lane.places == 64
 
 
 def test_after_a_refusal_fewer_calls_are_in_flight(owner, served):

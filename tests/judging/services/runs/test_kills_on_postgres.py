@@ -11,13 +11,13 @@ import pytest
 from django.db import connection
 
 from evaluation.models import Judgment
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Call, CallBatch, LedgerEntry, Run
-from judging.services import start_run
 from judging.services.calls.budget import set_study_budget
 from judging.services.calls.ledger import study_spent
 from judging.services.groups.run_groups import start_runs
 from judging.services.juries import create_jury
+from judging.services.runs.judge_runs import start_run
 from tests import factories
 from tests.annotator.services.work.test_concurrency import postgres  # noqa: F401 - a fixture
 from tests.judging import endpoint
@@ -51,7 +51,7 @@ for line in sys.stdin:
     pid = os.fork()
     if not pid:
         for run in map(int, line.split()):
-            work_on(run, beside=True)
+            work_on(run, over_limit=True)
         os._exit(0)
     print(pid, flush=True)
     print(os.waitpid(pid, 0)[1], flush=True)

@@ -7,18 +7,14 @@ import pytest
 
 from evaluation.models import Answer
 from evaluation.refusals import FieldsRefused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Call, CallState
-from judging.services import (
-    cancel_run,
-    edit_judge,
-    estimate,
-    preview_request,
-    retry_run,
-    run_progress,
-    start_run,
-)
 from judging.services.calls.leases import claim_calls
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import edit_judge, preview_request
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import cancel_run, retry_run
+from judging.services.runs.progress import run_progress
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint

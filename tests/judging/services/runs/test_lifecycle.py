@@ -7,20 +7,15 @@ from django.db.models import Count
 from evaluation.models import Judgment, Outcome, Rater, Study
 from evaluation.protocols import Kind
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import verify_study, withdraw_item
+from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.verification import verify_study
 from judging.models import Call, CallState, Run
 from judging.selectors import judges_in_figures
-from judging.services import (
-    cancel_run,
-    edit_judge,
-    estimate,
-    heuristic_judge,
-    pause_run,
-    resume_run,
-    retry_run,
-    run_progress,
-    start_run,
-)
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import edit_judge, heuristic_judge
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import cancel_run, pause_run, resume_run, retry_run
+from judging.services.runs.progress import run_progress
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.evaluation.dumps.build import header, item, judgment, read_in, write
@@ -292,6 +287,8 @@ def test_failures_are_tried_again_and_ok_stays(study, served, settings):
     assert set(first) == {"ok", "failed"}
     kept = set(run.judging.rater.judgments.filter(outcome="ok").values_list("pk", flat=True))
 
+    # What a like request of another item was answered is not taken from there.
+    Call.objects.update(cache_key="")
     served.behaviours = "500"
     assert retry_run(run) == first["failed"]
     assert in_figures(study) == [], "while it is being retried it is not complete"

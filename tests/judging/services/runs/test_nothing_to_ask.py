@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.services import PAPER_ARMS
+from evaluation.services.studies.creation import PAPER_ARMS
 from judging.asking import ASKINGS
 from judging.asking.forms import FormAsking
 from judging.backends import BACKENDS, CHAT
 from judging.backends.base import Unmeasurable
-from judging.services import estimate
+from judging.services.estimates.run_estimate import estimate
 from tests.crowd import make_crowd_study
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge

@@ -7,19 +7,15 @@ import pytest
 
 from evaluation.models import Answer, Item, Query
 from evaluation.refusals import FieldsRefused, Refused
-from evaluation.services import verify_study
+from evaluation.services.studies.verification import verify_study
 from judging.models import Endpoint, LedgerEntry
 from judging.selectors import judges_in_figures
-from judging.services import (
-    create_endpoint,
-    create_judge,
-    edit_judge,
-    estimate,
-    preview_request,
-    retry_run,
-    start_run,
-)
+from judging.services.endpoints.access import create_endpoint
 from judging.services.endpoints.prices import set_price
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import create_judge, edit_judge, preview_request
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import retry_run
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint

@@ -12,13 +12,13 @@ from evaluation.models import Answer, Context, Item, ItemResponse, Query, Respon
 from evaluation.protocols import PROTOCOLS, Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.refusals import FieldsRefused, Refused
-from evaluation.services import add_arms, create_study
-from evaluation.services.studies.creation import write_questions_and_texts
+from evaluation.services.studies.creation import add_arms, create_study, write_questions_and_texts
 from judging.asking import asking_of
-from judging.prompting import Settings
-from judging.services import create_judge, estimate, heuristic_judge, preview_request, start_run
+from judging.prompting.settings import Settings
 from judging.services.calls.plan import CallPlan
-from judging.services.judges import current_spec
+from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import create_judge, current_spec, heuristic_judge, preview_request
+from judging.services.runs.judge_runs import start_run
 from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge

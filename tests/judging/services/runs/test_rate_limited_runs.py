@@ -4,11 +4,15 @@ import pytest
 from django.utils import timezone
 
 from evaluation.refusals import Refused
+from evaluation.tasks import work_on_job
 from judging.models import Endpoint, Run
-from judging.services import estimate, pause_run, run_progress, start_run
-from judging.services.endpoints.connection_test import begin_test, run_test
+from judging.services.endpoints.connection_test import begin_test
+from judging.services.estimates.run_estimate import estimate
 from judging.services.rate_limits import MINUTE, rate_limits
 from judging.services.runs import endpoint_loop
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.lifecycle import pause_run
+from judging.services.runs.progress import run_progress
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint
@@ -112,8 +116,10 @@ def test_a_connection_test_keeps_to_the_limits(study, served):
     served.behaviours = "rate=7|0.5"
     judge = make_judge(study, served)
     limit(judge, requests_per_minute=10 * 60)
-    begin_test(judge.endpoint, "longer")
-    assert "problem" not in run_test(judge.endpoint.pk)
+    work_on_job(begin_test(judge.endpoint, "longer", by=None).pk)
+    judge.endpoint.refresh_from_db()
+    assert judge.endpoint.tested["milliseconds"]
+    assert "problem" not in judge.endpoint.tested
     assert set(served.statuses) == {200}
     assert served.total > 7
 

@@ -4,7 +4,8 @@ import pytest
 from django.urls import reverse
 
 from judging.models import Run
-from judging.services import heuristic_judge, needs_trial
+from judging.services.judges import heuristic_judge
+from judging.services.runs.trials import needs_trial
 from judging.services.runs.work import work_on
 from judging.tasks import work_on_run
 from tests import factories

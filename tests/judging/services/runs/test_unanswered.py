@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from evaluation.services.tokens import make_token
 from judging.selectors import judges_in_figures
-from judging.services import retry_run
+from judging.services.runs.lifecycle import retry_run
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint
@@ -81,3 +81,12 @@ def test_what_was_left_out_was_not_asked(study, served):
     judge = make_judge(study, served, "coin", own_system="aspen")
     run, _ = judged(study, judge)
     assert (run.asked, run.unanswered, run.state_text) == (0, 0, "complete")
+
+
+def test_the_report_says_what_a_judgment_has_cost(study, served):
+    run, _ = judged(
+        study, make_judge(study, served, "coin", name="paid", price_prompt=1000, price_completion=0)
+    )
+    assert run.spent > 0
+    [sentence] = judges_in_figures(study)
+    assert sentence.endswith(f"; cost {run.spent / 12:.4g} per judgment.")

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from judging.models import Endpoint, Run
-from judging.services import start_run
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.annotator.services.work.test_concurrency import postgres  # noqa: F401 - a fixture
@@ -28,7 +28,7 @@ WORK = """
 import sys, django
 django.setup()
 from judging.services.runs.work import work_on
-print(work_on(int(sys.argv[1]), beside=True).state)
+print(work_on(int(sys.argv[1]), over_limit=True).state)
 """
 
 
@@ -46,7 +46,7 @@ def test_two_workers_share_a_run(owner, served):
     finals, lock = [], threading.Lock()
 
     def work():
-        worked = work_on(run.pk, beside=True)
+        worked = work_on(run.pk, over_limit=True)
         with lock:
             finals.append(worked.final)
         connection.close()

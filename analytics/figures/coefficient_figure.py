@@ -1,0 +1,66 @@
+"""A coefficient of agreement between raters as a figure: its questions, its record and its table."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import percent
+from analytics.display.tables import Builder, Column, columns, head, words
+from analytics.figures.figure import Figure
+from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of, points_of
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.resampling import ResampleSpec
+from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.values import value_counts
+from evaluation.protocols import QuestionSpec
+
+
+class CoefficientFigure(Figure):
+    """A chance-corrected coefficient of every question that is answered with labels."""
+
+    heading = "agreement"
+    # In tables and above them, and in its record, beside `agreement` and `by_chance`.
+    name: ClassVar[str]
+    field: ClassVar[str]
+    # A sentence below the table.
+    foot: ClassVar[str] = ""
+
+    @abstractmethod
+    def coefficient(self, counts: Ints, query: Ints, *, resample: ResampleSpec, unit: str = "items") -> Any:
+        """Its record of label counts (n, k), a row for each thing that is agreed about, and the query (n,) of each."""
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == PAIRS or (form in ("rated", "choice") and level_of(question) == "nominal")
+
+    def compute(self, given: FigureInput) -> Any:
+        resample = given.resample(self.key.partition("/")[2])
+        if isinstance(given, PairInput):
+            # Without ties the third label can't be given.
+            counts = given.votes if given.question.ties else given.votes[:, :2]
+            return self.coefficient(counts, given.items.query, resample=resample)
+        assert isinstance(given, AnswerInput)
+        table = value_counts(given.values, level="nominal", points=points_of(given.question))
+        return self.coefficient(table.counts, table.query, resample=resample, unit=given.unit)
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        questions = view.asked(self.key)
+        several = len(questions) > 1
+        names = columns(["Raters", *(["Question"] if several else [])], names=1 + several)
+        build = Builder(
+            f"{self.name}, with the observed agreement of two raters and their agreement by chance, in percent.",
+            [*names, Column(self.name), Column("Agreement"), Column("By chance"), Column("n")],
+            foot=self.foot,
+        )
+        for group in view.groups_of_several:
+            for question, found in view.answered(questions, group):
+                record = found[self.key]
+                build.add(
+                    head(group["label"], tag=tag_of(group)),
+                    *([words(question["prompt"])] if several else []),
+                    build.coefficient(record[self.field]),
+                    build.number(record["agreement"], percent),
+                    build.number(record["by_chance"], percent),
+                    build.n(record[self.field]),
+                )
+        yield Block(self.name, tables=(build.build(),))

@@ -1,0 +1,15 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("annotator", "0003_reading_jobs"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="draftround",
+            name="claimed_at",
+            field=models.DateTimeField(blank=True, editable=False, null=True),
+        ),
+    ]

@@ -1,0 +1,117 @@
+"""Known wrappers around a verdict: it is read where exactly one stands there, and never in the thoughts before it."""
+
+import json
+import random
+
+import pytest
+
+from judging.backends.base import Reply
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.reply import read_reply
+from judging.prompting.item_call import ItemCall
+from judging.prompting.settings import Settings
+from tests.judging.sample import ABLE, PAIRWISE, make_spec, make_stimulus
+
+THOUGHTS = 'Maybe {"answers": {"preference": "2"}}? No.\npreference: 2\n'
+JSON = '{"rationale": "The first answers.", "answers": {"preference": "1"}}'
+BARE = '{"answers": {"preference": "1"}}'
+FENCED = f"```json\n{BARE}\n```"
+
+
+def read(text, *, rationale="none", finish_reason="stop"):
+    """The canonical label that is read, or the reason why nothing is."""
+    settings = Settings(model="m", questions=("preference",), rationale=rationale)
+    call = ItemCall(PAIRWISE, make_spec(), make_stimulus(), settings, order="r1,r2", capabilities=ABLE)
+    try:
+        return read_reply(call, Reply(text=text, finish_reason=finish_reason)).data["preference"]
+    except ReplyRejected as rejected:
+        return str(rejected)
+
+
+# The rows of the table in docs/judges.md.
+READ = {
+    "thoughts in tags before it": f"<think>\n{THOUGHTS}</think>\n\n{BARE}",
+    "other tags": f"<reasoning>{THOUGHTS}</reasoning>{BARE}",
+    "thoughts of which the server keeps the opening tag": f"\n{THOUGHTS}</think>\n\n{BARE}",
+    "thoughts before lines": f"<think>{THOUGHTS}</think>\npreference: 1",
+    "a fence": FENCED,
+    "a fence without a language": f"```\n{BARE}\n```",
+    "a fence with Windows' line ends": FENCED.replace("\n", "\r\n"),
+    "a fence in prose": f"Here is my verdict:\n\n{FENCED}\n\nI hope this helps!",
+    "one object in prose": f"My verdict is {BARE}. The rest is style.",
+    "a name in bold": "**preference:** 1",
+    "a name in bold, the colon outside": "**preference**: 1",
+    "a line in bold": "**preference: 1**",
+    "a value in bold": "preference: **1**",
+    "a value in code": "preference: `1`",
+}
+NOT_READ = {
+    "thoughts alone": f"<think>{THOUGHTS}</think>",
+    "thoughts that do not end": f"<think>{THOUGHTS}{BARE}",
+    "a verdict in the thoughts alone": f"<think>{THOUGHTS}</think>\nI can't decide.",
+    "a verdict in thoughts without an opening tag": "preference: 2\n</think>\nI can't decide.",
+    "two objects": f'{BARE}\n{{"answers": {{"preference": "2"}}}}',
+    "two objects in prose": f'Either {BARE} or {{"answers": {{"preference": "2"}}}}.',
+    "an object and a line": f"{BARE}\npreference: 2",
+    "two lines": "preference: 1\npreference: 2",
+    "prose that names one": "I prefer Response 1, clearly.",
+}
+
+
+@pytest.mark.parametrize("text", READ.values(), ids=READ)
+def test_a_known_wrapper_is_seen_through(text):
+    assert read(text) == "r1"
+
+
+@pytest.mark.parametrize("text", NOT_READ.values(), ids=NOT_READ)
+def test_what_says_nothing_or_two_things_is_not_read(text):
+    assert read(text) not in ("r1", "r2", "tie")
+
+
+def test_a_tag_within_the_rationale_stays():
+    said = "It writes <think> and </think> in its text."
+    assert read(json.dumps({"rationale": said, "answers": {"preference": "1"}}), rationale="before") == "r1"
+    assert read(f"Rationale: {said}\npreference: 1", rationale="before") == "r1"
+
+
+def test_a_rationale_that_holds_another_verdict_in_json_is_not_read():
+    assert "in lines and as JSON" in read(f"See {BARE.replace('1', '2')}\npreference: 1", rationale="before")
+
+
+def test_of_two_thousand_made_replies_none_is_read_wrongly():
+    """Each has one verdict in the form that was asked for, in any of the wrappers, and thoughts that say otherwise."""
+    rng = random.Random(1)
+    labels = {"1": "r1", "2": "r2", "tie": "tie"}
+    read_right = 0
+    for _ in range(2000):
+        verdict, other = rng.sample(list(labels), 2)
+        asked = json.dumps({"answers": {"preference": verdict}}, indent=rng.choice((None, 2)))
+        line = rng.choice(("preference: {}", "**preference:** {}", "preference: **{}**", "Preference: {}"))
+        body = rng.choice(
+            (
+                asked,
+                f"```json\n{asked}\n```",
+                f"```\r\n{asked}\r\n```",
+                f"Sure!\n\n```json\n{asked}\n```\nThat is all.",
+                f"I weighed both. {asked}",
+                line.format(verdict),
+            )
+        )
+        thought = rng.choice(
+            (
+                f"preference: {other}",
+                json.dumps({"answers": {"preference": other}}),
+                f"Response {other} {{looks}} better",
+                "Let me see.\n\n",
+            )
+        )
+        tagged = (
+            f"<think>{thought}</think>\n",
+            f"<thinking>\n{thought}\n</thinking>",
+            f"{thought}\n</think>\n",
+        )
+        before = rng.choice(("", *tagged))
+        found = read(before + body)
+        assert found == labels[verdict] or found not in labels.values(), before + body
+        read_right += found == labels[verdict]
+    assert read_right > 1700
