@@ -13,6 +13,7 @@ from evaluation.operations.message_queue import send_message
 from judging.models import Run
 from judging.services.anchors import start_due_anchors
 from judging.services.batches.following import follow_batches, has_batches, loose_runs
+from judging.services.runs.lifecycle import resume_due_runs
 from judging.services.runs.work import work_on
 from judging.services.runs.workers import expect_workers, sign_off, unattended_runs
 
@@ -71,10 +72,11 @@ def follow_loose_batches(run_id: int) -> None:
 
 @shared_task
 def sweep_runs() -> None:
-    """Queue active runs that lack workers: one was killed, or a message was lost.
+    """Queue active runs that lack workers: one was killed, a message was lost, or they paused until now.
 
     And those that stand still while batches of theirs are at an endpoint.
     """
+    resume_due_runs()
     for run_id in unattended_runs():
         if not send_workers(run_id):
             return

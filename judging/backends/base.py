@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # What stands around words in a text, and what tokenisers write for it in their tokens.
 BLANKS = " \t\r\n\u2581\u0120\u010a"
+# A worker that a server asks to wait waits no longer than this, in seconds: for more, its run pauses.
+LONGEST_PAUSE = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +81,11 @@ class TryAgain(Exception):
         self.status = status
         super().__init__(reason)
 
+    @property
+    def closes(self) -> bool:
+        """True where the server wants to be left alone for longer than a worker waits."""
+        return self.after is not None and self.after > LONGEST_PAUSE
+
 
 class Unmeasurable(Exception):
     """An item has nothing that a measure could be of, or that a model could be asked about; says why."""
@@ -91,6 +98,15 @@ class StopRun(Exception):
         # The HTTP status, where there was one.
         self.status = status
         super().__init__(reason)
+
+
+class PauseRun(StopRun):
+    """The endpoint takes no calls before a time that it named, as where a day's quota is used up."""
+
+    def __init__(self, reason: TryAgain) -> None:
+        assert reason.after is not None
+        self.seconds = reason.after
+        super().__init__(f"The endpoint takes no more calls for now ({reason}).", status=reason.status)
 
 
 class Backend(Protocol):

@@ -30,7 +30,7 @@ STOPS = {
 FILTERS = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
 FAILS = {400, 405, 409, 410, 411, 412, 413, 414, 415, 418, 422, 431, 451}
 # No server may hold a call back for longer.
-MAX_AFTER = 3_600.0
+MAX_AFTER = 7 * 86_400.0
 MAX_REASON = 300
 # No reply is longer, after decompression: a thousand times what a verdict with its reasons takes.
 MOST_BYTES = 4 * 1024 * 1024

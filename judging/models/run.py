@@ -92,6 +92,8 @@ class Run(models.Model):
     recent = models.CharField(max_length=50, blank=True, editable=False)
     # Calls are held back by the endpoint's rate limit until then at least; null where none was lately.
     held_until = models.DateTimeField(null=True, blank=True, editable=False)
+    # A paused run goes on by itself then: its endpoint asked to be left alone until that time.
+    resumes_at = models.DateTimeField(null=True, blank=True, editable=False)
     by_batch = models.BooleanField(
         "As batches", default=False,
         help_text="Asked through the endpoint's Batch API: cheaper where it says so, and answered within a day.",
@@ -135,6 +137,13 @@ class Run(models.Model):
         """True if any of its calls costs something."""
         listed = (price for prices in self.prices.values() for price in prices)
         return any((self.price_prompt, self.price_completion, *map(Decimal, listed)))
+
+    @property
+    def reason_text(self) -> str:
+        """Why it stands still, and until when where that is known."""
+        if self.resumes_at is None:
+            return self.reason
+        return f"{self.reason} It resumes by itself on {self.resumes_at:%Y-%m-%d at %H:%M} UTC."
 
     @property
     def state_text(self) -> str:

@@ -226,8 +226,8 @@ class Command(AssayCommand):
             act_on(run, "pause", by=None)
             self.stdout.write(f"Paused; the same command resumes run {run.pk}.")
         self._tell(_summary(run))
-        if run.reason:
-            raise CommandError(run.reason)
+        if run.reason_text:
+            raise CommandError(run.reason_text)
 
     def _change(self, run: Run, options: dict[str, Any]) -> None:
         if options["drop"]:

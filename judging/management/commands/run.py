@@ -35,7 +35,7 @@ class Command(AssayCommand):
                 raise CommandError(str(wrong)) from None
         self.stdout.write(f"{str(run).capitalize()} is {run.state_text}.")
         if options["act"] == "show":
-            for line in (run.reason, *unread_lines(run)):
+            for line in (run.reason_text, *unread_lines(run)):
                 if line:
                     self.stdout.write(line)
             for batch in open_batches(run.pk):

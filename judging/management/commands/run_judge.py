@@ -99,8 +99,8 @@ class Command(AssayCommand):
         for place, run in enumerate(runs):
             finished = self._work(run, shown=shown)
             self._summarise(run)
-            if run.reason:
-                problems.append(run.reason if len(runs) == 1 else f"{run.judging}: {run.reason}")
+            if run.reason_text:
+                problems.append(run.reason_text if len(runs) == 1 else f"{run.judging}: {run.reason_text}")
             if not finished:
                 self._pause(runs[place + 1 :])
                 break
@@ -192,7 +192,7 @@ class Command(AssayCommand):
         for each in trial_calls(run):
             if each.ok:
                 self.stdout.write(f"Tried item {each.item_key}: {', '.join(each.read)}\n  {each.raw}")
-        for line in (run.reason, *unread_lines(run)):
+        for line in (run.reason_text, *unread_lines(run)):
             if line:
                 self.stdout.write(line)
 

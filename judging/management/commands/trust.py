@@ -92,7 +92,7 @@ class Command(AssayCommand):
     def _work(self, run: Run) -> None:
         work_to_the_end(run, str(run), shown=sys.stderr.isatty())
         if run.state != RunState.COMPLETE:
-            raise CommandError(f"{run} is {run.state}. {run.reason}".strip())
+            raise CommandError(f"{run} is {run.state}. {run.reason_text}".strip())
 
 
 def _judge(study: Study, name: str) -> Judge:

@@ -56,7 +56,7 @@ class RetryingBackend:
                 attempts = settings.ASSAY_RUN_ATTEMPTS
                 if reason.status in BREAKS:
                     attempts = min(attempts, BROKEN_ATTEMPTS)
-                if attempt >= attempts or self.give_up():
+                if attempt >= attempts or reason.closes or self.give_up():
                     raise
                 backoff = settings.ASSAY_RUN_BACKOFF_SECONDS * 2 ** min(attempt - 1, 16)
                 await asyncio.sleep(min(backoff if reason.after is None else reason.after, LONGEST_WAIT))

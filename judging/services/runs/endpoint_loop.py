@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from judging.backends import probe_of
-from judging.backends.base import Backend, CallFailed, StopRun, TryAgain
+from judging.backends.base import Backend, CallFailed, PauseRun, StopRun, TryAgain
 from judging.models import Spending
 from judging.services.calls.call_attempts import (
     CallAttempt,
@@ -90,6 +90,8 @@ async def probe_once(
     try:
         able = await probe.ask(asker, model)
     except TryAgain as reason:
+        if reason.closes:
+            raise PauseRun(reason) from None
         if asker.give_up():
             return False
         raise StopRun(f"The endpoint's features could not be determined: {reason}") from None
@@ -263,6 +265,9 @@ class EndpointLoop:
         try:
             reply = await lane.backend.ask(prepared.request)
         except TryAgain as reason:
+            if reason.closes:
+                # No fault of this call, which stays as it was.
+                raise PauseRun(reason) from None
             if reason.status in TOO_FAST or reason.after is not None:
                 lane.refused(reason.after)
             attempt = retry_later(self.run.study.seed, call, subject, reason, timezone.now())

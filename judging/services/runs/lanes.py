@@ -13,8 +13,6 @@ from judging.services.endpoints.rate_gate import RateGate
 
 # One burst of refusals is one reason to slow down.
 BURST_SECONDS = 1.0
-# A server that asks for hours is obeyed call by call; the worker itself never sleeps longer than this at once.
-LONGEST_PAUSE = 60.0
 
 
 class Lane:
@@ -104,7 +102,7 @@ class Lane:
     def refused(self, after: float | None) -> None:
         """The server said: too fast. Everything pauses for as long as it asked, then goes on at half the pace."""
         now = time.monotonic()
-        self._closed_until = max(self._closed_until, now + min(after or 0.0, LONGEST_PAUSE))
+        self._closed_until = max(self._closed_until, now + (after or 0.0))
         if now - self._slowed_at >= BURST_SECONDS:
             self.places = max(1.0, self.places / 2)
             self._slowed_at = now

@@ -1,6 +1,8 @@
 """Runs of any work: paused, resumed, cancelled, retried and brought to their end."""
 
 from collections.abc import Collection
+from contextlib import suppress
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -99,11 +101,27 @@ def move_run(run: Run, allowed: Collection[str], to: str, **fields: Any) -> None
             raise WrongState(f"A run that is {locked.state} can't become {to}.")
         if to in ACTIVE:
             fields = {**fields, "finished_at": None, "workers": {}, "recent": "", "stopped_by_group": False}
-        for name, value in {**fields, "state": to}.items():
+        fields = {**fields, "state": to, "resumes_at": None}
+        for name, value in fields.items():
             setattr(run, name, value)
             setattr(locked, name, value)
-        locked.save(update_fields=[*fields, "state"])
+        locked.save(update_fields=list(fields))
     run.refresh_from_db()
+
+
+def pause_until(run_id: int, until: datetime, reason: str) -> None:
+    """Paused by Assay until a time that the endpoint named; then it goes on by itself, or before when it is resumed."""
+    Run.objects.filter(pk=run_id, state__in=ACTIVE).update(
+        state=RunState.PAUSED, reason=reason[:500], resumes_at=until
+    )
+
+
+def resume_due_runs() -> None:
+    """Resume the runs that paused until now."""
+    for run in Run.objects.filter(state=RunState.PAUSED, resumes_at__lte=timezone.now()).order_by("pk"):
+        # Somebody may have resumed or cancelled it meanwhile.
+        with suppress(WrongState):
+            resume_run(run)
 
 
 def stop_run(run_id: int, reason: str) -> None:

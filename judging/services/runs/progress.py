@@ -109,7 +109,7 @@ def _progress(run: Run, rows: list[dict[str, Any]], now: datetime, last_error: s
     active = run.state in ACTIVE
     return RunProgress(
         state=run.state,
-        reason=run.reason or (UNTOLD if run.state == RunState.PENDING and not run.workers else ""),
+        reason=run.reason_text or (UNTOLD if run.state == RunState.PENDING and not run.workers else ""),
         total=total,
         final=final,
         open=count(CallState.OPEN) + count(CallState.LATER),

@@ -11,10 +11,12 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from asgiref.sync import async_to_sync
+from django.utils import timezone
 
-from judging.backends.base import StopRun
+from judging.backends.base import PauseRun, StopRun
 from judging.models import ACTIVE, Run
 from judging.services.batches.batch_loop import BatchLoop
 from judging.services.calls.budget import GroupBudgetSpent
@@ -22,7 +24,7 @@ from judging.services.calls.leases import release_calls
 from judging.services.calls.workload import workload_of
 from judging.services.runs.endpoint_loop import EndpointLoop
 from judging.services.runs.heuristic_loop import answer_in_bulk
-from judging.services.runs.lifecycle import stop_by_group, stop_run
+from judging.services.runs.lifecycle import pause_until, stop_by_group, stop_run
 from judging.services.runs.session import Session, Tick
 from judging.services.runs.workers import sign_off, sign_on
 
@@ -69,6 +71,8 @@ def work_on(
         session.tick()
     except GroupBudgetSpent as spent:
         stop_by_group(run_id, str(spent), spent.budget)
+    except PauseRun as pause:
+        pause_until(run_id, timezone.now() + timedelta(seconds=pause.seconds), str(pause))
     except StopRun as stop:
         stop_run(run_id, str(stop))
     finally:

@@ -279,7 +279,10 @@ def test_a_wait_may_be_a_date_and_has_its_limits():
     in_a_minute = datetime.now(UTC) + timedelta(seconds=60)
     assert 50 < retry_after({"retry-after": format_datetime(in_a_minute, usegmt=True)}) <= 60
     assert retry_after({"retry-after": format_datetime(in_a_minute - timedelta(days=1), usegmt=True)}) == 0
-    assert retry_after({"retry-after": "86400"}) == 3600
+    assert retry_after({"retry-after": "86400"}) == 86400
+    assert retry_after({"retry-after": "8640000"}) == 7 * 86400, (
+        "no server is waited for for longer than a week"
+    )
     for odd in ("-5", "nan", "inf", ""):
         assert retry_after({"retry-after": odd}) is None
     assert retry_after({"retry-after": "7", "retry-after-ms": "1500"}) == 1.5

@@ -12,7 +12,8 @@ from judging.services.judges import heuristic_judge
 from judging.services.runs import endpoint_loop
 from judging.services.runs.judge_runs import start_run
 from judging.services.runs.lanes import Lane
-from judging.services.runs.lifecycle import pause_run
+from judging.services.runs.lifecycle import cancel_run, pause_run, resume_due_runs
+from judging.services.runs.progress import run_progress
 from judging.services.runs.session import Session
 from judging.services.runs.work import work_on
 from judging.tasks import enqueue_run, send_workers, sweep_runs, work_on_run
@@ -50,6 +51,7 @@ MISBEHAVIOURS = {
     "401": "stopped: 8 open",
     "403": "stopped: 8 open",
     "404": "stopped: 8 open",
+    "429=90": "paused: 8 open",
     "redirect=http|//127.0.0.1/elsewhere": "stopped: 8 open",
 }
 
@@ -152,7 +154,7 @@ def test_backing_off_doubles_with_a_jitter_that_the_seed_decides(settings, db):
 
 
 def test_a_call_waits_as_long_as_the_server_asked(study, served):
-    served.script = ["429=600"]
+    served.script = ["429=50"]
     run, waits = start_run(study, make_judge(study, served, "coin", in_flight=1)), []
 
     def pauses(tick):
@@ -162,8 +164,46 @@ def test_a_call_waits_as_long_as_the_server_asked(study, served):
             pause_run(run)
 
     assert work_on(run.pk, on_tick=pauses).state == "paused"
-    assert 300 < waits[0] <= 600
+    assert 30 < waits[0] <= 50
     assert served.total == 1, "nor was any other call asked meanwhile"
+
+
+@pytest.mark.parametrize("at", ["the first call", "the probe"])
+def test_a_run_pauses_until_a_time_that_is_far_and_resumes_by_itself(study, served, at):
+    judge = make_judge(study, served, "coin", in_flight=1)
+    if at == "the probe":
+        Endpoint.objects.update(capabilities={})
+    served.script = ["429=86400"]
+    run = start_run(study, judge)
+    worked = work_on(run.pk, seconds=60)
+    assert (worked.state, worked.resume_in, served.total) == ("paused", None, 1)
+    assert set(run.calls.values_list("state", "attempts")) <= {("open", 0)}, "no attempt counts"
+    run.refresh_from_db()
+    assert 86_000 < (run.resumes_at - timezone.now()).total_seconds() <= 86_400
+    said = run_progress(run).reason
+    assert said.startswith(
+        "The endpoint takes no more calls for now (429: too fast). It resumes by itself on "
+    )
+    resume_due_runs()
+    run.refresh_from_db()
+    assert run.state == "paused", "not before"
+    Run.objects.update(resumes_at=timezone.now())
+    resume_due_runs()
+    run.refresh_from_db()
+    assert (run.state, run.reason_text, run.resumes_at) == ("pending", "", None)
+    assert work_on(run.pk).state == "complete"
+
+
+def test_a_run_that_somebody_cancelled_does_not_resume(study, served):
+    served.script = ["429=86400"]
+    run = start_run(study, make_judge(study, served, "coin", in_flight=1))
+    work_on(run.pk)
+    run.refresh_from_db()
+    cancel_run(run)
+    assert run.resumes_at is None
+    resume_due_runs()
+    run.refresh_from_db()
+    assert run.state == "cancelled"
 
 
 def test_one_refusal_slows_the_whole_worker():
