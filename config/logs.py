@@ -22,7 +22,7 @@ MASK = "***"
 FORMATS = ("line", "json")
 KEY_PREFIX = "ASSAY_KEY_"
 SECRETS = ("SECRET_KEY", "EMAIL_HOST_PASSWORD", "ASSAY_PROLIFIC_TOKEN", "ASSAY_PROLIFIC_WEBHOOK_SECRET")
-SECRET_LISTS = ("ASSAY_SEAL_SECRETS",)
+SECRET_LISTS = ("ASSAY_SEAL_SECRETS", "ASSAY_ENDPOINT_SECRETS")
 # A shorter value is a placeholder such as "none", and masking it would eat ordinary words.
 SHORTEST_SECRET = 8
 # The addresses of `config.health`.

@@ -38,6 +38,9 @@ SECRET_KEY = env.str("SECRET_KEY", default=INSECURE_SECRET_KEY)
 # Under the first the keys of studies' seals are encrypted; those after it still open what was encrypted before.
 ASSAY_SEAL_SECRETS = env.list("ASSAY_SEAL_SECRETS", default=[])
 INSECURE_SEAL_SECRET = "insecure-seals-prove-nothing"  # noqa: S105 - public on purpose, refused in production
+# Under the first the keys of endpoints that are entered in the page are encrypted; those after it still open what was
+# encrypted before. Without one none can be entered.
+ASSAY_ENDPOINT_SECRETS = env.list("ASSAY_ENDPOINT_SECRETS", default=[])
 LOCAL_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOCAL_HOSTS)
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])

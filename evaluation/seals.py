@@ -5,8 +5,6 @@ mark per seal, so that one more or one less costs no look at the others. Both ho
 database and does not have the installation's secret; nothing holds against whoever has it.
 """
 
-import base64
-import hashlib
 import hmac
 import logging
 import secrets
@@ -18,6 +16,7 @@ from typing import Any
 from django.conf import settings
 
 from evaluation.canonical import canonical_json
+from evaluation.encryption import decrypt, encrypt, encrypt_anew
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Bits of a seal: the most that both databases store as a whole number.
@@ -45,7 +44,7 @@ class SealKey:
 
 def new_seal_key() -> str:
     """A random key, encrypted under the installation's first secret."""
-    return _text(_cipher().encrypt(secrets.token_bytes(32)))
+    return encrypt(secrets.token_bytes(32), _secrets())
 
 
 def open_seal_key(stored: str) -> SealKey | None:
@@ -55,17 +54,12 @@ def open_seal_key(stored: str) -> SealKey | None:
 
 def encrypted_anew(stored: str) -> str:
     """The same key under the installation's first secret; ValueError where it can't be opened."""
-    from cryptography.fernet import InvalidToken
-
-    try:
-        return _text(_cipher().rotate(stored))
-    except InvalidToken:
-        raise ValueError("the key was encrypted under a secret that is not at hand") from None
+    return encrypt_anew(stored, _secrets())
 
 
 def is_public(stored: str) -> bool:
     """True of a key that was encrypted under the built-in secret, which everybody has."""
-    return _decrypted(stored, (settings.INSECURE_SEAL_SECRET,)) is not None
+    return decrypt(stored, (settings.INSECURE_SEAL_SECRET,)) is not None
 
 
 def micros(moment: datetime | None) -> int | None:
@@ -93,7 +87,7 @@ def _stable(value: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _opened(stored: str, installed: tuple[str, ...]) -> SealKey | None:
-    secret = _decrypted(stored, (*installed, settings.INSECURE_SEAL_SECRET))
+    secret = decrypt(stored, (*installed, settings.INSECURE_SEAL_SECRET))
     if secret is None:
         logger.error(
             "A study's key is encrypted under a secret that ASSAY_SEAL_SECRETS does not name: not sealed."
@@ -102,28 +96,5 @@ def _opened(stored: str, installed: tuple[str, ...]) -> SealKey | None:
     return SealKey(secret)
 
 
-def _decrypted(stored: str, under: tuple[str, ...]) -> bytes | None:
-    from cryptography.fernet import InvalidToken
-
-    try:
-        opened: bytes = _cipher_of(under).decrypt(stored)
-    except InvalidToken:
-        return None
-    return opened
-
-
-def _text(token: bytes) -> str:
-    return token.decode()
-
-
-def _cipher() -> Any:
-    return _cipher_of((*settings.ASSAY_SEAL_SECRETS, settings.INSECURE_SEAL_SECRET))
-
-
-@lru_cache(maxsize=8)
-def _cipher_of(under: tuple[str, ...]) -> Any:
-    # Loaded where a key is made or opened: commands that do neither start without it.
-    from cryptography.fernet import Fernet, MultiFernet
-
-    keys = (base64.urlsafe_b64encode(hashlib.sha256(each.encode()).digest()) for each in under)
-    return MultiFernet([Fernet(key) for key in keys])
+def _secrets() -> tuple[str, ...]:
+    return (*settings.ASSAY_SEAL_SECRETS, settings.INSECURE_SEAL_SECRET)

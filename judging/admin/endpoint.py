@@ -1,4 +1,5 @@
-"""Endpoints: made by superusers, or by researchers where the environment allows the place. Keys appear by name only."""
+"""Endpoints: made by superusers, or by researchers where the environment allows the place. A key appears by its name
+alone; one that was entered here not at all."""
 
 from typing import Any
 
@@ -18,6 +19,7 @@ from evaluation.permissions import studies_for
 from evaluation.refusals import Refused
 from evaluation.storable import storable
 from evaluation.tasks import enqueue_job
+from judging.admin.endpoint_key import enter_key_page
 from judging.admin.spending import ModelPriceInline
 from judging.backends import CHAT
 from judging.models import Endpoint
@@ -78,6 +80,8 @@ class EndpointForm(forms.ModelForm):
             return data
         made_of = {name: data[name] for name in PLAIN if name in data}
         wanted = Endpoint(pk=self.instance.pk, **{**made_of, "base_url": data["base_url"].rstrip("/")})
+        if wanted.base_url == self.instance.base_url:
+            wanted.stored_key = self.instance.stored_key
         # Or its own row would stand in its way.
         wanted._state.adding = self.instance._state.adding
         by_own_word = data.get("trusted", False)
@@ -121,7 +125,7 @@ class EndpointAdmin(admin.ModelAdmin):
     list_select_related = ("created_by",)
     search_fields = ("name", "base_url")
     ordering = ("name",)
-    readonly_fields = ("connection",)
+    readonly_fields = ("connection", "key")
     actions = None
     view_on_site = False
 
@@ -153,17 +157,34 @@ class EndpointAdmin(admin.ModelAdmin):
         return [] if obj is None else [ModelPriceInline]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        tested = () if obj is None else ("connection",)
-        return [*SERVER, *tested, *(OF_TRUST if may_trust(request.user) else ()), "studies"]
+        if obj is None:
+            server: tuple[str, ...] = SERVER
+        else:
+            server = (*SERVER[:3], "key", *SERVER[3:], "connection")
+        return [*server, *(OF_TRUST if may_trust(request.user) else ()), "studies"]
 
     @admin.display(description="connection")
     def connection(self, endpoint: Endpoint) -> str:
         address = reverse("admin:judging_endpoint_test", args=[endpoint.pk])
         return format_html('<a class="button plain" href="{}">Test the connection</a>', address)
 
+    @admin.display(description="key entered here")
+    def key(self, endpoint: Endpoint) -> str:
+        at = endpoint.key_entered_at
+        return format_html(
+            '{} <a class="button plain" href="{}">{}</a>',
+            f"on {at:%Y-%m-%d}" if at else "none",
+            reverse("admin:judging_endpoint_key", args=[endpoint.pk]),
+            "Replace or remove" if at else "Enter a key",
+        )
+
     def get_urls(self) -> list[Any]:
-        test = self.admin_site.admin_view(self.test)
-        return [path("<int:pk>/test/", test, name="judging_endpoint_test"), *super().get_urls()]
+        test, key = (self.admin_site.admin_view(view) for view in (self.test, enter_key_page))
+        return [
+            path("<int:pk>/test/", test, name="judging_endpoint_test"),
+            path("<int:pk>/key/", key, name="judging_endpoint_key"),
+            *super().get_urls(),
+        ]
 
     def test(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask for a test, which a worker makes, and show the last one."""
@@ -212,6 +233,9 @@ class EndpointAdmin(admin.ModelAdmin):
         moved = not change or bool(PLACE & set(form.changed_data))
         if change and moved:
             forget_tests(obj)
+        if obj.stored_key and "base_url" in form.changed_data:
+            obj.stored_key, obj.key_entered_at = "", None
+            messages.warning(request, "Its stored key was for the old address, and was removed.")
         if moved or "trusted" in form.changed_data:
             set_trust(obj, request.user, trusted=form.cleaned_data.get("trusted", False))
         super().save_model(request, obj, form, change)

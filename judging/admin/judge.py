@@ -21,6 +21,7 @@ from judging.admin.judge_options import option_field, option_name, read_option
 from judging.admin.judge_runs import start
 from judging.admin.jury import new_jury
 from judging.admin.preset import judges_of_preset
+from judging.admin.provider import judges_of_provider
 from judging.admin.run_groups import MOST_JUDGES, start_together, together_url
 from judging.admin.spending import set_budget, spending_context
 from judging.admin.steps import write_steps_page
@@ -430,6 +431,7 @@ class JudgeAdmin(StudyScopedAdmin):
         return (
             ("new/<int:pk>/", "new", new_judge),
             ("preset/<int:pk>/", "preset", judges_of_preset),
+            ("provider/<int:pk>/", "provider", judges_of_provider),
             ("jury/<int:pk>/", "jury", new_jury),
             ("budget/<int:pk>/", "budget", set_budget),
             ("together/", "together", start_together),

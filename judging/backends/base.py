@@ -126,6 +126,7 @@ class EndpointLike(Protocol):
 
     base_url: str
     key_name: str
+    stored_key: str
     timeout_seconds: float
 
 

@@ -1,4 +1,4 @@
-"""API keys, which live in the environment alone, and where they may be sent."""
+"""API keys, from the environment or entered in the page and stored encrypted, and where they may be sent."""
 
 import contextlib
 import ipaddress
@@ -9,8 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 from urllib.parse import SplitResult, urlsplit
 
+import orjson
 from django.conf import settings
 
+from evaluation.canonical import canonical_json
+from evaluation.encryption import decrypt, encrypt
 from judging.backends.base import StopRun
 
 KEY_PREFIX = "ASSAY_KEY_"
@@ -20,12 +23,17 @@ PORTS = {"http": 80, "https": 443}
 ANY_PORT = re.compile(r"(https?://[^/:]+):\*(/.*)?")
 
 
-class HasKeyName(Protocol):
+class HasKey(Protocol):
+    base_url: str
     key_name: str
+    stored_key: str
 
 
-def key_for(endpoint: HasKeyName) -> str:
-    """The endpoint's key, read from the environment now, '' for a server without keys; StopRun where it is missing."""
+def key_for(endpoint: HasKey) -> str:
+    """The endpoint's key, stored or read from the environment now, '' for a server without keys; StopRun where it is
+    missing."""
+    if endpoint.stored_key:
+        return _open_key(endpoint)
     name = endpoint.key_name
     if not name:
         return ""
@@ -35,6 +43,27 @@ def key_for(endpoint: HasKeyName) -> str:
     if not key:
         raise StopRun(f"The environment has no {name}; set it where the workers run, then resume.")
     return key
+
+
+def seal_key(base_url: str, key: str) -> str:
+    """The key encrypted for storing, together with the one address that it may be sent to."""
+    return encrypt(canonical_json([base_url, key]), settings.ASSAY_ENDPOINT_SECRETS)
+
+
+def _open_key(endpoint: HasKey) -> str:
+    secrets = settings.ASSAY_ENDPOINT_SECRETS
+    opened = decrypt(endpoint.stored_key, secrets) if secrets else None
+    if opened is None:
+        raise StopRun(
+            "The endpoint's stored key can't be opened: ASSAY_ENDPOINT_SECRETS does not name the secret that it was "
+            "encrypted under. Enter the key again on the endpoint's page, then resume."
+        )
+    base_url, key = orjson.loads(opened)
+    if base_url != endpoint.base_url:
+        raise StopRun(
+            "The endpoint's key was entered for another address. Enter it again on its page, then resume."
+        )
+    return str(key)
 
 
 def scrub(text: str, key: str) -> str:
@@ -94,12 +123,18 @@ def endpoint_problems(base_url: str, key_name: str, user: Any) -> list[str]:
             f"{key_name} may not be sent to this address: its entry on the list of allowed endpoints names no such "
             f"key. {_what_allows(base_url, key_name)}"
         )
-    if key_name and place.scheme == "http" and not _is_loopback(place.host) and not listed:
+    if key_name and is_overheard(base_url) and not listed:
         problems.append(
             "A key is only sent over https://, or to this machine, unless ASSAY_ENDPOINTS_ALLOWED has "
             f"{base_url}={key_name}."
         )
     return problems
+
+
+def is_overheard(base_url: str) -> bool:
+    """True of an address where a key would cross a network in the clear."""
+    place = place_of(base_url)
+    return place.scheme == "http" and not _is_loopback(place.host)
 
 
 def _what_allows(base_url: str, key_name: str) -> str:

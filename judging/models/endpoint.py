@@ -29,8 +29,12 @@ class Endpoint(models.Model):
         max_length=80,
         blank=True,
         validators=[RegexValidator(rf"^{KEY_NAME.pattern}$", f"A key's name begins with {KEY_PREFIX}.")],
-        help_text="Name of the environment variable that holds the key; empty for a server without keys.",
+        help_text="Name of the environment variable that holds the key; empty for a server without keys, and where the "
+        "key is entered on the endpoint's page.",
     )
+    # Encrypted with the address that it was entered for: see `judging.backends.keys`.
+    stored_key = models.TextField(blank=True, default="", editable=False)
+    key_entered_at = models.DateTimeField(null=True, blank=True, editable=False)
     timeout_seconds = models.FloatField(default=60, validators=[MinValueValidator(1), MaxValueValidator(600)])
     max_in_flight = models.PositiveSmallIntegerField(
         default=16, validators=[MinValueValidator(1), MaxValueValidator(1024)],
@@ -79,7 +83,14 @@ class Endpoint(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
+        permissions = [("enter_key", "Can enter an endpoint's key, which is stored encrypted")]
         constraints = [
+            models.CheckConstraint(
+                name="endpoint_has_one_key",
+                condition=Q(key_name="") | Q(stored_key=""),
+                violation_error_message="A key is stored for this endpoint. Remove it before you name one of the "
+                "environment.",
+            ),
             models.CheckConstraint(
                 name="endpoint_key_name_prefixed",
                 condition=Q(key_name="") | Q(key_name__startswith=KEY_PREFIX),
