@@ -13,7 +13,7 @@ def encrypt(content: bytes, secrets: Sequence[str]) -> str:
 
 
 def decrypt(stored: str, secrets: Sequence[str]) -> bytes | None:
-    """What was encrypted under one of the secrets; None where none of them opens it."""
+    """Open what was encrypted under one of the secrets; None where none of them does."""
     from cryptography.fernet import InvalidToken
 
     try:

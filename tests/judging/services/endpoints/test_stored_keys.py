@@ -141,7 +141,9 @@ def test_it_is_entered_and_removed_on_a_page_that_never_shows_it(place, member, 
     assert "Removed its stored key." in client.get(history).text
 
 
-def test_the_page_is_for_those_with_the_permission_who_know_the_endpoint(place, client, django_user_model, owner):
+def test_the_page_is_for_those_with_the_permission_who_know_the_endpoint(
+    place, client, django_user_model, owner
+):
     stranger = django_user_model.objects.create_user("stranger", is_staff=True)
     client.force_login(stranger)
     assert client.get(page_of(place)).status_code == 404
@@ -191,4 +193,6 @@ def test_the_secret_is_rotated(place, member, settings, capsys):
 
 
 def test_the_secret_is_masked_in_logs():
-    assert "of-two-secrets" in logs.secret_values({"ASSAY_ENDPOINT_SECRETS": "of-two-secrets, another-of-them"})
+    assert "of-two-secrets" in logs.secret_values(
+        {"ASSAY_ENDPOINT_SECRETS": "of-two-secrets, another-of-them"}
+    )
