@@ -2,7 +2,8 @@
 
 The release has no human-written references. Judges that compare with one are held against the responses of one of its
 systems, and judge the pairs that do not compare that system. Embeddings are those of the tests' endpoint, which hashes
-words and knows nothing of what they mean. Needs PostgreSQL and ASSAY_PUBLISHED_DATA; what it writes it deletes.
+words and knows nothing of what they mean; static models in ASSAY_STATIC_MODELS judge beside them. Needs PostgreSQL and
+ASSAY_PUBLISHED_DATA; what it writes it deletes.
 
 Usage: DATABASE_URL=postgres://... ASSAY_PUBLISHED_DATA=... python -m benchmarks.pandalm_judges
 """
@@ -83,9 +84,23 @@ def run_all(study: Any, url: str) -> list[Any]:
         reference_from=REFERENCE,
     )
     runs.append(worked(study, near))
+    for folder in static_models():
+        options = {"folder": folder}
+        judge = create_judge(
+            study, name=folder, backend="static_embedding", options=options, reference_from=REFERENCE
+        )
+        runs.append(worked(study, judge))
     members = {"members": list(HEURISTICS)}
     runs.append(worked(study, create_judge(study, name="composite", backend="composite", options=members)))
     return runs
+
+
+def static_models() -> list[str]:
+    """The folders of weights that the installation has, for a judge each."""
+    from django.conf import settings
+
+    named = settings.ASSAY_STATIC_MODELS
+    return sorted(each.name for each in Path(named).iterdir() if each.is_dir()) if named else []
 
 
 def worked(study: Any, judge: Any) -> Any:

@@ -12,18 +12,18 @@ import pytest
 from django.core.management import call_command
 
 from analytics.statistics.agreement.leave_one_out import item_outer
-from evaluation.models import Answer, Study
+from evaluation.models import Study
 from evaluation.services.studies.verification import verify_study
 from judging.models import LedgerEntry
 from judging.services.endpoints.access import create_endpoint
 from judging.services.estimates.run_estimate import estimate
 from judging.services.judges import create_judge
 from tests.judging.build import judged
+from tests.llm.answers import LABELS, answers_of
 from tests.llm.server import MODEL, serve
 from tests.published import published_data
 
 PAIRS = 100
-LABELS = ["r1", "r2", "tie"]
 # A text that it never ends is cut off soon; a label needs a token alone, however little probability it has.
 AS_SMALL_MODELS_NEED = {
     "text": {"max_tokens": 30, "options": {"without_guideline": True}},
@@ -79,16 +79,10 @@ def test_a_local_model_judges(study, endpoint, verdict, capsys):
 
 def _readings(study, run):
     """Position bias, consistency, and leave-one-out agreement with people: of each order alone, and of both."""
-    rows = Answer.objects.filter(judgment__study=study, question="preference").values_list(
-        "judgment__item", "judgment__rater__kind", "judgment__rater", "judgment__shown", "label", "number"
-    )
-    people, judge, shown_first = {}, {}, []
-    for item, kind, rater, shown, label, number in rows:
-        if kind == "person":
-            people.setdefault(item, np.zeros(3, int))[LABELS.index(label)] += 1
-        elif rater == run.judging.rater_id:
-            judge.setdefault(item, {})[shown] = (label, number)
-            shown_first.append(label == shown.split(",")[0])
+    people, judge = answers_of(study, run.judging.rater_id)
+    shown_first = [
+        label == shown.split(",")[0] for said in judge.values() for shown, (label, _) in said.items()
+    ]
     both = {item: said for item, said in judge.items() if len(said) == 2}
     counts = np.array([people[item] for item in both])
     yield f"the response shown first was preferred in {sum(shown_first)} of {len(shown_first)} replies"
