@@ -165,6 +165,7 @@ class JudgeRecord(TypedDict):
     heuristic: Annotated[bool, "whether it reads no response: no evidence, and in no finding"]
     judgments: Annotated[Count, "of main items, whatever became of them, replicates included"]
     outcomes: list[OutcomeRecord]
+    reader: NotRequired[Annotated[int, "the version of what read its replies, where that is known"]]
     jury: NotRequired[Annotated[JuryRecord, {"additionalProperties": True}]]
     caveats: Annotated[list[str], "what must be said of it, a sentence each"]
 

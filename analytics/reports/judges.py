@@ -119,6 +119,8 @@ def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> JudgeRe
         "outcomes": [_outcome(outcome, outcomes.get(outcome, 0), total) for outcome in Outcome.values],
         "caveats": caveats,
     }
+    if isinstance(reader := about.get("reader"), int):
+        found["reader"] = reader
     return {**found, "jury": about["jury"] | {"combination": combination}} if jury else found
 
 
@@ -132,6 +134,9 @@ def methods(view: ReportView) -> Iterator[str]:
         return
     yield from _named(view.judges)
     yield from _juries(view.judges)
+    readers = sorted({str(judge["reader"]) for judge in view.judges if "reader" in judge})
+    if readers:
+        yield f"Replies were read by version {joined(readers)} of Assay's reader."
     forms = {question["form"] for question in view.questions}
     if PAIRS in forms:
         for rule, meaning in REDUCTIONS.items():

@@ -13,6 +13,9 @@ from evaluation.storable import storable
 from judging.backends.base import Reply
 from judging.parsing.rejection import reject
 
+# The version of all that reads replies, which each judge's run keeps: raised whenever a reply is read otherwise than
+# before (docs/judges.md has what changed).
+READER = 2
 TAGS = "think|thinking|thought|thoughts|reasoning"
 OPENS = re.compile(rf"\s*<({TAGS})>", re.IGNORECASE)
 # A server may keep the opening tag to itself; the closing one then ends its line, as it can't in a text of JSON.

@@ -35,6 +35,7 @@ from judging.models import (
     Verdict,
     WorkKind,
 )
+from judging.parsing.wrappers import READER
 from judging.services.calls.judged_items import judged_by, judged_items
 from judging.services.derived import derivation_of
 from judging.services.derived.base import Preparation, members_of
@@ -246,7 +247,7 @@ def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
         "heuristic": not asks_model and derivation is None,
         **{name: own for name in ("own_system", "own_family") if (own := getattr(judge, name))},
         **({"options": judge.options} if judge.options else {}),
-        **({"writes": False} if judge.is_repeatable else {}),
+        **({"writes": False} if judge.is_repeatable else {"reader": READER} if asks_model else {}),
         **({"jury": jury_facts(judge.jury)} if judge.jury else {}),
         **({"measures": [each.as_json() for each in measures]} if measures else {}),
         **({"validation": tested} if purpose == Purpose.MAIN and (tested := validation_facts(judge)) else {}),
