@@ -37,6 +37,11 @@ class Reconciliation:
     approvable: tuple[Case, ...]
     waiting: tuple[PanelAct, ...]
 
+    @property
+    def has_other_side(self) -> bool:
+        """False where nothing of the panel is known that could be compared."""
+        return bool(self.panel.external_id) or any(case.record is not None for case in self.cases)
+
     @cached_property
     def _by_case(self) -> dict[int, list[Mismatch]]:
         by_case: dict[int, list[Mismatch]] = {}

@@ -274,7 +274,9 @@ def test_revising_a_live_study(mine: Any, colleague: Any) -> None:
 
 def test_a_draft_is_not_revised(editors_draft: Any, colleague: Any) -> None:
     address = reverse("admin:evaluation_study_revise", args=[editors_draft.pk])
-    assert signed_in(colleague).get(address).status_code == 403
+    refused = signed_in(colleague).get(address)
+    assert refused.status_code == 403
+    assert "Your account may not do this." in refused.content.decode()
 
 
 # --- judges -----------------------------------------------------------------------------------------------------------

@@ -58,6 +58,16 @@ def history(panel: Panel) -> str:
     return " ".join(entry.get_change_message() for entry in LogEntry.objects.all())
 
 
+def test_where_nothing_was_compared_no_agreement_is_claimed(panel: Panel, owner: Any) -> None:
+    drafted = Panel.objects.values("drafted_at", "external_id").get()
+    Panel.objects.update(drafted_at=None, external_id="")
+    shown = text(signed_in(owner).get(url(panel, "")))
+    assert "Nothing was compared yet: no study on Prolific is linked to this one." in shown
+    assert "agree" not in shown
+    Panel.objects.update(**drafted)
+    assert "None: the panel and this study agree." in text(signed_in(owner).get(url(panel, "")))
+
+
 def open_kinds(page: Any) -> list[str]:
     """What stands open about visits."""
     return [group.title for group in page.context["groups"] if group.title != "Places"]
