@@ -11,7 +11,7 @@ from evaluation.protocols import Protocol
 from evaluation.refusals import Refused
 
 PER_ITEM, PER_RESPONSE = "item", "response"
-SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm", "single_dollars")
+SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm", "single_dollars", "read_as")
 LABELS: dict[ColumnRole, str] = {
     ColumnRole.PROMPT: "prompt",
     ColumnRole.RESPONSE: "response",
@@ -72,6 +72,8 @@ class TableMap:
     arm: str = ""
     # Whether $…$ is mathematics in a study that is made from it.
     single_dollars: bool = False
+    # The tool whose file it is, as which the columns come about; empty: a plain table.
+    read_as: str = ""
 
     def named(self, *roles: ColumnRole) -> list[ColumnUse]:
         return [each for each in self.columns if each.role in roles]
@@ -92,6 +94,7 @@ class TableMap:
             "sheet": self.sheet,
             "arm": self.arm,
             **({"single_dollars": True} if self.single_dollars else {}),
+            **({"read_as": self.read_as} if self.read_as else {}),
         }
 
     def described(self) -> list[str]:
