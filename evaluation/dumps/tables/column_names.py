@@ -28,6 +28,16 @@ class ColumnRole(StrEnum):
     ROLE = "role"
     GOLD = "gold"
     GOLD_NOTE = "gold_note"
+    WINNER = "winner"
+    SCORE = "score"
+    RANK = "rank"
+    LABEL = "label"
+    RATER = "rater"
+    RATER_KIND = "rater_kind"
+    REASON = "reason"
+    SHOWN = "shown"
+    JUDGED_AT = "judged_at"
+    SECONDS = "seconds"
     IGNORED = "ignore"
 
 

@@ -32,6 +32,16 @@ LABELS: dict[ColumnRole, str] = {
     ColumnRole.ROLE: "role (training, attention)",
     ColumnRole.GOLD: "gold answer",
     ColumnRole.GOLD_NOTE: "note on the gold answer",
+    ColumnRole.WINNER: "preferred response",
+    ColumnRole.SCORE: "score of a response",
+    ColumnRole.RANK: "rank of a response",
+    ColumnRole.LABEL: "label",
+    ColumnRole.RATER: "rater",
+    ColumnRole.RATER_KIND: "kind of rater (person, judge)",
+    ColumnRole.REASON: "reason of a judgment",
+    ColumnRole.SHOWN: "order shown to the rater",
+    ColumnRole.JUDGED_AT: "time of a judgment",
+    ColumnRole.SECONDS: "seconds that a judgment took",
     ColumnRole.IGNORED: "not used",
 }
 NO_RESPONSE = ", and none is a response"
@@ -42,6 +52,9 @@ SEVERAL = {
     ColumnRole.SYSTEM,
     ColumnRole.REFERENCE,
     ColumnRole.DOCUMENT,
+    ColumnRole.SCORE,
+    ColumnRole.RANK,
+    ColumnRole.LABEL,
     ColumnRole.IGNORED,
 }
 
