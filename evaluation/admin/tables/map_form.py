@@ -5,9 +5,11 @@ from typing import Any
 
 from django import forms
 
+from evaluation.dumps.tables.bookkeeping import without_emails
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import LABELS, PER_ITEM, PER_RESPONSE, ColumnUse, TableMap
+from evaluation.dumps.tables.tool import Tool
 from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS
 
@@ -28,13 +30,19 @@ class MapForm(forms.Form):
     header = forms.BooleanField(label="The first row names the columns", required=False)
     keep_empty = forms.BooleanField(label="An empty cell is an empty response", required=False)
 
-    def __init__(self, data: Any, *, sheet: Sheet, table_map: TableMap, study: Study | None) -> None:
+    def __init__(
+        self, data: Any, *, sheet: Sheet, table_map: TableMap, tool: Tool | None, study: Study | None
+    ) -> None:
         self.sheet, self.table_map, self.study = sheet, table_map, study
         super().__init__(data, initial=self.first_values())
         for at, use in enumerate(table_map.columns):
             self.fields[f"as-{at}"] = forms.ChoiceField(label=use.column, choices=self._roles())
             self.fields[f"system-{at}"] = forms.CharField(
                 label=f"System of {use.column}", required=False, max_length=120
+            )
+        if tool is not None:
+            self.fields["read_as"] = forms.ChoiceField(
+                label="Read as", required=False, choices=[(tool.key, tool.label), ("", "a plain table")]
             )
         if len(sheet.sheets) > 1:
             self.fields["sheet"] = forms.ChoiceField(
@@ -50,7 +58,7 @@ class MapForm(forms.Form):
         table_map = self.table_map
         initial: dict[str, Any] = {
             "per": table_map.per, "header": table_map.header, "keep_empty": table_map.keep_empty,
-            "sheet": self.sheet.sheet, "arm": table_map.arm,
+            "sheet": self.sheet.sheet, "arm": table_map.arm, "read_as": table_map.read_as,
         }  # fmt: skip
         for at, use in enumerate(table_map.columns):
             initial |= {f"as-{at}": str(use.role), f"system-{at}": use.system}
@@ -71,7 +79,10 @@ class MapForm(forms.Form):
         for at, use in enumerate(self.table_map.columns):
             yield {
                 "name": use.column,
-                "examples": [_shorten(as_text(each)) for each in self.sheet.values(use.column)[:EXAMPLES]],
+                "examples": [
+                    _shorten(without_emails(as_text(each)))
+                    for each in self.sheet.values(use.column)[:EXAMPLES]
+                ],
                 "role": self[f"as-{at}"],
                 "system": self[f"system-{at}"],
             }
@@ -98,6 +109,7 @@ class MapForm(forms.Form):
             protocol=data.get("protocol", self.table_map.protocol),
             arm=data.get("arm", ""),
             single_dollars=self.table_map.single_dollars,
+            read_as=data.get("read_as", ""),
         )
 
 
@@ -115,9 +127,9 @@ class NewStudyMapForm(MapForm):
     )
     field_order = ("title", "slug", "protocol")
 
-    def __init__(self, data: Any, *, names: dict[str, str], sheet: Sheet, table_map: TableMap) -> None:
+    def __init__(self, data: Any, *, names: dict[str, str], **given: Any) -> None:
         self.names = names
-        super().__init__(data, sheet=sheet, table_map=table_map, study=None)
+        super().__init__(data, study=None, **given)
 
     def first_values(self) -> dict[str, Any]:
         return {**super().first_values(), "protocol": self.table_map.protocol, **self.names}

@@ -41,7 +41,7 @@ class ColumnRole(StrEnum):
     IGNORED = "ignore"
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
     """Lower case without accents; camelCase, letters and digits, and everything between words separate."""
     spread = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[a-zA-Z])(?=[0-9])", " ", name)
     plain = unicodedata.normalize("NFKD", spread.casefold())
@@ -50,9 +50,9 @@ def _words(name: str) -> list[str]:
     return re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", letters)).split()
 
 
-# Names as they are compared: in the spelling of `_words`.
+# Names as they are compared: in the spelling of `words_of`.
 NAMES: dict[ColumnRole, frozenset[str]] = {
-    role: frozenset(" ".join(_words(name)) for name in names.split(", "))
+    role: frozenset(" ".join(words_of(name)) for name in names.split(", "))
     for role, names in {
         ColumnRole.PROMPT: (
             "prompt, query, question, instruction, input, request, message, problem, task, prompt text, user prompt, "
@@ -161,11 +161,13 @@ class NameRole:
     role: ColumnRole
     mark: str = ""
     whose: str = ""
+    # Whether the name is nothing but the role's word, with its mark.
+    is_whole: bool = True
 
 
 def role_of_name(name: str) -> NameRole | None:
     """The role that the column's name tells, if it does."""
-    words = _words(name)
+    words = words_of(name)
     if not words:
         return None
     whole = " ".join(words)
@@ -187,17 +189,17 @@ def _containing(name: str, words: list[str]) -> NameRole | None:
             if word not in NAMES[role]:
                 continue
             if role != ColumnRole.RESPONSE:
-                return NameRole(role)
+                return NameRole(role, is_whole=False)
             # "text" alone is a response's; with other words it may be anything's.
             if word == "text":
                 continue
             kept = [each for each in re.split(r"[\s_:/|()\[\]]+", name) if each and _is_whose(each, word)]
-            return NameRole(role, whose=" ".join(kept))
+            return NameRole(role, whose=" ".join(kept), is_whole=False)
     return None
 
 
 def _is_whose(part: str, word: str) -> bool:
-    plain = _words(part)
+    plain = words_of(part)
     return word not in plain and " ".join(plain) not in SMALL_WORDS
 
 

@@ -1,13 +1,15 @@
 """A first map of a table: by the columns' names, and where they say nothing by what stands in them."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from evaluation.dumps.tables.bookkeeping import is_bookkeeping, is_private, says_of_people
 from evaluation.dumps.tables.cells import read_responses
 from evaluation.dumps.tables.column_names import ColumnRole, NameRole, role_of_name
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.sheet import Sheet, as_text, is_conversation
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,
     PER_RESPONSE,
@@ -22,6 +24,8 @@ LOOK_AT = 200
 # Shorter than a text that somebody wrote or a model made, on average.
 SHORT = 25
 MOST_CATEGORIES = 30
+# What people read, and what it is counted by.
+MATERIAL = (ColumnRole.PROMPT, ColumnRole.RESPONSE, ColumnRole.CATEGORY)
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class ColumnLook:
     different: int
     filled: int
     questions: float
+    # No cell is a text that somebody would read: ids, numbers, times, addresses, JSON.
+    is_bookkeeping: bool = False
 
     @property
     def repeats(self) -> bool:
@@ -49,6 +55,7 @@ def guess_map(sheet: Sheet, protocol: Protocol | None = None) -> TableMap:
     roles: dict[str, ColumnRole] = {}
     for column, found in named.items():
         roles[column] = _checked(found, looks[column], sheet, column)
+    _conversations(roles, sheet)
     _gold_by_content(roles, named, sheet)
     _keep_one_of_each(roles, named)
     _prompt_by_content(roles, looks)
@@ -93,12 +100,15 @@ def _look(sheet: Sheet, column: str) -> ColumnLook:
         different=len(set(texts)),
         filled=len(texts),
         questions=sum(each.rstrip().endswith("?") for each in texts) / len(texts),
+        is_bookkeeping=says_of_people(column) or all(map(is_bookkeeping, sheet.values(column)[:LOOK_AT])),
     )
 
 
 def _checked(found: NameRole, look: ColumnLook, sheet: Sheet, column: str) -> ColumnRole:
     """The role by the name, unless the content can't be that."""
     values = sheet.values(column)[:LOOK_AT]
+    if found.role in MATERIAL and _is_no_material(found, look, values):
+        return ColumnRole.IGNORED
     # "Model A" may head its answers as well as its name.
     if found.role == ColumnRole.SYSTEM and look.is_prose and not look.repeats:
         return ColumnRole.RESPONSE
@@ -112,6 +122,46 @@ def _checked(found: NameRole, look: ColumnLook, sheet: Sheet, column: str) -> Co
     if found.role == ColumnRole.RESPONSE and look.length <= 2 and look.repeats and look.filled > 4:
         return ColumnRole.IGNORED
     return found.role
+
+
+def _is_no_material(found: NameRole, look: ColumnLook, values: Sequence[Any]) -> bool:
+    """True for what is named after a prompt or response, and says something of it: its length, a reason, settings."""
+    if values and all(map(is_private, values)):
+        return True
+    if found.role != ColumnRole.RESPONSE and values and all(isinstance(each, Mapping) for each in values):
+        return True
+    # By its own name a response may be a number or JSON; "response_time" is none.
+    return not found.is_whole and look.is_bookkeeping
+
+
+def _conversations(roles: dict[str, ColumnRole], sheet: Sheet) -> None:
+    """Columns of messages are the conversation that was had, or end with the response to it, whatever their names."""
+    ends = {
+        column: _ends_with_reply(sheet, column)
+        for column in sheet.columns
+        if roles.get(column) not in (ColumnRole.PROMPT, ColumnRole.RESPONSE)
+    }
+    texts = {ColumnRole.RESPONSE, ColumnRole.RESPONSES} & set(roles.values())
+    for column, is_reply in ends.items():
+        if is_reply is None:
+            continue
+        others = [each for each, role in roles.items() if role == ColumnRole.PROMPT and each != column]
+        if not is_reply and (not others or roles.get(column) == ColumnRole.CONTEXT):
+            roles.update(dict.fromkeys(others, ColumnRole.IGNORED))
+            roles[column] = ColumnRole.PROMPT
+        elif is_reply and not texts:
+            roles[column] = ColumnRole.RESPONSE
+        else:
+            roles[column] = ColumnRole.IGNORED
+
+
+def _ends_with_reply(sheet: Sheet, column: str) -> bool | None:
+    """True where most of the column's conversations end with a reply; None where it has none."""
+    values = sheet.values(column)[:LOOK_AT]
+    if not values or not all(map(is_conversation, values)):
+        return None
+    replies = [each for each in values if each[-1]["role"] == "assistant"]
+    return len(replies) * 2 > len(values)
 
 
 def _gold_by_content(roles: dict[str, ColumnRole], named: Mapping[str, NameRole], sheet: Sheet) -> None:
@@ -144,7 +194,8 @@ def _prompt_by_content(roles: dict[str, ColumnRole], looks: Mapping[str, ColumnL
         return
     texts = [
         column for column, look in looks.items()
-        if column not in roles and look.filled and look.length >= SHORT / 2 and look.different > look.filled / 4
+        if column not in roles and not look.is_bookkeeping
+        and look.filled and look.length >= SHORT / 2 and look.different > look.filled / 4
     ]  # fmt: skip
     if texts:
         roles[max(texts, key=lambda column: (looks[column].questions > 0.3, -texts.index(column)))] = (
@@ -161,7 +212,9 @@ def _responses_by_content(
     ):
         return
     for column, look in looks.items():
-        if column not in roles and look.filled and (look.is_prose or not look.repeats) and look.length > 2:
+        if column in roles or look.is_bookkeeping:
+            continue
+        if look.filled and (look.is_prose or not look.repeats) and look.length > 2:
             roles[column] = ColumnRole.RESPONSE
 
 
@@ -169,7 +222,9 @@ def _category_by_content(roles: dict[str, ColumnRole], looks: Mapping[str, Colum
     if ColumnRole.CATEGORY in roles.values():
         return
     for column, look in looks.items():
-        if column not in roles and look.filled > 3 and look.repeats and 2 < look.length < SHORT:
+        if column in roles or look.is_bookkeeping:
+            continue
+        if look.filled > 3 and look.repeats and 2 < look.length < SHORT:
             roles[column] = ColumnRole.CATEGORY
             return
 

@@ -1,10 +1,11 @@
 """Records that lie a level down: an object under one key, with bookkeeping around it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evaluation.dumps.tables.column_names import ColumnRole, role_of_name
-from evaluation.dumps.tables.sheet import MAX_COLUMNS, is_empty
+from evaluation.dumps.tables.sheet import MAX_COLUMNS, Sheet, is_empty
 from evaluation.dumps.tables.turns import LOOK_AT
 from evaluation.refusals import Refused
 
@@ -23,6 +24,18 @@ def open_records(names: Sequence[str], rows: Rows) -> tuple[list[str], Rows]:
             break
         names, rows = _opened(names, rows, at)
     return names, rows
+
+
+def open_column(sheet: Sheet, column: str) -> Sheet:
+    """The table with the objects of that column opened, whatever their keys are called."""
+    rows = [(row.number, list(row.cells)) for row in sheet.rows]
+    names, opened = _opened([*sheet.columns], rows, sheet.columns.index(column))
+    cells = [tuple(each) for _, each in opened]
+    return replace(
+        sheet,
+        columns=tuple(names),
+        rows=tuple(replace(row, cells=each) for row, each in zip(sheet.rows, cells, strict=True)),
+    )
 
 
 def _closed(names: Sequence[str], rows: Rows) -> int | None:

@@ -13,6 +13,7 @@ from evaluation.dumps.tables.cells import (
     read_follow_ups,
     read_prompt,
     read_references,
+    read_replies,
     read_responses,
     read_turns,
     read_turns_before,
@@ -138,7 +139,8 @@ class RecordMaker:
     def _response(self, system: str, cell: Any, column: str, problems: list[str]) -> dict[str, Any]:
         system = short(system)
         if not self.protocol.drafts_entries:
-            return {"system": system, "text": as_text(cell)}
+            replies = read_replies(cell)
+            return {"system": system} | ({"turns": replies} if replies else {"text": as_text(cell)})
         entries = structure_of(cell)
         if not isinstance(entries, list):
             problems.append(

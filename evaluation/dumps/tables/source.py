@@ -15,6 +15,7 @@ from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.table_map import TableMap, complete_map, map_problems
+from evaluation.dumps.tables.tools import guess_reading, read_by
 from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS, Protocol
 from evaluation.refusals import Refused
@@ -119,7 +120,7 @@ def open_source(
     arms: Sequence[Mapping[str, Any]] = (),
     sheet: str = "",
 ) -> Opened:
-    """Assay's own JSONL as it is, every other file as a table, by the map or by a guess.
+    """Assay's own JSONL as it is, every other file as a table, by the map, or as its form says.
 
     `protocol` goes before the map's; what neither says is guessed.
     """
@@ -134,11 +135,11 @@ def open_source(
         header=table_map.header if table_map else None,
     )
     wanted = protocol or (table_map.protocol if table_map else "")
-    used = (
-        complete_map(table_map, read.columns + _absent(table_map, read))
-        if table_map
-        else guess_map(read, PROTOCOLS.get(wanted))
-    )
+    if table_map:
+        read = read_by(read, table_map)
+        used = complete_map(table_map, read.columns + _absent(table_map, read))
+    else:
+        read, used = guess_reading(read, PROTOCOLS.get(wanted))
     # A map of no protocol is of the one that such a table is for.
     described = PROTOCOLS[wanted or used.protocol or guess_map(read).protocol]
     return Opened(TableSource(read, used, described, arms=arms), read, used, guessed=table_map is None)

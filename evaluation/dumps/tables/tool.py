@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.counting import counted
-from evaluation.dumps.tables.sheet import Sheet, SheetRow, is_empty
+from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_empty
 from evaluation.dumps.tables.table_map import PER_ITEM, ColumnUse, TableMap
 from evaluation.dumps.tables.turns import LOOK_AT
 from evaluation.refusals import Refused
@@ -36,22 +37,22 @@ class PlainTable:
         gone = columns | set(taken)
         self._rest = [at for at, name in enumerate(sheet.columns) if name not in gone]
         self._rows: list[SheetRow] = []
-        self._left_out: Counter[str] = Counter()
+        self._left_out: Counter[tuple[str, str]] = Counter()
         self._notices: list[str] = []
 
     def add(self, row: SheetRow, record: Mapping[str, Any], *problems: str) -> None:
         cells = [record.get(use.column) for use in self.uses] + [row.cells[at] for at in self._rest]
         self._rows.append(SheetRow(row.number, tuple(cells), (*row.problems, *problems)))
 
-    def leave_out(self, reason: str) -> None:
-        self._left_out[reason] += 1
+    def leave_out(self, reason: str, what: str = "row") -> None:
+        self._left_out[what, reason] += 1
 
     def notice(self, sentence: str) -> None:
         self._notices.append(sentence)
 
     def finish(self, per: str = PER_ITEM) -> tuple[Sheet, TableMap]:
         """The table and its map; Refused where nothing is left of the file."""
-        said = [f"{counted(n, 'row')} left out: {reason}." for reason, n in self._left_out.items()]
+        said = [f"{counted(n, what)} left out: {reason}." for (what, reason), n in self._left_out.items()]
         if not self._rows:
             raise Refused(f"{self.sheet.name}: nothing is left of it. {' '.join(said)}")
         names = (*(use.column for use in self.uses), *(self.sheet.columns[at] for at in self._rest))
@@ -81,6 +82,13 @@ def cells_are(sheet: Sheet, columns: Iterable[str], check: Callable[[Any], bool]
         if not seen or not all(map(check, seen)):
             return False
     return True
+
+
+def systems_named(table_map: TableMap, sheet: Sheet) -> list[str]:
+    """The systems of the responses, by the map or as its columns name them."""
+    named = [each.system for each in table_map.named(ColumnRole.RESPONSE) if each.system]
+    columns = [each.column for each in table_map.named(ColumnRole.SYSTEM)]
+    return [*named, *{as_text(cell) for column in columns for cell in sheet.values(column)}]
 
 
 def sub_sheet(sheet: Sheet, columns: Mapping[str, str]) -> Sheet:

@@ -45,7 +45,8 @@ def message_text(content: Any) -> Any:
     if not isinstance(content, Sequence) or isinstance(content, str | bytes):
         return content
     texts = [each.get("text") if isinstance(each, Mapping) else each for each in content]
-    return "\n\n".join(texts) if all(isinstance(each, str) for each in texts) else content
+    words = [each for each in texts if isinstance(each, str)]
+    return "\n\n".join(words) if len(words) == len(texts) else content
 
 
 def with_messages(rows: Sequence[tuple[int, Sequence[Any]]]) -> list[tuple[int, list[Any]]]:

@@ -1,0 +1,86 @@
+"""What people answered in another tool's form: which question holds a preference, which a reason, which a score."""
+
+import datetime
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.gold_cells import TIE_WORDS
+from evaluation.dumps.tables.sheet import as_text, is_empty
+
+SIDES = {
+    **dict.fromkeys(("a", "left", "model_a", "response_a", "response a", "option a", "answer a"), "A"),
+    **dict.fromkeys(("b", "right", "model_b", "response_b", "response b", "option b", "answer b"), "B"),
+    **dict.fromkeys(("response_1", "response 1", "response1", "option 1", "answer 1", "answer1"), "A"),
+    **dict.fromkeys(("response_2", "response 2", "response2", "option 2", "answer 2", "answer2"), "B"),
+}
+NUMBERS = {"1": "A", "2": "B"}
+# Of a question whose answers are 1 and 2, which may be a score.
+ASKS_PREFERENCE = re.compile(r"prefer|winner|better|best|choice|vote", re.IGNORECASE)
+NO_REASON = re.compile(r"^(?:id|ip|.*e-?mail.*|.*address.*|.*name.*)$", re.IGNORECASE)
+TIMES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7}
+TIMED = re.compile(r"^\w{3} (\w{3} \d\d \d\d:\d\d:\d\d) (\w{3}) (\d{4})$")
+
+
+def roles_of_answers(
+    answers: Sequence[Mapping[str, Any]], systems: Sequence[str] = ()
+) -> dict[str, ColumnRole]:
+    """The role of each question by what was answered in all of the forms; one preference and one reason at most.
+
+    `systems` are names by which a response may be preferred. Questions of no role are left out.
+    """
+    known = {each.casefold() for each in systems}
+    found: dict[str, ColumnRole] = {}
+    for name in dict.fromkeys(name for each in answers for name in each):
+        values = [each[name] for each in answers if not is_empty(each.get(name))]
+        texts = [as_text(each) for each in values]
+        if not texts:
+            continue
+        if all(_is_preference(each, name, known) for each in texts):
+            role = ColumnRole.WINNER
+        elif not any(map(_is_number, texts)) and not NO_REASON.match(name):
+            role = ColumnRole.REASON
+        else:
+            continue
+        if role not in found.values():
+            found[name] = role
+    return found
+
+
+def preferred(value: Any, name: str = "") -> str:
+    """The answer as the side that it prefers, A or B, where it says one; otherwise as it was given."""
+    text = as_text(value)
+    plain = text.casefold()
+    if plain in NUMBERS and ASKS_PREFERENCE.search(name):
+        return NUMBERS[plain]
+    return SIDES.get(plain, text)
+
+
+def _is_preference(text: str, name: str, systems: set[str]) -> bool:
+    plain = text.casefold()
+    return (
+        plain in SIDES
+        or plain in TIE_WORDS
+        or plain in systems
+        or (plain in NUMBERS and bool(ASKS_PREFERENCE.search(name)))
+    )
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"[-+]?\d+(?:\.\d+)?", text))
+
+
+def read_time(value: Any) -> str:
+    """The time in ISO form, of seconds since 1970 too; empty where it is none."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e11:
+        return datetime.datetime.fromtimestamp(value, datetime.UTC).isoformat(timespec="seconds")
+    text = as_text(value)
+    if found := TIMED.match(text):
+        zone = datetime.timezone(datetime.timedelta(hours=TIMES.get(found[2], 0)))
+        parsed = datetime.datetime.strptime(f"{found[1]} {found[3]}", "%b %d %H:%M:%S %Y")
+        return parsed.replace(tzinfo=zone).isoformat()
+    try:
+        return datetime.datetime.fromisoformat(text).isoformat()
+    except ValueError:
+        return ""

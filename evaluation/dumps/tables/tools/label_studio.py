@@ -1,0 +1,127 @@
+"""Label Studio's export (JSON): a task's data, and the annotations that people made of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.dumps.tables.answers import preferred, read_time, roles_of_answers
+from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.guess import guess_map
+from evaluation.dumps.tables.nested import open_column
+from evaluation.dumps.tables.sheet import Sheet, as_text, is_empty
+from evaluation.dumps.tables.table_map import ColumnUse, TableMap
+from evaluation.dumps.tables.tool import (
+    PlainTable,
+    Record,
+    Tool,
+    cells_are,
+    records,
+    sub_sheet,
+    systems_named,
+)
+
+DATA, ANNOTATIONS = "data", "annotations"
+# What stands around a task's data.
+BOOKKEEPING = {
+    "id", "inner_id", ANNOTATIONS, "predictions", "drafts", "meta", "created_at", "updated_at", "project",
+    "file_upload", "updated_by", "total_annotations", "cancelled_annotations", "total_predictions",
+    "comment_count", "unresolved_comment_count", "last_comment_updated_at", "comment_authors", "agreement",
+    "annotators", "is_labeled", "overlap", "reviews", "allow_skip", "annotations_ids", "annotations_results",
+}  # fmt: skip
+SIDES = {"left": "A", "right": "B"}
+
+
+def _is_annotations(cell: Any) -> bool:
+    return isinstance(cell, list) and all(
+        isinstance(each, Mapping) and isinstance(each.get("result"), list) for each in cell
+    )
+
+
+def _tells(sheet: Sheet) -> bool:
+    return cells_are(sheet, [ANNOTATIONS], _is_annotations) and not BOOKKEEPING.issuperset(sheet.columns)
+
+
+def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
+    if DATA in sheet.columns:
+        sheet = open_column(sheet, DATA)
+    task = {each: each for each in sheet.columns if each not in BOOKKEEPING}
+    shown = sub_sheet(sheet, task)
+    material = guess_map(shown)
+    responses = [each.column for each in material.named(ColumnRole.RESPONSE)]
+    made = [
+        (row, record, [(each, _answers(each, responses)) for each in record[ANNOTATIONS] or ()])
+        for row, record in records(sheet)
+    ]
+    every = [answers for _, _, annotations in made for _, answers in annotations]
+    roles = roles_of_answers(every, systems_named(material, shown))
+    names = {name: f"annotation {name}" for name in roles}
+    uses = [
+        *material.columns,
+        *(ColumnUse(names[name], role) for name, role in roles.items()),
+        ColumnUse("annotator", ColumnRole.RATER),
+        ColumnUse("seconds", ColumnRole.SECONDS),
+        ColumnUse("annotated_at", ColumnRole.JUDGED_AT),
+    ]
+    plain = PlainTable(sheet, uses, BOOKKEEPING)
+    for row, record, annotations in made:
+        judged = False
+        for annotation, answers in annotations:
+            if annotation.get("was_cancelled"):
+                plain.leave_out("annotations that were cancelled", "judgment")
+                continue
+            if not roles.keys() & answers.keys():
+                plain.leave_out("annotations without an answer that can be read", "judgment")
+                continue
+            said = {
+                names[name]: preferred(answers.get(name), name)
+                if role == ColumnRole.WINNER
+                else answers.get(name)
+                for name, role in roles.items()
+            }
+            about = {
+                "annotator": _annotator(annotation.get("completed_by")),
+                "seconds": annotation.get("lead_time"),
+                "annotated_at": read_time(annotation.get("created_at")),
+            }
+            plain.add(row, record | said | about)
+            judged = True
+        if not judged:
+            plain.add(row, record)
+    return plain.finish()
+
+
+def _annotator(value: Any) -> str:
+    """The annotator's number; an address only where there is no other name, and then it becomes a pseudonym."""
+    if isinstance(value, Mapping):
+        value = next((value[name] for name in ("id", "email") if not is_empty(value.get(name))), "")
+    return as_text(value)
+
+
+def _answers(annotation: Mapping[str, Any], responses: Sequence[str]) -> Record:
+    """What the annotator answered, by the name of the control."""
+    found: Record = {}
+    for result in annotation["result"]:
+        value = result.get("value") if isinstance(result, Mapping) else None
+        if not isinstance(value, Mapping):
+            continue
+        name = as_text(result.get("from_name")) or "answer"
+        if "selected" in value:
+            found[name] = _side(as_text(value["selected"]), result.get("to_name"), responses)
+        elif result.get("type") in ("choices", "textarea", "rating", "number"):
+            inside = next(
+                (value[each] for each in ("choices", "text", "rating", "number") if each in value), None
+            )
+            parts = inside if isinstance(inside, list) else [inside]
+            found[name] = parts[0] if len(parts) == 1 else "\n".join(map(as_text, parts))
+    return found
+
+
+def _side(selected: str, to_name: Any, responses: Sequence[str]) -> str:
+    """A or B of the responses as the table has them; the control may name them the other way round."""
+    side = SIDES.get(selected, selected)
+    named = [each.strip() for each in as_text(to_name).split(",")]
+    if side in "AB" and named == [*responses[1::-1]] and len(named) == 2:
+        return "B" if side == "A" else "A"
+    return side
+
+
+TOOL = Tool("label_studio", "a Label Studio export", _tells, _read)

@@ -1,0 +1,92 @@
+"""Batch results of Amazon Mechanical Turk: what a task showed (Input.*), and what a worker answered (Answer.*)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.dumps.tables.answers import preferred, read_time, roles_of_answers
+from evaluation.dumps.tables.cells import structure_of
+from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.guess import guess_map
+from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.table_map import ColumnUse, TableMap
+from evaluation.dumps.tables.tool import PlainTable, Record, Tool, records, sub_sheet, systems_named
+
+INPUT, ANSWER = "Input.", "Answer."
+# What forms of crowd elements send: all their fields in one cell.
+TASK_ANSWERS = "taskAnswers"
+NEEDED = {"HITId", "AssignmentId", "WorkerId", "AssignmentStatus"}
+
+
+def _tells(sheet: Sheet) -> bool:
+    return {*sheet.columns} >= NEEDED and any(each.startswith(INPUT) for each in sheet.columns)
+
+
+def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
+    shown = {each: each.removeprefix(INPUT) for each in sheet.columns if each.startswith(INPUT)}
+    material = guess_map(sub_sheet(sheet, shown))
+    answers = [_answers(record) for _, record in records(sheet)]
+    roles = roles_of_answers(answers, systems_named(material, sub_sheet(sheet, shown)))
+    uses = [
+        *(each for each in material.columns),
+        *(ColumnUse(f"{ANSWER}{name}", role) for name, role in roles.items()),
+        ColumnUse("rater", ColumnRole.RATER),
+        ColumnUse("seconds", ColumnRole.SECONDS),
+        ColumnUse("judged_at", ColumnRole.JUDGED_AT),
+    ]
+    bookkeeping = {each for each in sheet.columns if not each.startswith(ANSWER)}
+    plain = PlainTable(sheet, uses, {*bookkeeping, f"{ANSWER}{TASK_ANSWERS}"})
+    items: dict[str, tuple[Any, Record]] = {}
+    judged: set[str] = set()
+    for (row, record), answer in zip(records(sheet), answers, strict=True):
+        item = {name: record[column] for column, name in shown.items()}
+        hit = repr(item)
+        items.setdefault(hit, (row, item))
+        if as_text(record["AssignmentStatus"]) == "Rejected" or as_text(record.get("Reject")):
+            plain.leave_out("assignments that were rejected", "judgment")
+            continue
+        judged.add(hit)
+        said = {
+            f"{ANSWER}{name}": preferred(answer.get(name), name)
+            if role == ColumnRole.WINNER
+            else answer.get(name)
+            for name, role in roles.items()
+        }
+        plain.add(
+            row,
+            item
+            | said
+            | {
+                "rater": record["WorkerId"],
+                "seconds": record.get("WorkTimeInSeconds"),
+                "judged_at": read_time(record.get("SubmitTime")),
+            },
+        )
+    for hit, (row, item) in items.items():
+        if hit not in judged:
+            plain.add(row, item)
+    return plain.finish()
+
+
+def _answers(record: Record) -> Record:
+    """What the worker answered, by question; of boxes, a column or a key each, the one that is ticked."""
+    given = {name.removeprefix(ANSWER): value for name, value in record.items() if name.startswith(ANSWER)}
+    forms = structure_of(given.pop(TASK_ANSWERS, None))
+    for form in forms if isinstance(forms, list) else [forms]:
+        if isinstance(form, Mapping):
+            given |= form
+    found: Record = {}
+    for name, value in given.items():
+        boxes = value if isinstance(value, Mapping) else {}
+        question, dot, choice = name.rpartition(".")
+        if boxes and all(isinstance(each, bool) for each in boxes.values()):
+            ticked = [str(each) for each, is_on in boxes.items() if is_on]
+            found[name] = ticked[0] if len(ticked) == 1 else ""
+        elif dot and as_text(value).casefold() in ("true", "false"):
+            if as_text(value).casefold() == "true":
+                found[question] = choice
+        else:
+            found[name] = value
+    return found
+
+
+TOOL = Tool("mturk", "batch results of Mechanical Turk", _tells, _read)
