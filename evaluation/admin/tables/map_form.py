@@ -79,10 +79,7 @@ class MapForm(forms.Form):
         for at, use in enumerate(self.table_map.columns):
             yield {
                 "name": use.column,
-                "examples": [
-                    _shorten(without_emails(as_text(each)))
-                    for each in self.sheet.values(use.column)[:EXAMPLES]
-                ],
+                "examples": [_shorten(as_text(each)) for each in self.sheet.values(use.column)[:EXAMPLES]],
                 "role": self[f"as-{at}"],
                 "system": self[f"system-{at}"],
             }
@@ -142,4 +139,6 @@ def slug_problem(slug: str) -> str:
 
 
 def _shorten(text: str) -> str:
+    """The beginning of a cell, without addresses of people."""
+    text = without_emails(text)
     return text if len(text) <= LONG else f"{text[:LONG].rstrip()}…"

@@ -1,8 +1,8 @@
-"""What people answered in another tool's form: which question holds a preference, which a reason, which a score."""
+"""Answers in another tool's form: the question that holds a preference, the one that holds a reason, and times."""
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from evaluation.dumps.tables.column_names import ColumnRole
@@ -37,7 +37,7 @@ def roles_of_answers(
         texts = [as_text(each) for each in values]
         if not texts:
             continue
-        if all(_is_preference(each, name, known) for each in texts):
+        if all(is_preference(each, name, known) for each in texts):
             role = ColumnRole.WINNER
         elif not any(map(_is_number, texts)) and not NO_REASON.match(name):
             role = ColumnRole.REASON
@@ -57,7 +57,8 @@ def preferred(value: Any, name: str = "") -> str:
     return SIDES.get(plain, text)
 
 
-def _is_preference(text: str, name: str, systems: set[str]) -> bool:
+def is_preference(text: str, name: str = "", systems: Collection[str] = ()) -> bool:
+    """True where the text prefers one of two responses or neither; numbers do so where the question asks for it."""
     plain = text.casefold()
     return (
         plain in SIDES

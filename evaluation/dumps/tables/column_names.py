@@ -41,7 +41,7 @@ class ColumnRole(StrEnum):
     IGNORED = "ignore"
 
 
-def words_of(name: str) -> list[str]:
+def _words(name: str) -> list[str]:
     """Lower case without accents; camelCase, letters and digits, and everything between words separate."""
     spread = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[a-zA-Z])(?=[0-9])", " ", name)
     plain = unicodedata.normalize("NFKD", spread.casefold())
@@ -50,9 +50,9 @@ def words_of(name: str) -> list[str]:
     return re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", letters)).split()
 
 
-# Names as they are compared: in the spelling of `words_of`.
+# Names as they are compared: in the spelling of `_words`.
 NAMES: dict[ColumnRole, frozenset[str]] = {
-    role: frozenset(" ".join(words_of(name)) for name in names.split(", "))
+    role: frozenset(" ".join(_words(name)) for name in names.split(", "))
     for role, names in {
         ColumnRole.PROMPT: (
             "prompt, query, question, instruction, input, request, message, problem, task, prompt text, user prompt, "
@@ -167,7 +167,7 @@ class NameRole:
 
 def role_of_name(name: str) -> NameRole | None:
     """The role that the column's name tells, if it does."""
-    words = words_of(name)
+    words = _words(name)
     if not words:
         return None
     whole = " ".join(words)
@@ -199,7 +199,7 @@ def _containing(name: str, words: list[str]) -> NameRole | None:
 
 
 def _is_whose(part: str, word: str) -> bool:
-    plain = words_of(part)
+    plain = _words(part)
     return word not in plain and " ".join(plain) not in SMALL_WORDS
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evaluation.dumps.tables.answers import is_preference
 from evaluation.dumps.tables.bookkeeping import is_bookkeeping, is_private, says_of_people
 from evaluation.dumps.tables.cells import read_responses
 from evaluation.dumps.tables.column_names import ColumnRole, NameRole, role_of_name
@@ -60,7 +61,7 @@ def guess_map(sheet: Sheet, protocol: Protocol | None = None) -> TableMap:
     _keep_one_of_each(roles, named)
     _prompt_by_content(roles, looks)
     _responses_by_content(roles, looks, protocol)
-    _category_by_content(roles, looks)
+    _category_by_content(roles, looks, sheet)
     uses = tuple(
         ColumnUse(column, role, _system(column, named.get(column)) if role == ColumnRole.RESPONSE else "")
         for column in sheet.columns
@@ -167,7 +168,7 @@ def _ends_with_reply(sheet: Sheet, column: str) -> bool | None:
 def _gold_by_content(roles: dict[str, ColumnRole], named: Mapping[str, NameRole], sheet: Sheet) -> None:
     """A column called "gold" is a reference, unless each of its cells says which response is the right one."""
     responses = [column for column, role in roles.items() if role == ColumnRole.RESPONSE]
-    systems = [_system(column, named[column]) for column in responses]
+    systems = [_system(column, named.get(column)) for column in responses]
     names = {*names_of_parts(systems, responses), *TIE_WORDS}
     for column, role in roles.items():
         values = [label for each in sheet.values(column) for label in split_right(as_text(each))]
@@ -218,13 +219,15 @@ def _responses_by_content(
             roles[column] = ColumnRole.RESPONSE
 
 
-def _category_by_content(roles: dict[str, ColumnRole], looks: Mapping[str, ColumnLook]) -> None:
+def _category_by_content(roles: dict[str, ColumnRole], looks: Mapping[str, ColumnLook], sheet: Sheet) -> None:
+    """Without a name for it the category is the first of short texts that come again, unless they are votes."""
     if ColumnRole.CATEGORY in roles.values():
         return
     for column, look in looks.items():
         if column in roles or look.is_bookkeeping:
             continue
-        if look.filled > 3 and look.repeats and 2 < look.length < SHORT:
+        votes = all(is_preference(as_text(each)) for each in sheet.values(column)[:LOOK_AT])
+        if not votes and look.filled > 3 and look.repeats and 2 < look.length < SHORT:
             roles[column] = ColumnRole.CATEGORY
             return
 

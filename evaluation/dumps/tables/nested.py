@@ -40,10 +40,9 @@ def open_column(sheet: Sheet, column: str) -> Sheet:
 
 def _closed(names: Sequence[str], rows: Rows) -> int | None:
     """The column of objects that holds what the record is about, where nothing beside it does."""
-    if any(_is_material(name) for name in names):
-        return None
     found = [at for at in range(len(names)) if any(map(_holds_material, _objects(rows, at)))]
-    return found[0] if len(found) == 1 else None
+    beside = [name for at, name in enumerate(names) if at not in found]
+    return found[0] if len(found) == 1 and not any(_role(name) for name in beside) else None
 
 
 def _objects(rows: Rows, at: int) -> list[Mapping[str, Any]]:
@@ -53,15 +52,18 @@ def _objects(rows: Rows, at: int) -> list[Mapping[str, Any]]:
 
 
 def _holds_material(value: Mapping[str, Any], level: int = 1) -> bool:
-    return any(_is_material(name) and not is_empty(each) for name, each in value.items()) or (
-        level < DEEPEST
-        and any(isinstance(each, Mapping) and _holds_material(each, level + 1) for each in value.values())
-    )
+    """True for a prompt or two responses among the object's keys, or those of an object in it."""
+    roles = [_role(name) for name, each in value.items() if not is_empty(each)]
+    if ColumnRole.PROMPT in roles or roles.count(ColumnRole.RESPONSE) > 1:
+        return True
+    inside = [each for each in value.values() if isinstance(each, Mapping)]
+    return level < DEEPEST and any(_holds_material(each, level + 1) for each in inside)
 
 
-def _is_material(name: Any) -> bool:
+def _role(name: Any) -> ColumnRole | None:
+    """The role of what a record is about, where the name tells nothing but that."""
     found = role_of_name(name) if isinstance(name, str) else None
-    return found is not None and found.role in MATERIAL and not found.whose
+    return found.role if found and found.role in MATERIAL and found.is_whole else None
 
 
 def _opened(names: list[str], rows: Rows, at: int) -> tuple[list[str], Rows]:

@@ -19,10 +19,10 @@ from evaluation.dumps.tables.tool import (
     systems_named,
 )
 
-DATA, ANNOTATIONS = "data", "annotations"
+DATA, JUDGED = "data", "annotations"
 # What stands around a task's data.
 BOOKKEEPING = {
-    "id", "inner_id", ANNOTATIONS, "predictions", "drafts", "meta", "created_at", "updated_at", "project",
+    "id", "inner_id", JUDGED, "predictions", "drafts", "meta", "created_at", "updated_at", "project",
     "file_upload", "updated_by", "total_annotations", "cancelled_annotations", "total_predictions",
     "comment_count", "unresolved_comment_count", "last_comment_updated_at", "comment_authors", "agreement",
     "annotators", "is_labeled", "overlap", "reviews", "allow_skip", "annotations_ids", "annotations_results",
@@ -30,14 +30,14 @@ BOOKKEEPING = {
 SIDES = {"left": "A", "right": "B"}
 
 
-def _is_annotations(cell: Any) -> bool:
+def _holds_results(cell: Any) -> bool:
     return isinstance(cell, list) and all(
         isinstance(each, Mapping) and isinstance(each.get("result"), list) for each in cell
     )
 
 
 def _tells(sheet: Sheet) -> bool:
-    return cells_are(sheet, [ANNOTATIONS], _is_annotations) and not BOOKKEEPING.issuperset(sheet.columns)
+    return cells_are(sheet, [JUDGED], _holds_results) and not BOOKKEEPING.issuperset(sheet.columns)
 
 
 def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
@@ -48,12 +48,12 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     material = guess_map(shown)
     responses = [each.column for each in material.named(ColumnRole.RESPONSE)]
     made = [
-        (row, record, [(each, _answers(each, responses)) for each in record[ANNOTATIONS] or ()])
+        (row, record, [(each, _answers(each, responses)) for each in record[JUDGED] or ()])
         for row, record in records(sheet)
     ]
-    every = [answers for _, _, annotations in made for _, answers in annotations]
+    every = [answers for _, _, forms in made for _, answers in forms]
     roles = roles_of_answers(every, systems_named(material, shown))
-    names = {name: f"annotation {name}" for name in roles}
+    names = {name: f"{name} (answer)" for name in roles}
     uses = [
         *material.columns,
         *(ColumnUse(names[name], role) for name, role in roles.items()),
@@ -62,10 +62,10 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
         ColumnUse("annotated_at", ColumnRole.JUDGED_AT),
     ]
     plain = PlainTable(sheet, uses, BOOKKEEPING)
-    for row, record, annotations in made:
+    for row, record, forms in made:
         judged = False
-        for annotation, answers in annotations:
-            if annotation.get("was_cancelled"):
+        for form, answers in forms:
+            if form.get("was_cancelled"):
                 plain.leave_out("annotations that were cancelled", "judgment")
                 continue
             if not roles.keys() & answers.keys():
@@ -78,9 +78,9 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
                 for name, role in roles.items()
             }
             about = {
-                "annotator": _annotator(annotation.get("completed_by")),
-                "seconds": annotation.get("lead_time"),
-                "annotated_at": read_time(annotation.get("created_at")),
+                "annotator": _annotator(form.get("completed_by")),
+                "seconds": form.get("lead_time"),
+                "annotated_at": read_time(form.get("created_at")),
             }
             plain.add(row, record | said | about)
             judged = True
@@ -96,10 +96,10 @@ def _annotator(value: Any) -> str:
     return as_text(value)
 
 
-def _answers(annotation: Mapping[str, Any], responses: Sequence[str]) -> Record:
-    """What the annotator answered, by the name of the control."""
+def _answers(form: Mapping[str, Any], responses: Sequence[str]) -> Record:
+    """The annotator's answers by the name of the control."""
     found: Record = {}
-    for result in annotation["result"]:
+    for result in form["result"]:
         value = result.get("value") if isinstance(result, Mapping) else None
         if not isinstance(value, Mapping):
             continue

@@ -68,7 +68,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
 
 
 def _answers(record: Record) -> Record:
-    """What the worker answered, by question; of boxes, a column or a key each, the one that is ticked."""
+    """The worker's answers by question; of boxes, a column or a key each, the one that is ticked."""
     given = {name.removeprefix(ANSWER): value for name, value in record.items() if name.startswith(ANSWER)}
     forms = structure_of(given.pop(TASK_ANSWERS, None))
     for form in forms if isinstance(forms, list) else [forms]:
