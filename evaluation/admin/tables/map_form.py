@@ -7,7 +7,16 @@ from django import forms
 
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, as_text
-from evaluation.dumps.tables.table_map import LABELS, PER_ITEM, PER_RESPONSE, ColumnUse, TableMap
+from evaluation.dumps.tables.table_map import (
+    JUDGES,
+    LABELS,
+    OF_SYSTEMS,
+    PEOPLE,
+    PER_ITEM,
+    PER_RESPONSE,
+    ColumnUse,
+    TableMap,
+)
 from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS
 
@@ -40,6 +49,12 @@ class MapForm(forms.Form):
             self.fields["sheet"] = forms.ChoiceField(
                 label="Sheet", choices=[(each, each) for each in sheet.sheets]
             )
+        if table_map.has_judgments:
+            self.fields["raters"] = forms.ChoiceField(
+                label="The raters are",
+                choices=[(PEOPLE, "people"), (JUDGES, "models that judge")],
+                help_text="If no column says it.",
+            )
         arms = [] if study is None else [(arm.key, arm.label) for arm in study.arms.all()]
         if len(arms) > 1:
             self.fields["arm"] = forms.ChoiceField(
@@ -50,7 +65,7 @@ class MapForm(forms.Form):
         table_map = self.table_map
         initial: dict[str, Any] = {
             "per": table_map.per, "header": table_map.header, "keep_empty": table_map.keep_empty,
-            "sheet": self.sheet.sheet, "arm": table_map.arm,
+            "sheet": self.sheet.sheet, "arm": table_map.arm, "raters": table_map.raters,
         }  # fmt: skip
         for at, use in enumerate(table_map.columns):
             initial |= {f"as-{at}": str(use.role), f"system-{at}": use.system}
@@ -87,7 +102,7 @@ class MapForm(forms.Form):
         uses = []
         for at, use in enumerate(self.table_map.columns):
             role = ColumnRole(data[f"as-{at}"])
-            system = data[f"system-{at}"].strip() if role == ColumnRole.RESPONSE else ""
+            system = data[f"system-{at}"].strip() if role in OF_SYSTEMS else ""
             uses.append(ColumnUse(use.column, role, system))
         return TableMap(
             tuple(uses),
@@ -98,6 +113,7 @@ class MapForm(forms.Form):
             protocol=data.get("protocol", self.table_map.protocol),
             arm=data.get("arm", ""),
             single_dollars=self.table_map.single_dollars,
+            raters=data.get("raters", self.table_map.raters),
         )
 
 

@@ -49,7 +49,7 @@ def read_queries(
     header = table_map.header if table_map else None
     table = read_table(path, name=name, sheet=sheet, header=header, least_columns=1)
     protocol = get_protocol(READ_AS)
-    used = table_map or guess_map(table, protocol)
+    used = (table_map or guess_map(table, protocol)).without_judgments()
     if not used.named(ColumnRole.PROMPT):
         raise Refused(f"{table.place}: no column is the prompt; the columns are {', '.join(table.columns)}.")
     problems = Problems()
