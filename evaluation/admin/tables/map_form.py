@@ -7,8 +7,18 @@ from django import forms
 
 from evaluation.dumps.tables.bookkeeping import without_emails
 from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.raters import RaterNames
 from evaluation.dumps.tables.sheet import Sheet, as_text
-from evaluation.dumps.tables.table_map import LABELS, PER_ITEM, PER_RESPONSE, ColumnUse, TableMap
+from evaluation.dumps.tables.table_map import (
+    JUDGES,
+    LABELS,
+    OF_SYSTEMS,
+    PEOPLE,
+    PER_ITEM,
+    PER_RESPONSE,
+    ColumnUse,
+    TableMap,
+)
 from evaluation.dumps.tables.tool import Tool
 from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS
@@ -48,6 +58,12 @@ class MapForm(forms.Form):
             self.fields["sheet"] = forms.ChoiceField(
                 label="Sheet", choices=[(each, each) for each in sheet.sheets]
             )
+        if table_map.has_judgments:
+            self.fields["raters"] = forms.ChoiceField(
+                label="The raters are",
+                choices=[(PEOPLE, "people"), (JUDGES, "models that judge")],
+                help_text="If no column says it.",
+            )
         arms = [] if study is None else [(arm.key, arm.label) for arm in study.arms.all()]
         if len(arms) > 1:
             self.fields["arm"] = forms.ChoiceField(
@@ -58,7 +74,8 @@ class MapForm(forms.Form):
         table_map = self.table_map
         initial: dict[str, Any] = {
             "per": table_map.per, "header": table_map.header, "keep_empty": table_map.keep_empty,
-            "sheet": self.sheet.sheet, "arm": table_map.arm, "read_as": table_map.read_as,
+            "sheet": self.sheet.sheet, "arm": table_map.arm, "raters": table_map.raters,
+            "read_as": table_map.read_as,
         }  # fmt: skip
         for at, use in enumerate(table_map.columns):
             initial |= {f"as-{at}": str(use.role), f"system-{at}": use.system}
@@ -76,10 +93,14 @@ class MapForm(forms.Form):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """For the page: each column with examples of its cells and its two fields."""
+        raters = RaterNames(self.sheet, self.table_map)
         for at, use in enumerate(self.table_map.columns):
+            cells = map(as_text, self.sheet.values(use.column)[:EXAMPLES])
             yield {
                 "name": use.column,
-                "examples": [_shorten(as_text(each)) for each in self.sheet.values(use.column)[:EXAMPLES]],
+                "examples": [
+                    _shorten(raters.name(each) if use.role == ColumnRole.RATER else each) for each in cells
+                ],
                 "role": self[f"as-{at}"],
                 "system": self[f"system-{at}"],
             }
@@ -95,7 +116,7 @@ class MapForm(forms.Form):
         uses = []
         for at, use in enumerate(self.table_map.columns):
             role = ColumnRole(data[f"as-{at}"])
-            system = data[f"system-{at}"].strip() if role == ColumnRole.RESPONSE else ""
+            system = data[f"system-{at}"].strip() if role in OF_SYSTEMS else ""
             uses.append(ColumnUse(use.column, role, system))
         return TableMap(
             tuple(uses),
@@ -107,6 +128,7 @@ class MapForm(forms.Form):
             arm=data.get("arm", ""),
             single_dollars=self.table_map.single_dollars,
             read_as=data.get("read_as", ""),
+            raters=data.get("raters", self.table_map.raters),
         )
 
 

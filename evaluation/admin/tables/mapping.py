@@ -224,7 +224,7 @@ def _page(
         "map_form": map_form or MapFileForm(),
         "columns": list(form.rows()),
         "others": form.settings_fields(),
-        "notices": staged.sheet.notices,
+        "notices": [*staged.sheet.notices, *found.judgments],
         "formulas": staged.formulas(),
         "place": staged.sheet.place,
         "unit": staged.sheet.unit,

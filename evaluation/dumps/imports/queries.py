@@ -53,6 +53,7 @@ def read_queries(
         table, used = read_by(table, table_map), table_map
     else:
         table, used = guess_reading(table, protocol)
+    used = used.without_judgments()
     if not used.named(ColumnRole.PROMPT):
         raise Refused(f"{table.place}: no column is the prompt; the columns are {', '.join(table.columns)}.")
     problems = Problems()

@@ -1,6 +1,5 @@
-"""Answers in another tool's form: the question that holds a preference, the one that holds a reason, and times."""
+"""Answers in another tool's form: the question that holds a preference, the one that holds a reason."""
 
-import datetime
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -19,8 +18,6 @@ NUMBERS = {"1": "A", "2": "B"}
 # Of a question whose answers are 1 and 2, which may be a score.
 ASKS_PREFERENCE = re.compile(r"prefer|winner|better|best|choice|vote", re.IGNORECASE)
 NO_REASON = re.compile(r"^(?:id|ip|.*e-?mail.*|.*address.*|.*name.*)$", re.IGNORECASE)
-TIMES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7}
-TIMED = re.compile(r"^\w{3} (\w{3} \d\d \d\d:\d\d:\d\d) (\w{3}) (\d{4})$")
 
 
 def roles_of_answers(
@@ -70,18 +67,3 @@ def is_preference(text: str, name: str = "", systems: Collection[str] = ()) -> b
 
 def _is_number(text: str) -> bool:
     return bool(re.fullmatch(r"[-+]?\d+(?:\.\d+)?", text))
-
-
-def read_time(value: Any) -> str:
-    """The time in ISO form, of seconds since 1970 too; empty where it is none."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e11:
-        return datetime.datetime.fromtimestamp(value, datetime.UTC).isoformat(timespec="seconds")
-    text = as_text(value)
-    if found := TIMED.match(text):
-        zone = datetime.timezone(datetime.timedelta(hours=TIMES.get(found[2], 0)))
-        parsed = datetime.datetime.strptime(f"{found[1]} {found[3]}", "%b %d %H:%M:%S %Y")
-        return parsed.replace(tzinfo=zone).isoformat()
-    try:
-        return datetime.datetime.fromisoformat(text).isoformat()
-    except ValueError:
-        return ""

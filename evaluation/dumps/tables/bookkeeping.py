@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.dumps.tables.cells import structure_of
-from evaluation.dumps.tables.column_names import words_of
+from evaluation.dumps.tables.column_names import plain_name
 from evaluation.dumps.tables.sheet import as_text, is_conversation
 
 EMAIL = re.compile(r"[^\s@,;:<>\"'()\[\]{}]+@[^\s@,;:<>\"'()\[\]{}]+\.[A-Za-z]{2,}")
@@ -32,7 +32,7 @@ JUDGED = {
 
 def says_of_people(column: str) -> bool:
     """True where the column's name says that it holds judgments, or those who made them."""
-    return not JUDGED.isdisjoint(words_of(column))
+    return not JUDGED.isdisjoint(plain_name(column).split())
 
 
 def is_private(value: Any) -> bool:

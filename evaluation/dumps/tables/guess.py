@@ -1,15 +1,16 @@
 """A first map of a table: by the columns' names, and where they say nothing by what stands in them."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.dumps.tables.answers import is_preference
 from evaluation.dumps.tables.bookkeeping import is_bookkeeping, is_private, says_of_people
 from evaluation.dumps.tables.cells import read_responses
-from evaluation.dumps.tables.column_names import ColumnRole, NameRole, role_of_name
+from evaluation.dumps.tables.column_names import ColumnRole, NameRole, may_be_judged, role_of_name
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
+from evaluation.dumps.tables.judgment_guess import guess_judgments, guess_raters
 from evaluation.dumps.tables.sheet import Sheet, as_text, is_conversation
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,
@@ -51,9 +52,26 @@ class ColumnLook:
 
 def guess_map(sheet: Sheet, protocol: Protocol | None = None) -> TableMap:
     """The map that the table's names and contents suggest, for the protocol if it is known."""
+    judged = [column for column in sheet.columns if may_be_judged(column)]
+    # What a vote can name, the other columns say.
+    votes = guess_judgments(sheet, _items(sheet, protocol, judged), judged) if judged else {}
+    found = _items(sheet, protocol, votes)
+    if not votes:
+        return found
+    found = replace(
+        found,
+        columns=tuple(votes.get(each.column, each) for each in found.columns),
+        raters=guess_raters(sheet, votes.values()),
+    )
+    return found if protocol else replace(found, protocol=guess_protocol(found, sheet))
+
+
+def _items(sheet: Sheet, protocol: Protocol | None, besides: Collection[str]) -> TableMap:
+    """The map of the items alone; the columns `besides` are something else."""
     looks = {column: _look(sheet, column) for column in sheet.columns}
-    named = {column: found for column in sheet.columns if (found := role_of_name(column)) is not None}
-    roles: dict[str, ColumnRole] = {}
+    columns = [column for column in sheet.columns if column not in besides]
+    named = {column: found for column in columns if (found := role_of_name(column)) is not None}
+    roles: dict[str, ColumnRole] = dict.fromkeys(besides, ColumnRole.IGNORED)
     for column, found in named.items():
         roles[column] = _checked(found, looks[column], sheet, column)
     _conversations(roles, sheet)
@@ -82,6 +100,11 @@ def guess_protocol(table_map: TableMap, sheet: Sheet) -> str:
     if table_map.named(ColumnRole.RESPONSES):
         values = sheet.values(table_map.named(ColumnRole.RESPONSES)[0].column)[:LOOK_AT]
         responses = max((len(read_responses(each) or ()) for each in values), default=0)
+    if table_map.named(ColumnRole.RANK):
+        return "ranking"
+    # Where nothing is preferred, or among more than two, a form of one's own asks what the table answers.
+    if table_map.has_judgments and not (table_map.named(ColumnRole.WINNER) and responses == 2):
+        return "custom"
     if table_map.named(ColumnRole.ATTRIBUTES) and responses == 1:
         return "relevance"
     if responses == 2:
@@ -265,13 +288,15 @@ def _per(table_map: TableMap, looks: Mapping[str, ColumnLook], protocol: Protoco
 
 
 def _responses_per_prompt(table_map: TableMap, sheet: Sheet) -> int:
-    prompts = table_map.named(ColumnRole.PROMPT)
+    """The responses of the prompt that has most; where many judge one, its systems."""
+    prompts, systems = (table_map.named(role) for role in (ColumnRole.PROMPT, ColumnRole.SYSTEM))
     if not prompts:
         return 1
     at = sheet.columns.index(prompts[0].column)
-    times: Counter[str] = Counter()
+    by = sheet.columns.index(systems[0].column) if systems and table_map.has_judgments else None
+    found: defaultdict[str, set[Any]] = defaultdict(set)
     prompt = ""
     for row in sheet.rows:
         prompt = as_text(row.cells[at]) or prompt
-        times[prompt] += 1
-    return times.most_common(1)[0][1]
+        found[prompt].add(row.number if by is None else as_text(row.cells[by]))
+    return max(map(len, found.values()))

@@ -1,6 +1,7 @@
 """A mapped table as a source for the one importer, and a file of any kind opened as the source that it is."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from evaluation.dumps.release import PLAIN_ARM, four_way_questions, study_record
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.gold_cells import says_both_bad
 from evaluation.dumps.tables.guess import guess_map
+from evaluation.dumps.tables.judgments import JudgmentReader, judgment_notes, judgment_problems
 from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
@@ -53,13 +55,20 @@ class TableSource:
 
     def lines(self) -> Iterator[SourceLine]:
         """Refused at once where the map does not fit the table: then each row would have the same fault."""
-        if problems := map_problems(self.map, self.sheet, self.protocol):
+        problems = map_problems(self.map, self.sheet, self.protocol)
+        problems += judgment_problems(self.map, self.sheet, self.protocol, is_new=not self.arms)
+        if problems:
             raise Refused(*(f"{self.sheet.place}: {problem}." for problem in problems))
         arms = self.arms or new_arms(self.map, self.protocol)
+        maker = RecordMaker(self.sheet, self.map, self.protocol, arms, self.known)
+        rows = maker.rows()
+        if maker.judgments is not None:
+            # What was judged decides what the study asks.
+            rows = iter([*rows])
         if not self.arms:
-            yield SourceLine(0, 0, 0, self._study(arms))
+            yield SourceLine(0, 0, 0, self._study(arms, maker.judgments))
         done = 0
-        for mapped in RecordMaker(self.sheet, self.map, self.protocol, arms, self.known).rows():
+        for mapped in rows:
             done = min(done + 1, self.total)
             if mapped.problems:
                 yield SourceLine(mapped.number, mapped.size, done, problems=tuple(mapped.problems))
@@ -67,13 +76,26 @@ class TableSource:
             for record in mapped.records:
                 yield SourceLine(mapped.number, mapped.size, done, record)
 
-    def _study(self, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def judgment_notes(self) -> list[str]:
+        """Sentences on the judgments that its rows hold; none where there are none, or where it would be refused."""
+        if not self.map.has_judgments:
+            return []
+        with suppress(Refused):
+            found = [each for line in self.lines() for each in (line.value or {}).get("judgments", ())]
+            raters = {each["rater"] for each in found}
+            return judgment_notes(self.sheet, self.map, len(found), len(raters)) if found else []
+        return []
+
+    def _study(self, arms: Sequence[Mapping[str, Any]], judgments: JudgmentReader | None) -> dict[str, Any]:
         """The line of a new study, whose form offers what is right in the table."""
         record = study_record(self.protocol.key, title_of(self.sheet.name), "markdown")
         rules = {"show_images": self.sheet.has_images, "single_dollars": self.map.single_dollars}
         more: dict[str, Any] = {name: True for name, is_on in rules.items() if is_on}
         golds = [cell for each in self.map.named(ColumnRole.GOLD) for cell in self.sheet.values(each.column)]
-        if self.protocol.compares_pairs and any(says_both_bad(cell) for cell in golds):
+        both_bad = self.protocol.compares_pairs and any(says_both_bad(cell) for cell in golds)
+        if judgments is not None:
+            more["questions"] = judgments.questions(both_bad=both_bad)
+        elif both_bad:
             more["questions"] = four_way_questions(self.protocol)
         return {**record, "spec": {**record["spec"], **more, "arms": list(arms)}}
 

@@ -11,7 +11,8 @@ from evaluation.protocols import Protocol
 from evaluation.refusals import Refused
 
 PER_ITEM, PER_RESPONSE = "item", "response"
-SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm", "single_dollars", "read_as")
+PEOPLE, JUDGES = "person", "judge"
+SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm", "single_dollars", "raters", "read_as")
 LABELS: dict[ColumnRole, str] = {
     ColumnRole.PROMPT: "prompt",
     ColumnRole.RESPONSE: "response",
@@ -44,6 +45,19 @@ LABELS: dict[ColumnRole, str] = {
     ColumnRole.SECONDS: "seconds that a judgment took",
     ColumnRole.IGNORED: "not used",
 }
+# What a rater says; without a column of it there are no judgments.
+VOTES = (ColumnRole.WINNER, ColumnRole.SCORE, ColumnRole.RANK, ColumnRole.LABEL)
+# What may stand beside it.
+BESIDE_VOTES = (
+    ColumnRole.RATER,
+    ColumnRole.RATER_KIND,
+    ColumnRole.REASON,
+    ColumnRole.SHOWN,
+    ColumnRole.JUDGED_AT,
+    ColumnRole.SECONDS,
+)
+# What may be of one system, where the column says of which.
+OF_SYSTEMS = (ColumnRole.RESPONSE, ColumnRole.SCORE, ColumnRole.RANK, ColumnRole.LABEL)
 NO_RESPONSE = ", and none is a response"
 # Of these there may be several; of every other role one.
 SEVERAL = {
@@ -61,7 +75,7 @@ SEVERAL = {
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """ColumnRole of one column; of a response whose it is, where no column says."""
+    """ColumnRole of one column; of a response, score or rank whose it is, where no column says."""
 
     column: str
     role: ColumnRole
@@ -87,6 +101,18 @@ class TableMap:
     single_dollars: bool = False
     # The tool whose file it is, as which the columns come about; empty: a plain table.
     read_as: str = ""
+    # Who judged, where no column says: people or judges.
+    raters: str = PEOPLE
+
+    @property
+    def has_judgments(self) -> bool:
+        return bool(self.named(*VOTES))
+
+    def without_judgments(self) -> "TableMap":
+        """The map of the same items alone."""
+        return replace(
+            self, columns=tuple(each for each in self.columns if each.role not in (*VOTES, *BESIDE_VOTES))
+        )
 
     def named(self, *roles: ColumnRole) -> list[ColumnUse]:
         return [each for each in self.columns if each.role in roles]
@@ -108,6 +134,7 @@ class TableMap:
             "arm": self.arm,
             **({"single_dollars": True} if self.single_dollars else {}),
             **({"read_as": self.read_as} if self.read_as else {}),
+            **({"raters": self.raters} if self.raters != PEOPLE else {}),
         }
 
     def described(self) -> list[str]:

@@ -4,7 +4,6 @@ conversations with the same person, and the vote."""
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.dumps.tables.answers import read_time
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
 from evaluation.dumps.tables.sheet import Sheet, as_text, is_conversation
@@ -88,8 +87,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
             continue
         plain.add(
             row,
-            pair
-            | {key: record.get(key), "rater": record.get(rater), "judged_at": read_time(record.get(time))},
+            pair | {key: record.get(key), "rater": record.get(rater), "judged_at": record.get(time)},
         )
     return plain.finish()
 

@@ -33,7 +33,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     uses = [
         *material.columns,
         *(ColumnUse(f"{name} (answer)", role) for name, role in roles.items()),
-        ColumnUse("annotator", ColumnRole.RATER),
+        ColumnUse("user", ColumnRole.RATER),
     ]
     plain = PlainTable(sheet, uses, about)
     for row, record, users in made:
@@ -48,7 +48,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
                 else answers.get(name)
                 for name, role in roles.items()
             }
-            plain.add(row, record | said | {"annotator": user})
+            plain.add(row, record | said | {"user": user})
             judged = True
         if not judged:
             plain.add(row, record)

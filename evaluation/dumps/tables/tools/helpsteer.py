@@ -15,7 +15,6 @@ USES = (
     ColumnUse("prompt", ColumnRole.PROMPT),
     *(ColumnUse(each, ColumnRole.RESPONSE, each) for each in RESPONSES),
     ColumnUse("winner", ColumnRole.WINNER),
-    ColumnUse("rater", ColumnRole.RATER),
     ColumnUse("reason", ColumnRole.REASON),
 )
 
@@ -35,15 +34,12 @@ def _tells(sheet: Sheet) -> bool:
 def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     uses = [*USES, *([ColumnUse("domain", ColumnRole.CATEGORY)] if "domain" in sheet.columns else [])]
     plain = PlainTable(sheet, uses, {"context", JUDGMENTS})
-    plain.notice(
-        "The file does not name its annotators: they are told apart by their place in each row. Of a grade the side is "
-        "read, not by how much."
-    )
+    plain.notice("The file does not name its annotators. Of their grades the side is read, not by how much.")
     for row, record in records(sheet):
         item = record | {"prompt": record["context"]}
         votes = [
-            {"winner": winner, "rater": f"annotator {place}", "reason": each.get("reasoning")}
-            for place, each in enumerate(record[JUDGMENTS] or (), 1)
+            {"winner": winner, "reason": each.get("reasoning")}
+            for each in record[JUDGMENTS] or ()
             if (winner := _side(each.get("score")))
         ]
         for vote in votes or [{}]:

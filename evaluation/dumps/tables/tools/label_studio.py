@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.dumps.tables.answers import preferred, read_time, roles_of_answers
+from evaluation.dumps.tables.answers import preferred, roles_of_answers
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.nested import open_column
@@ -80,7 +80,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
             about = {
                 "annotator": _annotator(form.get("completed_by")),
                 "seconds": form.get("lead_time"),
-                "annotated_at": read_time(form.get("created_at")),
+                "annotated_at": form.get("created_at"),
             }
             plain.add(row, record | said | about)
             judged = True

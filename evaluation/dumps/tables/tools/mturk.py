@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.dumps.tables.answers import preferred, read_time, roles_of_answers
+from evaluation.dumps.tables.answers import preferred, roles_of_answers
 from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_map
@@ -29,7 +29,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     uses = [
         *(each for each in material.columns),
         *(ColumnUse(f"{ANSWER}{name}", role) for name, role in roles.items()),
-        ColumnUse("rater", ColumnRole.RATER),
+        ColumnUse("worker", ColumnRole.RATER),
         ColumnUse("seconds", ColumnRole.SECONDS),
         ColumnUse("judged_at", ColumnRole.JUDGED_AT),
     ]
@@ -56,9 +56,9 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
             item
             | said
             | {
-                "rater": record["WorkerId"],
+                "worker": record["WorkerId"],
                 "seconds": record.get("WorkTimeInSeconds"),
-                "judged_at": read_time(record.get("SubmitTime")),
+                "judged_at": record.get("SubmitTime"),
             },
         )
     for hit, (row, item) in items.items():

@@ -1,6 +1,6 @@
 """Qualtrics' responses (CSV): a row for each person, whose material is in the survey's embedded data."""
 
-from evaluation.dumps.tables.answers import preferred, read_time, roles_of_answers
+from evaluation.dumps.tables.answers import preferred, roles_of_answers
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.sheet import Sheet, as_text
@@ -34,7 +34,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     uses = [
         *(each for each in material.columns if each.column in used),
         *(ColumnUse(name, role) for name, role in roles.items()),
-        ColumnUse("rater", ColumnRole.RATER),
+        ColumnUse("participant", ColumnRole.RATER),
         ColumnUse("seconds", ColumnRole.SECONDS),
         ColumnUse("judged_at", ColumnRole.JUDGED_AT),
     ]
@@ -50,9 +50,9 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
                 for name, role in roles.items()
             }
             about = {
-                "rater": record["ResponseId"],
+                "participant": record["ResponseId"],
                 "seconds": record.get(SECONDS),
-                "judged_at": read_time(record["RecordedDate"]),
+                "judged_at": record["RecordedDate"],
             }
             plain.add(row, record | said | about)
     return plain.finish()

@@ -17,7 +17,7 @@ USES = (
     ColumnUse("summary_b", ColumnRole.RESPONSE),
     ColumnUse("category", ColumnRole.CATEGORY),
     ColumnUse("winner", ColumnRole.WINNER),
-    ColumnUse("rater", ColumnRole.RATER),
+    ColumnUse("worker", ColumnRole.RATER),
     ColumnUse("reason", ColumnRole.REASON),
 )
 
@@ -60,7 +60,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
                 "summary_b": second["text"],
                 "category": info.get("subreddit"),
                 "winner": "B" if record["choice"] else "A",
-                "rater": record.get("worker"),
+                "worker": record.get("worker"),
                 "reason": first.get("note") or second.get("note"),
             },
         )

@@ -15,7 +15,7 @@ from evaluation.dumps.tables.tools import TOOLS, guess_reading, read_by, tool_of
 from evaluation.dumps.tables.turns import read_messages
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
-from tests.evaluation.dumps.tables.files import read, write
+from tests.evaluation.dumps.tables.files import Read, read, write
 from tests.evaluation.dumps.tables.tool_files import FILES, TASKS, ToolFile, lines, talk
 
 every = pytest.mark.parametrize("file", FILES, ids=[each.name for each in FILES])
@@ -56,6 +56,28 @@ def test_is_known_by_its_form_and_read(file: ToolFile, tmp_path: Path) -> None:
     assert (prompt_of(first), texts_of(first)) == file.first
     assert first["query"].get("category", "") == file.category
     assert [each for each in found.notices if "left out:" in each] == [*file.left_out]
+
+
+@every
+def test_figures(file: ToolFile, tmp_path: Path) -> None:
+    assert figures(file, read(write(tmp_path / file.name, file.raw))) == (
+        file.rows,
+        file.prompts,
+        file.items,
+        file.responses,
+        file.judgments,
+    )
+
+
+def figures(file: ToolFile, found: Read) -> tuple[int, ...]:
+    """Rows in; queries, items, responses and judgments out."""
+    return (
+        len(sheet_of(file.raw).rows),
+        len({each["query"]["key"] for each in found.items}),
+        len(found.items),
+        sum(len(each["responses"]) for each in found.items),
+        sum(len(each.get("judgments", ())) for each in found.items),
+    )
 
 
 @every
