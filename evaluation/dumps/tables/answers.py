@@ -47,7 +47,7 @@ def roles_of_answers(
 
 def preferred(value: Any, name: str = "") -> str:
     """The answer as the side that it prefers, A or B, where it says one; otherwise as it was given."""
-    text = as_text(value)
+    text = as_text(value).strip()
     plain = text.casefold()
     if plain in NUMBERS and ASKS_PREFERENCE.search(name):
         return NUMBERS[plain]
@@ -56,7 +56,7 @@ def preferred(value: Any, name: str = "") -> str:
 
 def is_preference(text: str, name: str = "", systems: Collection[str] = ()) -> bool:
     """True where the text prefers one of two responses or neither; numbers do so where the question asks for it."""
-    plain = text.casefold()
+    plain = text.strip().casefold()
     return (
         plain in SIDES
         or plain in TIE_WORDS

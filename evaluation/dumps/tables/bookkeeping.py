@@ -30,6 +30,29 @@ JUDGED = {
 }  # fmt: skip
 
 
+# Of a prompt or response, what is counted or looked up of it; of a response also what it is called.
+COUNTED = {
+    "id",
+    "ids",
+    "uuid",
+    "idx",
+    "index",
+    "length",
+    "len",
+    "tokens",
+    "chars",
+    "characters",
+    "words",
+    "count",
+}
+CALLED = {"label", "labels", "title", "url", "link", "language", "lang", "type", "date", "time", "position"}
+
+
+def says_of_a_text(column: str, *, of_response: bool) -> bool:
+    """True where the column's name says that it holds something about a text, and not the text."""
+    return not (COUNTED | (CALLED if of_response else set())).isdisjoint(plain_name(column).split())
+
+
 def says_of_people(column: str) -> bool:
     """True where the column's name says that it holds judgments, or those who made them."""
     return not JUDGED.isdisjoint(plain_name(column).split())
@@ -37,7 +60,7 @@ def says_of_people(column: str) -> bool:
 
 def is_private(value: Any) -> bool:
     """True for nothing but an address of electronic mail, and for a form in HTML."""
-    text = as_text(value)
+    text = as_text(value).strip()
     return bool(EMAIL.fullmatch(text) or FORM.search(text[:2000]))
 
 
@@ -53,7 +76,7 @@ def is_bookkeeping(value: Any) -> bool:
         return False
     if isinstance(value, Mapping | list) or isinstance(structure_of(value), dict):
         return True
-    text = as_text(value)
+    text = as_text(value).strip()
     return (
         any(each.match(text) for each in (NUMBER, TIME, ADDRESS, UUID)) or _is_id(text) or is_private(value)
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.dumps.tables.answers import is_preference
-from evaluation.dumps.tables.bookkeeping import is_bookkeeping, is_private, says_of_people
+from evaluation.dumps.tables.bookkeeping import is_bookkeeping, is_private, says_of_a_text, says_of_people
 from evaluation.dumps.tables.cells import read_responses
 from evaluation.dumps.tables.column_names import ColumnRole, NameRole, may_be_judged, role_of_name
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
@@ -131,7 +131,7 @@ def _look(sheet: Sheet, column: str) -> ColumnLook:
 def _checked(found: NameRole, look: ColumnLook, sheet: Sheet, column: str) -> ColumnRole:
     """The role by the name, unless the content can't be that."""
     values = sheet.values(column)[:LOOK_AT]
-    if found.role in MATERIAL and _is_no_material(found, look, values):
+    if found.role in MATERIAL and _is_no_material(found, look, values, column):
         return ColumnRole.IGNORED
     # "Model A" may head its answers as well as its name.
     if found.role == ColumnRole.SYSTEM and look.is_prose and not look.repeats:
@@ -148,14 +148,18 @@ def _checked(found: NameRole, look: ColumnLook, sheet: Sheet, column: str) -> Co
     return found.role
 
 
-def _is_no_material(found: NameRole, look: ColumnLook, values: Sequence[Any]) -> bool:
+def _is_no_material(found: NameRole, look: ColumnLook, values: Sequence[Any], column: str) -> bool:
     """True for what is named after a prompt or response, and says something of it: its length, a reason, settings."""
     if values and all(map(is_private, values)):
         return True
     if found.role != ColumnRole.RESPONSE and values and all(isinstance(each, Mapping) for each in values):
         return True
     # By its own name a response may be a number or JSON; "response_time" is none.
-    return not found.is_whole and look.is_bookkeeping
+    if found.is_whole:
+        return False
+    if found.role == ColumnRole.CATEGORY and look.is_prose:
+        return True
+    return look.is_bookkeeping or says_of_a_text(column, of_response=found.role == ColumnRole.RESPONSE)
 
 
 def _conversations(roles: dict[str, ColumnRole], sheet: Sheet) -> None:

@@ -60,7 +60,7 @@ def pair_of(record: Mapping[str, Any], turns: int | None = None) -> dict[str, An
 
 def vote_of(value: Any) -> str:
     """The vote in words that are known: a tie is one whatever stands behind it in brackets."""
-    text = as_text(value)
+    text = as_text(value).strip()
     plain = text.casefold()
     return "tie" if plain.startswith("tie") and plain not in TIE_WORDS else text
 

@@ -25,7 +25,7 @@ def read_transcript(text: str) -> list[Message]:
     if before.strip():
         return []
     return [
-        {"role": SPEAKERS[speaker], "content": said.strip()}
+        {"role": SPEAKERS[speaker], "content": said.removeprefix(" ")}
         for speaker, said in zip(parts[::2], parts[1::2], strict=True)
     ]
 

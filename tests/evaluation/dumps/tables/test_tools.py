@@ -127,7 +127,7 @@ def test_as_a_plain_table_it_holds_no_bookkeeping_either(name: str) -> None:
 
 
 def test_a_map_of_another_tool_is_refused() -> None:
-    [arena, *_, argilla] = FILES
+    arena, argilla = FILES[0], FILES[-2]
     _, table_map = guess_reading(sheet_of(arena.raw))
     with pytest.raises(Refused, match="some file: the map reads it as a Chatbot Arena file, and it is none"):
         read_by(sheet_of(argilla.raw), table_map)
@@ -203,6 +203,14 @@ def test_a_transcript_of_hh_has_its_last_reply_as_the_response() -> None:
 
 def test_a_reference_of_inspect_comes_with_it() -> None:
     assert of("inspect.json")[0]["query"]["references"] == ["The Oder."]
+
+
+def test_errors_of_mqm_are_a_score_for_each_translation(tmp_path: Path) -> None:
+    raw = next(each.raw for each in FILES if each.tool == "wmt_mqm")
+    [item] = read(write(tmp_path / "mqm.csv", raw)).items
+    # Parts are in the order of the systems: aspen is r1, birch r2.
+    scores = {each["rater"]: each["answers"]["score"] for each in item["judgments"]}
+    assert scores == {"rater1": {"r1": -5.1, "r2": -1}, "rater2": {"r1": 0, "r2": -25}}
 
 
 # --- what is no tool's ------------------------------------------------------------------------------------------------

@@ -263,6 +263,18 @@ ARGILLA = lines([
      "preference.responses.status": ["draft"], "preference.suggestion": None},
 ])  # fmt: skip
 
+# --- WMT --------------------------------------------------------------------------------------------------------------
+MQM = table([
+    ["system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity", "comment"],
+    ["aspen", "talk.1", "1", "1", "rater1", "The Sun burns.", "Die <v>Sonne</v> brannte.", "Accuracy/Other", "Major",
+     ""],
+    ["aspen", "talk.1", "1", "1", "rater1", "The Sun burns.", "Die Sonne brannte<v>.</v>", "Fluency/Punctuation",
+     "Minor", ""],
+    ["aspen", "talk.1", "1", "1", "rater2", "The Sun burns.", "Die Sonne brannte.", "No-error", "No-error", ""],
+    ["birch", "talk.1", "1", "1", "rater1", "The Sun burns.", "<v>Sie</v> brennt.", "Style/Awkward", "Minor", ""],
+    ["birch", "talk.1", "1", "1", "rater2", "The Sun burns.", "<v>Sie brennt.</v>", "Non-translation!", "Major", ""],
+])  # fmt: skip
+
 MINTS = {"aspen": "Hang it upside down.", "birch": "Bake it slowly."}
 FILES = [
     ToolFile("arena.jsonl", "chatbot_arena", ARENA, 5, 3, 3, 6, 3,
@@ -307,4 +319,7 @@ FILES = [
     ToolFile("argilla.jsonl", "argilla", ARGILLA, 2, 2, 2, 4, 2,
              ("How do I store basil?", {"1": "In a glass of water.", "2": "In the fridge."}),
              ("1 judgment left out: answers that were not submitted.",), miss={".responses.users": ".by"}),
+    ToolFile("mqm.csv", "wmt_mqm", MQM, 5, 1, 1, 2, 2,
+             ("The Sun burns.", {"aspen": "Die Sonne brannte.", "birch": "Sie brennt."}), protocol="custom",
+             miss={"severity": "weight"}),
 ]  # fmt: skip
