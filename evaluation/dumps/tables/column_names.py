@@ -279,6 +279,11 @@ def is_of_models(name: str) -> bool:
     return bool(MODELS & {*_words(name)})
 
 
+def is_side(system: str) -> bool:
+    """True for a name that is a letter, a number or a side: the place of a column, and no system."""
+    return _is_mark(plain_name(system))
+
+
 def split_whose(name: str, responses: Collection[str]) -> tuple[str, str]:
     """The name of a column of scores without the response that it tells, and that response ("score_b": score, b);
     `responses` are names as `plain_name` writes them."""

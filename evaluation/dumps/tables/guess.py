@@ -8,7 +8,13 @@ from typing import Any
 from evaluation.dumps.tables.answers import is_preference
 from evaluation.dumps.tables.bookkeeping import is_bookkeeping, is_private, says_of_a_text, says_of_people
 from evaluation.dumps.tables.cells import read_responses
-from evaluation.dumps.tables.column_names import ColumnRole, NameRole, may_be_judged, role_of_name
+from evaluation.dumps.tables.column_names import (
+    ColumnRole,
+    NameRole,
+    may_be_judged,
+    plain_name,
+    role_of_name,
+)
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
 from evaluation.dumps.tables.judgment_guess import guess_judgments, guess_raters
 from evaluation.dumps.tables.sheet import Sheet, as_text, is_conversation
@@ -71,6 +77,10 @@ def _items(sheet: Sheet, protocol: Protocol | None, besides: Collection[str]) ->
     looks = {column: _look(sheet, column) for column in sheet.columns}
     columns = [column for column in sheet.columns if column not in besides]
     named = {column: found for column in columns if (found := role_of_name(column)) is not None}
+    for column in named:
+        # Beside a left response the right one is no gold.
+        if plain_name(column) == "right response" and "left response" in map(plain_name, columns):
+            named[column] = NameRole(ColumnRole.RESPONSE, mark="right")
     roles: dict[str, ColumnRole] = dict.fromkeys(besides, ColumnRole.IGNORED)
     for column, found in named.items():
         roles[column] = _checked(found, looks[column], sheet, column)

@@ -180,14 +180,15 @@ class JudgmentReader:
         )
         return key
 
-    def questions(self, *, both_bad: bool = False) -> list[dict[str, Any]]:
-        """The new study's questions, by what the votes were that have been read: ties and “both bad” where somebody
-        said them, a scale from the least score to the greatest, a choice of all labels. `both_bad` offers it anyway."""
-        return [self._complete(each, both_bad).as_json() for each in self._questions.values()]
+    def questions(self, given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The new study's questions, those that it is given first, by what the votes were that have been read: ties and
+        “both bad” where somebody said them, a scale from the least score to the greatest, a choice of all labels."""
+        known = {each["key"]: QuestionSpec.from_json(each) for each in given}
+        return [self._complete(known.get(key, each)).as_json() for key, each in self._questions.items()]
 
-    def _complete(self, question: QuestionSpec, both_bad: bool) -> QuestionSpec:
+    def _complete(self, question: QuestionSpec) -> QuestionSpec:
         form, options = dict(question.form), dict(question.options)
-        if question.kind == Kind.PREFERENCE and (both_bad or self._both_bad):
+        if question.kind == Kind.PREFERENCE and self._both_bad:
             form["both_bad"] = True
         if question.key in self._ties and not question.ties:
             form["ties"] = True
@@ -208,7 +209,7 @@ class JudgmentReader:
         names = names_of_responses(systems, columns)
         places = names | {plain_name(name): at for name, at in names.items() if plain_name(name) not in names}
         vote = Vote(row.number, shown=self._shown(row, places, len(systems), problems))
-        self._winner(row, vote, places, len(systems), problems)
+        self._winner(row, vote, places, systems, problems)
         for use in self.map.named(ColumnRole.SCORE, ColumnRole.RANK, ColumnRole.LABEL):
             whose = self._whose[use.column]
             at = places.get(whose) if whose else 0 if len(systems) == 1 else None
@@ -247,7 +248,12 @@ class JudgmentReader:
                 self._ties.add(key)
 
     def _winner(
-        self, row: SheetRow, vote: Vote, places: Mapping[str, int], n: int, problems: list[str]
+        self,
+        row: SheetRow,
+        vote: Vote,
+        places: Mapping[str, int],
+        systems: Sequence[str],
+        problems: list[str],
     ) -> None:
         for use in self.map.named(ColumnRole.WINNER):
             cell = self._cell(row, use.column)
@@ -257,12 +263,11 @@ class JudgmentReader:
             if tie := TIE_WORDS.get(text.casefold()):
                 self._tie(use.column, tie, row, vote, problems)
                 continue
-            at = read_side(text, places, n, vote.shown)
+            at = read_side(text, places, len(systems), vote.shown)
             if at is None:
-                known = ", ".join(repr(name) for name in [*places][:n])
                 problems.append(
-                    f"{self._quoted(row, use.column)}, which names no response of the row. Say {known}, a letter or "
-                    "number in the table's order, or 'tie'"
+                    f"{self._quoted(row, use.column)}, which names no response of the row. Say "
+                    f"{', '.join(map(repr, systems))}, a letter or number in the table's order, or 'tie'"
                 )
                 continue
             vote.answers[self._by_column[use.column]] = at
@@ -413,7 +418,8 @@ def whose_score(use: ColumnUse, names: set[str]) -> tuple[str, str]:
 
 def read_side(text: str, places: Mapping[str, int], n: int, shown: Sequence[int]) -> int | None:
     """The place of the response that the text names; `shown` is the order in which a rater saw them."""
-    plain = plain_name(text)
+    number = read_number(text)
+    plain = plain_name(text) if number is None else str(number)
     words = plain.split()
     for name in (
         text.casefold(),
@@ -500,8 +506,8 @@ def judgment_notes(sheet: Sheet, table_map: TableMap, judgments: int, raters: in
     names = RaterNames(sheet, table_map)
     if names.are_numbered:
         notes.append(
-            f"Raters are numbered as they come, as “rater 1”: column {names.column!r} holds what identifies people, and is "
-            "not stored."
+            f"Raters are numbered as they come, as “rater 1”: column {names.column!r} holds what identifies people. "
+            "It is not stored."
         )
     if not names.column:
         notes.append(
@@ -539,7 +545,8 @@ def judgment_problems(
     one = table_map.per == PER_RESPONSE or (len(responses) == 1 and not table_map.named(ColumnRole.RESPONSES))
     for use in table_map.named(ColumnRole.SCORE, ColumnRole.RANK):
         if not one and not whose_score(use, names)[1]:
-            yield f"column {use.column!r} is the {LABELS[use.role]}, and does not say of which: give its system"
+            said = f"column {use.column!r} is the {LABELS[use.role]}, and does not say of which response"
+            yield f"{said}: give its system"
     for use in table_map.named(ColumnRole.LABEL):
         found = len({as_text(each) for each in sheet.values(use.column)})
         if not 2 <= found <= MAX_CHOICES and not sheet.is_cut:

@@ -19,7 +19,7 @@ from evaluation.dumps.tables.cells import (
     read_turns_before,
     structure_of,
 )
-from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.column_names import ColumnRole, is_side
 from evaluation.dumps.tables.gold_cells import names_of_parts, read_gold, read_role
 from evaluation.dumps.tables.judgments import JudgedItem, JudgmentReader, Vote
 from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_conversation, is_empty, measure
@@ -99,6 +99,10 @@ class RecordMaker:
         self._made = 0
         self.judgments = JudgmentReader(sheet, table_map, protocol) if table_map.has_judgments else None
         self._judged: dict[str, JudgedItem] = {}
+        columns = self._responses
+        self._are_sides = (
+            bool(columns) and not self._systems and all(is_side(each.system) for each in columns)
+        )
         self._all_systems = frozenset(
             as_text(each).casefold() for use in self._systems for each in sheet.values(use.column)
         )
@@ -323,19 +327,27 @@ class RecordMaker:
         self, said: Sequence[Any], responses: Sequence[Mapping[str, Any]]
     ) -> tuple[JudgedItem, bool]:
         """The item of this content, whichever way round its responses stand, and whether it is new."""
-        identity = canonical_hash([*said, sorted(map(_content_hash, responses))])
+        order = sorted(responses, key=lambda each: (each["system"], each.get("key", each["system"])))
+        hashes = self._hashes(order)
+        identity = canonical_hash([*said, sorted(hashes)])
         if identity in self._judged:
             return self._judged[identity], False
-        order = sorted(responses, key=lambda each: (each["system"], each.get("key", each["system"])))
-        parts = {_content_hash(each): f"r{place}" for place, each in enumerate(order, 1)}
+        parts = {each: f"r{place}" for place, each in enumerate(hashes, 1)}
         return self._judged.setdefault(identity, JudgedItem(parts)), True
+
+    def _hashes(self, responses: Sequence[Mapping[str, Any]]) -> list[str]:
+        """A hash of each response. Where a system is no more than a side, its texts change sides from row to row."""
+        hashes = [_content_hash(each, "key", "system") for each in responses]
+        if self._are_sides and len({*hashes}) == len(hashes):
+            return hashes
+        return [_content_hash(each, "key") for each in responses]
 
     def _give(
         self, judged: JudgedItem, responses: Sequence[Mapping[str, Any]], votes: Sequence[Vote]
     ) -> Iterator[str]:
         """Give the item the votes; sentences about those that can't be its judgments."""
         assert self.judgments is not None
-        parts = [judged.parts[_content_hash(each)] for each in responses]
+        parts = [judged.parts[each] for each in self._hashes(responses)]
         for vote in votes:
             self.judgments.finish(vote)
             if problem := judged.add(vote, parts, self.sheet.unit):
@@ -479,8 +491,8 @@ class RecordMaker:
         return repr(as_text(self._cell(row, column))[:60])
 
 
-def _content_hash(response: Mapping[str, Any]) -> str:
-    return canonical_hash({name: value for name, value in response.items() if name != "key"})
+def _content_hash(response: Mapping[str, Any], *besides: str) -> str:
+    return canonical_hash({name: value for name, value in response.items() if name not in besides})
 
 
 def _with_keys(responses: list[dict[str, Any]]) -> list[dict[str, Any]]:

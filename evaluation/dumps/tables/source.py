@@ -19,7 +19,8 @@ from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.table_map import TableMap, complete_map, map_problems
 from evaluation.dumps.tables.tools import guess_reading, read_by
 from evaluation.models import Study
-from evaluation.protocols import PROTOCOLS, Protocol
+from evaluation.protocols import PROTOCOLS, Kind, Protocol
+from evaluation.protocols.requirements.needs import MAX_NAME, Needs
 from evaluation.refusals import Refused
 from evaluation.services.studies.creation import PAPER_ARMS
 
@@ -62,11 +63,15 @@ class TableSource:
         arms = self.arms or new_arms(self.map, self.protocol)
         maker = RecordMaker(self.sheet, self.map, self.protocol, arms, self.known)
         rows = maker.rows()
-        if maker.judgments is not None:
-            # What was judged decides what the study asks.
-            rows = iter([*rows])
         if not self.arms:
-            yield SourceLine(0, 0, 0, self._study(arms, maker.judgments))
+            study = self._study(arms)
+            if maker.judgments is not None or self.protocol.has_needs:
+                # What the rows hold decides what the study asks, and what its items need.
+                read = [*rows]
+                rows = iter(read)
+                items = [each for row in read for each in row.records]
+                study["spec"] |= self._form(study["spec"], maker.judgments, items)
+            yield SourceLine(0, 0, 0, study)
         done = 0
         for mapped in rows:
             done = min(done + 1, self.total)
@@ -86,18 +91,34 @@ class TableSource:
             return judgment_notes(self.sheet, self.map, len(found), len(raters)) if found else []
         return []
 
-    def _study(self, arms: Sequence[Mapping[str, Any]], judgments: JudgmentReader | None) -> dict[str, Any]:
+    def _study(self, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The line of a new study, whose form offers what is right in the table."""
         record = study_record(self.protocol.key, title_of(self.sheet.name), "markdown")
         rules = {"show_images": self.sheet.has_images, "single_dollars": self.map.single_dollars}
         more: dict[str, Any] = {name: True for name, is_on in rules.items() if is_on}
         golds = [cell for each in self.map.named(ColumnRole.GOLD) for cell in self.sheet.values(each.column)]
-        both_bad = self.protocol.compares_pairs and any(says_both_bad(cell) for cell in golds)
-        if judgments is not None:
-            more["questions"] = judgments.questions(both_bad=both_bad)
-        elif both_bad:
+        if self.protocol.compares_pairs and any(says_both_bad(cell) for cell in golds):
             more["questions"] = four_way_questions(self.protocol)
         return {**record, "spec": {**record["spec"], **more, "arms": list(arms)}}
+
+    def _form(
+        self, spec: Mapping[str, Any], judgments: JudgmentReader | None, items: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """The part of a new study's spec that its items and their judgments decide."""
+        form = {"questions": judgments.questions(spec.get("questions", ()))} if judgments else {}
+        if not self.protocol.has_needs:
+            return form
+        counts = [len(each["responses"]) for each in items]
+        compares = {Kind.PREFERENCE, Kind.RANKING} & {each["kind"] for each in form.get("questions", ())}
+        least = max(min(counts, default=1), 2 if compares else 0)
+        documents = [use.column for use in self.map.named(ColumnRole.DOCUMENT)]
+        needs = Needs(
+            query=any(each["query"].get("text") or each["query"].get("turns") for each in items),
+            least=least,
+            most=max(least, *counts, 0),
+            document=documents[0][:MAX_NAME] if documents else "",
+        )
+        return {**form, "needs": needs.as_json()}
 
 
 def new_arms(table_map: TableMap, protocol: Protocol) -> list[Mapping[str, Any]]:
