@@ -45,6 +45,16 @@ def roles_of_answers(
     return found
 
 
+def cells_of(
+    answers: Mapping[str, Any], roles: Mapping[str, ColumnRole], columns: Mapping[str, str]
+) -> dict[str, Any]:
+    """The answers of those roles by the columns that they get, a preference as the side that is preferred."""
+    return {
+        columns[name]: preferred(answers.get(name), name) if role == ColumnRole.WINNER else answers.get(name)
+        for name, role in roles.items()
+    }
+
+
 def preferred(value: Any, name: str = "") -> str:
     """The answer as the side that it prefers, A or B, where it says one; otherwise as it was given."""
     text = as_text(value).strip()

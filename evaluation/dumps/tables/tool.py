@@ -7,8 +7,9 @@ from typing import Any
 
 from evaluation.counting import counted
 from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_empty
-from evaluation.dumps.tables.table_map import PER_ITEM, ColumnUse, TableMap
+from evaluation.dumps.tables.table_map import BESIDE_VOTES, PER_ITEM, VOTES, ColumnUse, TableMap
 from evaluation.dumps.tables.turns import LOOK_AT
 from evaluation.refusals import Refused
 
@@ -82,6 +83,18 @@ def cells_are(sheet: Sheet, columns: Iterable[str], check: Callable[[Any], bool]
         if not seen or not all(map(check, seen)):
             return False
     return True
+
+
+def guess_material(sheet: Sheet) -> TableMap:
+    """The map of a form's material, in which nothing is a judgment: those are the form's answers."""
+    found = guess_map(sheet)
+    judged = (*VOTES, *BESIDE_VOTES)
+    return replace(
+        found,
+        columns=tuple(
+            replace(each, role=ColumnRole.IGNORED) if each.role in judged else each for each in found.columns
+        ),
+    )
 
 
 def systems_named(table_map: TableMap, sheet: Sheet) -> list[str]:

@@ -76,19 +76,16 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     uses = [
         *([ColumnUse(key, ColumnRole.KEY)] if key else []),
         *PAIR,
-        *([ColumnUse("rater", ColumnRole.RATER)] if rater else []),
-        *([ColumnUse("judged_at", ColumnRole.JUDGED_AT)] if time else []),
+        *([ColumnUse(rater, ColumnRole.RATER)] if rater else []),
+        *([ColumnUse(time, ColumnRole.JUDGED_AT)] if time else []),
     ]
-    plain = PlainTable(sheet, uses, {*CONVERSATIONS, "full_conversation", rater, time})
+    plain = PlainTable(sheet, uses, {*CONVERSATIONS, "full_conversation"})
     for row, record in records(sheet):
         pair = pair_of(record)
         if isinstance(pair, str):
             plain.leave_out(pair)
-            continue
-        plain.add(
-            row,
-            pair | {key: record.get(key), "rater": record.get(rater), "judged_at": record.get(time)},
-        )
+        else:
+            plain.add(row, record | pair)
     return plain.finish()
 
 

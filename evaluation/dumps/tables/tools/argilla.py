@@ -1,11 +1,18 @@
 """Argilla's records as a data set: a record's fields, and for each question who answered what, and how far they are."""
 
-from evaluation.dumps.tables.answers import preferred, roles_of_answers
+from evaluation.dumps.tables.answers import cells_of, roles_of_answers
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
-from evaluation.dumps.tables.tool import PlainTable, Record, Tool, records, sub_sheet, systems_named
+from evaluation.dumps.tables.tool import (
+    PlainTable,
+    Record,
+    Tool,
+    guess_material,
+    records,
+    sub_sheet,
+    systems_named,
+)
 
 ANSWERS, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
 BOOKKEEPING = {"id", "status", "_server_id", "inserted_at", "updated_at"}
@@ -26,13 +33,14 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
         each for each in sheet.columns for name in questions if each.startswith(f"{name}.")
     } | BOOKKEEPING
     shown = sub_sheet(sheet, {each: each for each in sheet.columns if each not in about})
-    material = guess_map(shown)
+    material = guess_material(shown)
     made = [(row, record, _by_user(record, questions)) for row, record in records(sheet)]
     every = [answers for _, _, users in made for answers, _ in users.values()]
     roles = roles_of_answers(every, systems_named(material, shown))
+    columns = {name: f"{name} (answer)" for name in roles}
     uses = [
         *material.columns,
-        *(ColumnUse(f"{name} (answer)", role) for name, role in roles.items()),
+        *(ColumnUse(columns[name], role) for name, role in roles.items()),
         ColumnUse("user", ColumnRole.RATER),
     ]
     plain = PlainTable(sheet, uses, about)
@@ -42,13 +50,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
             if status != "submitted":
                 plain.leave_out("answers that were not submitted", "judgment")
                 continue
-            said = {
-                f"{name} (answer)": preferred(answers.get(name), name)
-                if role == ColumnRole.WINNER
-                else answers.get(name)
-                for name, role in roles.items()
-            }
-            plain.add(row, record | said | {"user": user})
+            plain.add(row, record | cells_of(answers, roles, columns) | {"user": user})
             judged = True
         if not judged:
             plain.add(row, record)

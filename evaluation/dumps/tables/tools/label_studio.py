@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.dumps.tables.answers import preferred, roles_of_answers
+from evaluation.dumps.tables.answers import cells_of, roles_of_answers
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.nested import open_column
 from evaluation.dumps.tables.sheet import Sheet, as_text, is_empty
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
@@ -14,6 +13,7 @@ from evaluation.dumps.tables.tool import (
     Record,
     Tool,
     cells_are,
+    guess_material,
     records,
     sub_sheet,
     systems_named,
@@ -45,7 +45,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
         sheet = open_column(sheet, DATA)
     task = {each: each for each in sheet.columns if each not in BOOKKEEPING}
     shown = sub_sheet(sheet, task)
-    material = guess_map(shown)
+    material = guess_material(shown)
     responses = [each.column for each in material.named(ColumnRole.RESPONSE)]
     made = [
         (row, record, [(each, _answers(each, responses)) for each in record[JUDGED] or ()])
@@ -71,18 +71,12 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
             if not roles.keys() & answers.keys():
                 plain.leave_out("annotations without an answer that can be read", "judgment")
                 continue
-            said = {
-                names[name]: preferred(answers.get(name), name)
-                if role == ColumnRole.WINNER
-                else answers.get(name)
-                for name, role in roles.items()
-            }
             about = {
                 "annotator": _annotator(form.get("completed_by")),
                 "seconds": form.get("lead_time"),
                 "annotated_at": form.get("created_at"),
             }
-            plain.add(row, record | said | about)
+            plain.add(row, record | cells_of(answers, roles, names) | about)
             judged = True
         if not judged:
             plain.add(row, record)

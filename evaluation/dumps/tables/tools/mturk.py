@@ -1,17 +1,29 @@
 """Batch results of Amazon Mechanical Turk: what a task showed (Input.*), and what a worker answered (Answer.*)."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from evaluation.dumps.tables.answers import preferred, roles_of_answers
+from evaluation.dumps.tables.answers import cells_of, roles_of_answers
 from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.guess import guess_map
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
-from evaluation.dumps.tables.tool import PlainTable, Record, Tool, records, sub_sheet, systems_named
+from evaluation.dumps.tables.tool import (
+    PlainTable,
+    Record,
+    Tool,
+    guess_material,
+    records,
+    sub_sheet,
+    systems_named,
+)
 
 INPUT, ANSWER = "Input.", "Answer."
+# Who answered, when, and how long it took.
+ABOUT = {
+    "WorkerId": ColumnRole.RATER,
+    "WorkTimeInSeconds": ColumnRole.SECONDS,
+    "SubmitTime": ColumnRole.JUDGED_AT,
+}
 # What forms of crowd elements send: all their fields in one cell.
 TASK_ANSWERS = "taskAnswers"
 NEEDED = {"HITId", "AssignmentId", "WorkerId", "AssignmentStatus"}
@@ -23,19 +35,18 @@ def _tells(sheet: Sheet) -> bool:
 
 def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     shown = {each: each.removeprefix(INPUT) for each in sheet.columns if each.startswith(INPUT)}
-    material = guess_map(sub_sheet(sheet, shown))
+    material = guess_material(sub_sheet(sheet, shown))
     answers = [_answers(record) for _, record in records(sheet)]
     roles = roles_of_answers(answers, systems_named(material, sub_sheet(sheet, shown)))
+    columns = {name: f"{ANSWER}{name}" for name in roles}
     uses = [
-        *(each for each in material.columns),
-        *(ColumnUse(f"{ANSWER}{name}", role) for name, role in roles.items()),
-        ColumnUse("worker", ColumnRole.RATER),
-        ColumnUse("seconds", ColumnRole.SECONDS),
-        ColumnUse("judged_at", ColumnRole.JUDGED_AT),
+        *material.columns,
+        *(ColumnUse(columns[name], role) for name, role in roles.items()),
+        *(ColumnUse(column, role) for column, role in ABOUT.items() if column in sheet.columns),
     ]
     bookkeeping = {each for each in sheet.columns if not each.startswith(ANSWER)}
     plain = PlainTable(sheet, uses, {*bookkeeping, f"{ANSWER}{TASK_ANSWERS}"})
-    items: dict[str, tuple[Any, Record]] = {}
+    items: dict[str, tuple[SheetRow, Record]] = {}
     judged: set[str] = set()
     for (row, record), answer in zip(records(sheet), answers, strict=True):
         item = {name: record[column] for column, name in shown.items()}
@@ -45,22 +56,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
             plain.leave_out("assignments that were rejected", "judgment")
             continue
         judged.add(hit)
-        said = {
-            f"{ANSWER}{name}": preferred(answer.get(name), name)
-            if role == ColumnRole.WINNER
-            else answer.get(name)
-            for name, role in roles.items()
-        }
-        plain.add(
-            row,
-            item
-            | said
-            | {
-                "worker": record["WorkerId"],
-                "seconds": record.get("WorkTimeInSeconds"),
-                "judged_at": record.get("SubmitTime"),
-            },
-        )
+        plain.add(row, record | item | cells_of(answer, roles, columns))
     for hit, (row, item) in items.items():
         if hit not in judged:
             plain.add(row, item)
