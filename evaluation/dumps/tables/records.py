@@ -195,7 +195,7 @@ class RecordMaker:
 
     def _identity(self, row: SheetRow) -> str:
         for role in (ColumnRole.KEY, ColumnRole.PROMPT):
-            text = "\n".join(as_text(self._cell(row, use.column)) for use in self.map.named(role)).strip()
+            text = "\n".join(read_prompt(self._cell(row, use.column)) for use in self.map.named(role)).strip()
             # A number of its own for each row tells nothing of which rows belong together.
             if text and not (role == ColumnRole.KEY and self._numbers_rows):
                 return text

@@ -8,7 +8,7 @@ from typing import Any
 from evaluation.counting import counted
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_map
-from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_empty
+from evaluation.dumps.tables.sheet import Sheet, SheetRow, is_empty
 from evaluation.dumps.tables.table_map import BESIDE_VOTES, PER_ITEM, VOTES, ColumnUse, TableMap
 from evaluation.dumps.tables.turns import LOOK_AT
 from evaluation.refusals import Refused
@@ -56,6 +56,12 @@ class PlainTable:
         said = [f"{counted(n, what)} left out: {reason}." for (what, reason), n in self._left_out.items()]
         if not self._rows:
             raise Refused(f"{self.sheet.name}: nothing is left of it. {' '.join(said)}")
+        if not any(use.role in VOTES for use in self.uses):
+            # Who answered, and when, says nothing without what was judged.
+            self.uses = tuple(
+                replace(use, role=ColumnRole.IGNORED) if use.role in BESIDE_VOTES else use
+                for use in self.uses
+            )
         names = (*(use.column for use in self.uses), *(self.sheet.columns[at] for at in self._rest))
         sheet = replace(
             self.sheet,
@@ -65,6 +71,16 @@ class PlainTable:
         )
         table_map = TableMap(self.uses, per=per, header=sheet.has_header, sheet=sheet.sheet)
         return sheet, table_map
+
+
+def as_object(value: Any) -> Mapping[str, Any]:
+    """The object in a cell or key; an empty one where it holds something else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def as_objects(value: Any) -> list[Mapping[str, Any]]:
+    """The objects in a list; none where there is no list of them."""
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
 
 def records(sheet: Sheet) -> Iterator[tuple[SheetRow, Record]]:
@@ -95,13 +111,6 @@ def guess_material(sheet: Sheet) -> TableMap:
             replace(each, role=ColumnRole.IGNORED) if each.role in judged else each for each in found.columns
         ),
     )
-
-
-def systems_named(table_map: TableMap, sheet: Sheet) -> list[str]:
-    """The systems of the responses, by the map or as its columns name them."""
-    named = [each.system for each in table_map.named(ColumnRole.RESPONSE) if each.system]
-    columns = [each.column for each in table_map.named(ColumnRole.SYSTEM)]
-    return [*named, *{as_text(cell) for column in columns for cell in sheet.values(column)}]
 
 
 def sub_sheet(sheet: Sheet, columns: Mapping[str, str]) -> Sheet:

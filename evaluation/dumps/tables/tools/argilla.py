@@ -1,6 +1,8 @@
 """Argilla's records as a data set: a record's fields, and for each question who answered what, and how far they are."""
 
-from evaluation.dumps.tables.answers import cells_of, roles_of_answers
+from typing import Any
+
+from evaluation.dumps.tables.answers import cells_of, columns_for, roles_of_answers
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
@@ -11,7 +13,6 @@ from evaluation.dumps.tables.tool import (
     guess_material,
     records,
     sub_sheet,
-    systems_named,
 )
 
 ANSWERS, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
@@ -36,8 +37,8 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     material = guess_material(shown)
     made = [(row, record, _by_user(record, questions)) for row, record in records(sheet)]
     every = [answers for _, _, users in made for answers, _ in users.values()]
-    roles = roles_of_answers(every, systems_named(material, shown))
-    columns = {name: f"{name} (answer)" for name in roles}
+    roles = roles_of_answers(every, shown, material)
+    columns = columns_for(roles, shown)
     uses = [
         *material.columns,
         *(ColumnUse(columns[name], role) for name, role in roles.items()),
@@ -61,11 +62,15 @@ def _by_user(record: Record, questions: list[str]) -> dict[str, tuple[Record, st
     """Each user's answers by question, and how far they were with them."""
     found: dict[str, tuple[Record, str]] = {}
     for name in questions:
-        answers, users, statuses = (record[f"{name}{part}"] or [] for part in (ANSWERS, USERS, STATUS))
+        answers, users, statuses = (_listed(record[f"{name}{part}"]) for part in (ANSWERS, USERS, STATUS))
         for answer, user, status in zip(answers, users, statuses, strict=False):
             given, _ = found.setdefault(as_text(user), ({}, as_text(status)))
             given[name] = answer
     return found
+
+
+def _listed(cell: Any) -> list[Any]:
+    return cell if isinstance(cell, list) else []
 
 
 TOOL = Tool("argilla", "records of Argilla", _tells, _read)

@@ -7,7 +7,7 @@ from typing import Any
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, is_conversation
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
-from evaluation.dumps.tables.tool import PlainTable, Tool, cells_are, records
+from evaluation.dumps.tables.tool import PlainTable, Tool, as_objects, cells_are, records
 
 JUDGMENTS = "individual_preference"
 RESPONSES = ("response1", "response2")
@@ -39,7 +39,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
         item = record | {"prompt": record["context"]}
         votes = [
             {"winner": winner, "reason": each.get("reasoning")}
-            for each in record[JUDGMENTS] or ()
+            for each in as_objects(record[JUDGMENTS])
             if (winner := _side(each.get("score")))
         ]
         for vote in votes or [{}]:

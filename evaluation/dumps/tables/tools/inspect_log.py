@@ -6,7 +6,7 @@ from typing import Any
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
-from evaluation.dumps.tables.tool import PlainTable, Tool, cells_are, records
+from evaluation.dumps.tables.tool import PlainTable, Tool, as_object, as_objects, cells_are, records
 from evaluation.dumps.tables.turns import message_text, read_messages
 
 USES = (
@@ -32,9 +32,9 @@ def _tells(sheet: Sheet) -> bool:
 def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     plain = PlainTable(sheet, USES, {"input", "output", "target", "scores", "choices", "messages"})
     for row, record in records(sheet):
-        output = record["output"] or {}
+        output = as_object(record["output"])
         said = _said(output)
-        if not said:
+        if not said or not output.get("model"):
             plain.leave_out("samples without an output")
             continue
         item = {
@@ -49,15 +49,15 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
 
 
 def _said(output: Mapping[str, Any]) -> str:
-    choices = output.get("choices") or [{}]
-    message = choices[0].get("message") if isinstance(choices[0], Mapping) else None
-    content = message_text(message.get("content")) if isinstance(message, Mapping) else None
+    [choice, *_] = [*as_objects(output.get("choices")), {}]
+    content = message_text(as_object(choice.get("message")).get("content"))
     return as_text(content) if isinstance(content, str) else as_text(output.get("completion"))
 
 
 def _scores(scores: Any) -> Iterator[dict[str, Any]]:
-    for scorer, score in scores.items() if isinstance(scores, Mapping) else ():
-        value = score.get("value") if isinstance(score, Mapping) else None
+    for scorer, each in as_object(scores).items():
+        score = as_object(each)
+        value = score.get("value")
         number = GRADES.get(value) if isinstance(value, str) else value
         if isinstance(number, int | float):
             explanation = as_text(score.get("explanation"))

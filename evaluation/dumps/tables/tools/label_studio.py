@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.dumps.tables.answers import cells_of, roles_of_answers
+from evaluation.dumps.tables.answers import cells_of, columns_for, roles_of_answers
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.nested import open_column
 from evaluation.dumps.tables.sheet import Sheet, as_text, is_empty
@@ -12,11 +12,12 @@ from evaluation.dumps.tables.tool import (
     PlainTable,
     Record,
     Tool,
+    as_object,
+    as_objects,
     cells_are,
     guess_material,
     records,
     sub_sheet,
-    systems_named,
 )
 
 DATA, JUDGED = "data", "annotations"
@@ -48,12 +49,12 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     material = guess_material(shown)
     responses = [each.column for each in material.named(ColumnRole.RESPONSE)]
     made = [
-        (row, record, [(each, _answers(each, responses)) for each in record[JUDGED] or ()])
+        (row, record, [(each, _answers(each, responses)) for each in as_objects(record[JUDGED])])
         for row, record in records(sheet)
     ]
     every = [answers for _, _, forms in made for _, answers in forms]
-    roles = roles_of_answers(every, systems_named(material, shown))
-    names = {name: f"{name} (answer)" for name in roles}
+    roles = roles_of_answers(every, shown, material)
+    names = columns_for(roles, shown)
     uses = [
         *material.columns,
         *(ColumnUse(names[name], role) for name, role in roles.items()),
@@ -93,10 +94,8 @@ def _annotator(value: Any) -> str:
 def _answers(form: Mapping[str, Any], responses: Sequence[str]) -> Record:
     """The annotator's answers by the name of the control."""
     found: Record = {}
-    for result in form["result"]:
-        value = result.get("value") if isinstance(result, Mapping) else None
-        if not isinstance(value, Mapping):
-            continue
+    for result in as_objects(form.get("result")):
+        value = as_object(result.get("value"))
         name = as_text(result.get("from_name")) or "answer"
         if "selected" in value:
             found[name] = _side(as_text(value["selected"]), result.get("to_name"), responses)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from evaluation.dumps.tables.answers import cells_of, roles_of_answers
+from evaluation.dumps.tables.answers import cells_of, columns_for, roles_of_answers
 from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text
@@ -14,7 +14,6 @@ from evaluation.dumps.tables.tool import (
     guess_material,
     records,
     sub_sheet,
-    systems_named,
 )
 
 INPUT, ANSWER = "Input.", "Answer."
@@ -35,17 +34,19 @@ def _tells(sheet: Sheet) -> bool:
 
 def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     shown = {each: each.removeprefix(INPUT) for each in sheet.columns if each.startswith(INPUT)}
-    material = guess_material(sub_sheet(sheet, shown))
+    table = sub_sheet(sheet, shown)
+    material = guess_material(table)
     answers = [_answers(record) for _, record in records(sheet)]
-    roles = roles_of_answers(answers, systems_named(material, sub_sheet(sheet, shown)))
-    columns = {name: f"{ANSWER}{name}" for name in roles}
+    roles = roles_of_answers(answers, table, material)
+    columns = columns_for(roles, table)
     uses = [
         *material.columns,
         *(ColumnUse(columns[name], role) for name, role in roles.items()),
         *(ColumnUse(column, role) for column, role in ABOUT.items() if column in sheet.columns),
     ]
     bookkeeping = {each for each in sheet.columns if not each.startswith(ANSWER)}
-    plain = PlainTable(sheet, uses, {*bookkeeping, f"{ANSWER}{TASK_ANSWERS}"})
+    read = {f"{ANSWER}{name}" for name in (TASK_ANSWERS, *roles)}
+    plain = PlainTable(sheet, uses, bookkeeping | read)
     items: dict[str, tuple[SheetRow, Record]] = {}
     judged: set[str] = set()
     for (row, record), answer in zip(records(sheet), answers, strict=True):

@@ -6,7 +6,8 @@ from typing import Any
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import PER_RESPONSE, ColumnUse, TableMap
-from evaluation.dumps.tables.tool import PlainTable, Tool, cells_are, records
+from evaluation.dumps.tables.tool import PlainTable, Tool, as_object, cells_are, records
+from evaluation.dumps.tables.turns import read_messages
 
 USES = (
     ColumnUse("prompt", ColumnRole.PROMPT),
@@ -32,17 +33,18 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     plain = PlainTable(sheet, USES, TAKEN)
     seen: set[tuple[str, str]] = set()
     for row, record in records(sheet):
-        prompt = as_text((record["prompt"] or {}).get("raw"))
-        output = as_text((record["response"] or {}).get("output"))
+        raw = as_object(record["prompt"]).get("raw")
+        prompt = read_messages(raw) or as_text(raw)
+        output = as_text(as_object(record["response"]).get("output"))
         provider = _name(record["provider"])
-        if not output:
+        if not (prompt and provider and output):
             plain.leave_out("tests without an output")
             continue
-        if (prompt, provider) in seen:
+        if (as_text(raw), provider) in seen:
             plain.leave_out("a second output of the same provider to the same prompt")
             continue
-        seen.add((prompt, provider))
-        grading = record.get("gradingResult") or {}
+        seen.add((as_text(raw), provider))
+        grading = as_object(record.get("gradingResult"))
         has_score = isinstance(record.get("score"), int | float) and bool(grading)
         judged = {
             "score": record["score"],

@@ -4,7 +4,7 @@ from evaluation.dumps.tables.answers import cells_of, roles_of_answers
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
-from evaluation.dumps.tables.tool import PlainTable, Tool, guess_material, records, sub_sheet, systems_named
+from evaluation.dumps.tables.tool import PlainTable, Tool, guess_material, records, sub_sheet
 
 NEEDED = {"ResponseId", "Finished", "Progress", "RecordedDate"}
 TIMES = {"Duration (in seconds)": ColumnRole.SECONDS, "RecordedDate": ColumnRole.JUDGED_AT}
@@ -40,7 +40,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     material = guess_material(shown)
     used = {each.column for each in material.columns if each.role in MATERIAL}
     answers = [{name: record[name] for name in content if name not in used} for _, record in records(sheet)]
-    roles = roles_of_answers(answers, systems_named(material, shown))
+    roles = roles_of_answers(answers, shown, material)
     uses = [
         *(each for each in material.columns if each.column in used),
         *(ColumnUse(name, role) for name, role in roles.items()),

@@ -6,7 +6,7 @@ from typing import Any
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
-from evaluation.dumps.tables.tool import PlainTable, Tool, cells_are, records
+from evaluation.dumps.tables.tool import PlainTable, Tool, as_object, cells_are, records
 
 TEXTS = ("post", "article")
 USES = (
@@ -43,7 +43,7 @@ def _tells(sheet: Sheet) -> bool:
 def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     plain = PlainTable(sheet, USES, {"info", "summaries", "choice", "worker"})
     for row, record in records(sheet):
-        info, pair = record["info"] or {}, record["summaries"]
+        info, pair = as_object(record["info"]), record["summaries"]
         if not _is_pair(pair):
             plain.leave_out("without two summaries")
             continue

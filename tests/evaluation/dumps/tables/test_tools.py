@@ -2,11 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evaluation.dumps.tables.guess import guess_protocol
 from evaluation.dumps.tables.header_row import name_columns
 from evaluation.dumps.tables.reading import read_bytes
 from evaluation.dumps.tables.sheet import Sheet
@@ -16,7 +18,18 @@ from evaluation.dumps.tables.turns import read_messages
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
 from tests.evaluation.dumps.tables.files import Read, read, write
-from tests.evaluation.dumps.tables.tool_files import FILES, TASKS, ToolFile, lines, talk
+from tests.evaluation.dumps.tables.tool_files import (
+    BASIL,
+    BATCH,
+    FILES,
+    MINT,
+    TASKS,
+    ToolFile,
+    assignment,
+    lines,
+    table,
+    talk,
+)
 
 every = pytest.mark.parametrize("file", FILES, ids=[each.name for each in FILES])
 
@@ -139,6 +152,40 @@ def test_nothing_left_is_refused_with_the_reasons() -> None:
         guess_reading(sheet_of(raw))
 
 
+JUNK = (
+    None,
+    "junk",
+    "[",
+    5,
+    -1.5,
+    True,
+    [],
+    [1],
+    [None],
+    ["a"],
+    {},
+    {"a": 1},
+    [{}],
+    [{"role": 1, "content": {}}],
+)
+
+
+@every
+def test_a_row_of_another_form_is_left_out_or_named(file: ToolFile) -> None:
+    sheet = sheet_of(file.raw)
+    if "data" in sheet.columns or file.tool == "label_studio":
+        sheet = replace(sheet, rows=sheet.rows * 2)
+    for at, _ in enumerate(sheet.columns):
+        for junk in JUNK:
+            [first, *rest] = sheet.rows
+            odd = replace(first, cells=(*first.cells[:at], junk, *first.cells[at + 1 :]))
+            plain, table_map = TOOLS[file.tool].read(replace(sheet, rows=(first, odd, *rest)))
+            table_map = replace(table_map, protocol=guess_protocol(table_map, plain))
+            source = TableSource(plain, table_map, PROTOCOLS[table_map.protocol])
+            # A row is an item, or its problems are said; nothing breaks.
+            assert [*source.lines()][1:]
+
+
 DOC = (Path(__file__).resolve().parents[4] / "docs" / "formats.md").read_text("utf-8")
 
 
@@ -203,6 +250,27 @@ def test_a_transcript_of_hh_has_its_last_reply_as_the_response() -> None:
 
 def test_a_reference_of_inspect_comes_with_it() -> None:
     assert of("inspect.json")[0]["query"]["references"] == ["The Oder."]
+
+
+def test_scores_of_a_form_are_of_the_responses_that_it_names() -> None:
+    raw = table([
+        [*BATCH, "Answer.helpfulness_a", "Answer.helpfulness_b", "Answer.age"],
+        [*assignment("3H1", "A1", "Approved", MINT), "4", "2", "34"],
+        [*assignment("3H2", "A1", "Approved", BASIL), "5", "1", "34"],
+    ])  # fmt: skip
+    item = items_of(raw)[0]
+    assert item["judgments"][0]["answers"] == {"helpfulness": {"r1": 4, "r2": 2}}
+
+
+def test_a_form_without_a_judgment_is_its_material_alone() -> None:
+    raw = table([
+        [*BATCH, "Answer.comment"],
+        [*assignment("3H1", "A1", "Approved", MINT), "Nice."],
+        [*assignment("3H2", "A1", "Approved", BASIL), "Fine."],
+    ])  # fmt: skip
+    items = items_of(raw)
+    assert [prompt_of(each) for each in items] == [MINT[0], BASIL[0]]
+    assert not any("judgments" in each for each in items)
 
 
 def test_errors_of_mqm_are_a_score_for_each_translation(tmp_path: Path) -> None:
