@@ -48,6 +48,8 @@ def import_file(job: Job) -> None:
     def created(study: Study) -> None:
         keep_table_map(study, table_map)
         n = counted(study.items.count(), "item")
+        judgments = study.judgments.count()
+        n += f" and {counted(judgments, 'judgment')}" if judgments else ""
         finish_job(job, message=f"{study.title} was created with {n}.", study=study)
 
     import_dump(

@@ -47,7 +47,7 @@ MAX_SECONDS = MAX_SCORE = 10**9
 
 @dataclass
 class Vote:
-    """What a rater says of an item: answers by question, which name responses by their places in the table's order."""
+    """A rater's word on an item: answers by question, which name responses by their places in the table's order."""
 
     row: int
     rater: str = ""
@@ -72,7 +72,7 @@ class Vote:
         return True
 
 
-class JudgedItem:
+class ItemVotes:
     """An item's judgments as they come in, row by row; `parts` are its responses' names by their content."""
 
     def __init__(self, parts: Mapping[str, str]) -> None:
@@ -410,7 +410,7 @@ def response_names(sheet: Sheet, table_map: TableMap) -> set[str]:
 
 
 def whose_score(use: ColumnUse, names: set[str]) -> tuple[str, str]:
-    """What the column scores, and the response that it scores it of; empty where it does not tell."""
+    """The name of what the column says, and the response that it says it of; empty where it does not tell."""
     given = plain_name(use.system)
     family, whose = split_whose(use.column, {given} if given else names)
     return family, given or whose

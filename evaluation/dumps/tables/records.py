@@ -20,7 +20,7 @@ from evaluation.dumps.tables.cells import (
 )
 from evaluation.dumps.tables.column_names import ColumnRole, is_side
 from evaluation.dumps.tables.gold_cells import names_of_parts, read_gold, read_role
-from evaluation.dumps.tables.judgments import JudgedItem, JudgmentReader, Vote
+from evaluation.dumps.tables.judgments import ItemVotes, JudgmentReader, Vote
 from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_conversation, is_empty, measure
 from evaluation.dumps.tables.table_map import PER_ITEM, PER_RESPONSE, TableMap
 from evaluation.protocols import Protocol
@@ -97,7 +97,7 @@ class RecordMaker:
         self._questions: dict[str, dict[tuple[str, str], int]] = {}
         self._made = 0
         self.judgments = JudgmentReader(sheet, table_map, protocol) if table_map.has_judgments else None
-        self._judged: dict[str, JudgedItem] = {}
+        self._judged: dict[str, ItemVotes] = {}
         columns = self._responses
         self._are_sides = (
             bool(columns) and not self._systems and all(is_side(each.system) for each in columns)
@@ -323,7 +323,7 @@ class RecordMaker:
 
     def _judged_item(
         self, said: Sequence[Any], responses: Sequence[Mapping[str, Any]]
-    ) -> tuple[JudgedItem, bool]:
+    ) -> tuple[ItemVotes, bool]:
         """The item of this content, whichever way round its responses stand, and whether it is new."""
         order = sorted(responses, key=lambda each: (each["system"], each.get("key", each["system"])))
         hashes = self._hashes(order)
@@ -331,7 +331,7 @@ class RecordMaker:
         if identity in self._judged:
             return self._judged[identity], False
         parts = {each: f"r{place}" for place, each in enumerate(hashes, 1)}
-        return self._judged.setdefault(identity, JudgedItem(parts)), True
+        return self._judged.setdefault(identity, ItemVotes(parts)), True
 
     def _hashes(self, responses: Sequence[Mapping[str, Any]]) -> list[str]:
         """A hash of each response. Where a system is no more than a side, its texts change sides from row to row."""
@@ -341,7 +341,7 @@ class RecordMaker:
         return [_content_hash(each, "key") for each in responses]
 
     def _give(
-        self, judged: JudgedItem, responses: Sequence[Mapping[str, Any]], votes: Sequence[Vote]
+        self, judged: ItemVotes, responses: Sequence[Mapping[str, Any]], votes: Sequence[Vote]
     ) -> Iterator[str]:
         """Give the item the votes; sentences about those that can't be its judgments."""
         assert self.judgments is not None
