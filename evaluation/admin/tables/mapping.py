@@ -29,6 +29,7 @@ from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.sample import ROWS, MapSample, first_items, sample
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.source import TableSource, arms_of, title_of
+from evaluation.dumps.tables.study_design import design_of, take_design
 from evaluation.dumps.tables.table_map import TableMap, absent_columns, complete_map, map_of_json
 from evaluation.forms.language import in_language_of
 from evaluation.forms.screen import build_screen
@@ -56,7 +57,7 @@ class StagedTable:
         self.map = (
             complete_map(before, self.sheet.columns)
             if before and fits
-            else guess_map(self.sheet, self.protocol)
+            else take_design(guess_map(self.sheet, self.protocol), self.sheet, design_of(self.study))
         )
 
     @property
@@ -74,6 +75,7 @@ class StagedTable:
         guessed = guess_map(
             self.sheet, PROTOCOLS[table_map.protocol] if table_map.protocol else self.protocol
         )
+        guessed = take_design(guessed, self.sheet, design_of(self.study))
         return replace(guessed, header=table_map.header, single_dollars=table_map.single_dollars)
 
     def formulas(self) -> list[FormulaNote]:
@@ -84,7 +86,9 @@ class StagedTable:
 
     def source(self) -> TableSource:
         protocol = PROTOCOLS[self.study.protocol if self.study else self.map.protocol]
-        return TableSource(self.sheet, self.map, protocol, arms=arms_of(self.study))
+        source = TableSource(self.sheet, self.map, protocol, arms=arms_of(self.study))
+        source.design = design_of(self.study)
+        return source
 
     def sample(self) -> MapSample:
         return sample(self.source(), self.study)

@@ -24,6 +24,7 @@ class ColumnRole(StrEnum):
     CLARIFYING = "clarifying_question"
     CLARIFYING_SOURCE = "clarifying_source"
     DOCUMENT = "document"
+    CLAIMS = "claims"
     ATTRIBUTES = "attributes"
     ARM = "arm"
     ROLE = "role"

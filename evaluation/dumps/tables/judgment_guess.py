@@ -20,7 +20,7 @@ from evaluation.dumps.tables.judgments import (
     read_side,
     read_time,
     response_names,
-    whose_score,
+    whose_column,
 )
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import JUDGES, PEOPLE, PER_RESPONSE, VOTES, ColumnUse, TableMap
@@ -94,7 +94,7 @@ def _vote(sheet: Sheet, items: TableMap, column: str, *, is_judged: bool) -> Col
         return ColumnUse(column, ColumnRole.LABEL) if is_judged and _are_labels(values) else None
     if any(read_number(each) is None for each in values):
         return None
-    whose = whose_score(ColumnUse(column, ColumnRole.SCORE), response_names(sheet, items))
+    whose = whose_column(ColumnUse(column, ColumnRole.SCORE), response_names(sheet, items))
     family = whose[0] if whose[1] else column
     role = judged_by_name(family)
     if role not in (ColumnRole.SCORE, ColumnRole.RANK) or (role == ColumnRole.SCORE and not is_judged):
