@@ -59,6 +59,10 @@ class MapForm(forms.Form):
                 label="Sheet", choices=[(each, each) for each in sheet.sheets]
             )
         if table_map.has_judgments:
+            self.fields["per"].choices = [  # type: ignore[attr-defined]  # the field of every form, of its own here
+                (PER_ITEM, "a judgment of an item, with all its responses"),
+                (PER_RESPONSE, "a judgment of one response; rows with the same prompt are an item"),
+            ]
             self.fields["raters"] = forms.ChoiceField(
                 label="The raters are",
                 choices=[(PEOPLE, "people"), (JUDGES, "models that judge")],

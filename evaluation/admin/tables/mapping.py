@@ -28,6 +28,7 @@ from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.sample import ROWS, MapSample, first_items, sample
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.source import TableSource, arms_of, title_of
+from evaluation.dumps.tables.study_design import design_of, take_design
 from evaluation.dumps.tables.table_map import TableMap, absent_columns, complete_map, map_of_json
 from evaluation.dumps.tables.tool import Tool
 from evaluation.dumps.tables.tools import fits, guess_reading, read_by, tool_of
@@ -57,7 +58,8 @@ class StagedTable:
             self.sheet = read_by(self.file, before)
             self.map = complete_map(before, self.sheet.columns)
         else:
-            self.sheet, self.map = guess_reading(self.file, self.protocol)
+            self.sheet, guessed = guess_reading(self.file, self.protocol)
+            self.map = take_design(guessed, self.sheet, design_of(self.study))
 
     @property
     def protocol(self) -> Protocol | None:
@@ -78,6 +80,7 @@ class StagedTable:
             PROTOCOLS[table_map.protocol] if table_map.protocol else self.protocol,
             table_map.read_as if is_told else "",
         )
+        guessed = take_design(guessed, self.sheet, design_of(self.study))
         return replace(guessed, header=table_map.header, single_dollars=table_map.single_dollars)
 
     @property
@@ -93,7 +96,9 @@ class StagedTable:
 
     def source(self) -> TableSource:
         protocol = PROTOCOLS[self.study.protocol if self.study else self.map.protocol]
-        return TableSource(self.sheet, self.map, protocol, arms=arms_of(self.study))
+        source = TableSource(self.sheet, self.map, protocol, arms=arms_of(self.study))
+        source.design = design_of(self.study)
+        return source
 
     def sample(self) -> MapSample:
         return sample(self.source(), self.study)

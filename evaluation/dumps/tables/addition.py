@@ -8,6 +8,7 @@ from evaluation.dumps.exports.jsonl import query_record
 from evaluation.dumps.item_parts import context_content
 from evaluation.dumps.tables.records import KnownContent
 from evaluation.dumps.tables.source import Opened, TableSource, arms_of, open_source
+from evaluation.dumps.tables.study_design import design_of
 from evaluation.dumps.tables.table_map import TableMap, absent_columns, map_of_json
 from evaluation.models import Context, Study
 from evaluation.refusals import Refused
@@ -20,7 +21,9 @@ MAX_DIGITS = 9
 def open_addition(path: Path, study: Study, *, name: str = "", table_map: TableMap | None = None) -> Opened:
     """Assay's own JSONL as it is; a table by the map given, else by the one kept with the study where it fits, else by
     a guess."""
-    given: dict[str, Any] = {"name": name, "protocol": study.protocol, "arms": arms_of(study)}
+    given: dict[str, Any] = {
+        "name": name, "protocol": study.protocol, "arms": arms_of(study), "design": design_of(study)
+    }  # fmt: skip
     opened = open_source(path, table_map=table_map, **given)
     if table_map is None and opened.sheet is not None:
         opened = _by_kept(path, study, given) or opened

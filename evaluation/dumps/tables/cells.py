@@ -89,6 +89,13 @@ def read_references(value: Any) -> list[str | dict[str, Any]]:
     return [] if is_empty(value) else [as_text(value)]
 
 
+def read_claims(value: Any) -> list[str]:
+    """Claims of a cell: a JSON list of texts, or a line each."""
+    found = structure_of(value)
+    given = found if isinstance(found, list) else as_text(value).splitlines()
+    return [text for each in given if (text := as_text(each))]
+
+
 def read_documents(value: Any) -> Found:
     """Documents of a cell: a JSON list of texts or of objects with title, url and text; otherwise one text."""
     found = structure_of(value)

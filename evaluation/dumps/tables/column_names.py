@@ -24,6 +24,7 @@ class ColumnRole(StrEnum):
     CLARIFYING = "clarifying_question"
     CLARIFYING_SOURCE = "clarifying_source"
     DOCUMENT = "document"
+    CLAIMS = "claims"
     ATTRIBUTES = "attributes"
     ARM = "arm"
     ROLE = "role"
@@ -175,7 +176,7 @@ JUDGED_NAMES: dict[str, ColumnRole] = {
     }.items()
     for name in names.split(", ")
 }
-# Aspects of a response that people score; other columns of numbers may bear these names, so a rater has to stand by.
+# Aspects of a response that people score.
 ASPECTS = {
     *(
         "helpfulness",
@@ -267,11 +268,6 @@ def may_be_judged(name: str) -> bool:
     parts = [" ".join(part) for at in range(1, len(words)) for part in (words[:at], words[at:])]
     of_one = (ColumnRole.SCORE, ColumnRole.RANK)
     return judged_by_name(name) is not None or any(judged_by_name(part) in of_one for part in parts)
-
-
-def is_aspect(name: str) -> bool:
-    """True for the name of a score that may head any column of numbers."""
-    return plain_name(name) in ASPECTS
 
 
 def is_of_models(name: str) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 from evaluation.dumps.tables.column_names import (
     JUDGED_NAMES,
     ColumnRole,
-    is_aspect,
     is_of_models,
     judged_by_name,
     plain_name,
@@ -21,7 +20,7 @@ from evaluation.dumps.tables.judgments import (
     read_side,
     read_time,
     response_names,
-    whose_score,
+    whose_column,
 )
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import JUDGES, PEOPLE, PER_RESPONSE, VOTES, ColumnUse, TableMap
@@ -30,6 +29,7 @@ from evaluation.dumps.tables.table_map import JUDGES, PEOPLE, PER_RESPONSE, VOTE
 MOSTLY = 0.8
 LONGEST_NAME = 60
 MOST_LABELS = 30
+OF_ANYTHING = {"label", "verdict", "judgment", "judgement", "decision", "vote"}
 # How names of models that judge begin, or what stands in them.
 MODEL_NAME = re.compile(
     r"(?:.*[\W_])?(?:gpt|chatgpt|claude|llama|gemini|gemma|mi[sx]tral|mixtral|qwen|deepseek|palm|phi|grok|command|"
@@ -42,10 +42,14 @@ Votes = dict[str, ColumnUse]
 def guess_judgments(sheet: Sheet, items: TableMap, columns: Sequence[str]) -> Votes:
     """The use of those of the columns that hold judgments of the items; none where no column is a vote."""
     columns = sorted(columns, key=lambda column: _priority(plain_name(column)))
-    raters = [column for column in columns if _role(column) == ColumnRole.RATER and _are_names(sheet, column)]
+    raters = [
+        column
+        for column in columns
+        if judged_by_name(column) == ColumnRole.RATER and _are_names(sheet, column)
+    ]
     votes: Votes = {}
     for column in columns:
-        use = _vote(sheet, items, column, has_rater=bool(raters))
+        use = _vote(sheet, items, column, is_judged=bool(raters or votes))
         if use is not None and (
             use.role != ColumnRole.WINNER or all(each.role != use.role for each in votes.values())
         ):
@@ -53,7 +57,7 @@ def guess_judgments(sheet: Sheet, items: TableMap, columns: Sequence[str]) -> Vo
     if not votes:
         return {}
     for column in [*raters, *columns]:
-        role = _role(column)
+        role = judged_by_name(column)
         taken = {each.role for each in votes.values()}
         if role is not None and role not in (*VOTES, *taken) and _fits(sheet, items, column, role):
             votes[column] = ColumnUse(column, role)
@@ -61,7 +65,7 @@ def guess_judgments(sheet: Sheet, items: TableMap, columns: Sequence[str]) -> Vo
 
 
 def guess_raters(sheet: Sheet, uses: Iterable[ColumnUse]) -> str:
-    """Who judged, by the name of the column that says it and by the names in it."""
+    """People or judges, by the name of the column that says it and by the names in it."""
     for use in uses:
         if use.role == ColumnRole.RATER:
             names = {as_text(each) for each in sheet.values(use.column)}
@@ -70,33 +74,30 @@ def guess_raters(sheet: Sheet, uses: Iterable[ColumnUse]) -> str:
     return PEOPLE
 
 
-def _role(column: str) -> ColumnRole | None:
-    return judged_by_name(column)
-
-
 def _priority(name: str) -> int:
     """The place of the name among those that are known, the plainest first."""
     known = [*JUDGED_NAMES]
     return known.index(name) if name in known else len(known)
 
 
-def _vote(sheet: Sheet, items: TableMap, column: str, *, has_rater: bool) -> ColumnUse | None:
-    """The column as a vote, if its cells are votes."""
+def _vote(sheet: Sheet, items: TableMap, column: str, *, is_judged: bool) -> ColumnUse | None:
+    """The column as a vote, if its cells are votes. Scores and labels may be anything's, unless `is_judged`: a rater
+    or a winner stands beside them."""
     values = sheet.values(column)
     responses = items.named(ColumnRole.RESPONSE)
     if not values or not (responses or items.named(ColumnRole.RESPONSES)):
         return None
-    role = _role(column)
+    role = judged_by_name(column)
     if role == ColumnRole.WINNER:
-        if _names_sides(sheet, items, values):
+        if _names_sides(sheet, items, column):
             return ColumnUse(column, role)
-        return ColumnUse(column, ColumnRole.LABEL) if has_rater and _are_labels(values) else None
+        return ColumnUse(column, ColumnRole.LABEL) if is_judged and _are_labels(values) else None
     if any(read_number(each) is None for each in values):
         return None
-    whose = whose_score(ColumnUse(column, ColumnRole.SCORE), response_names(sheet, items))
+    whose = whose_column(ColumnUse(column, ColumnRole.SCORE), response_names(sheet, items))
     family = whose[0] if whose[1] else column
     role = judged_by_name(family)
-    if role not in (ColumnRole.SCORE, ColumnRole.RANK) or (is_aspect(family) and not has_rater):
+    if role not in (ColumnRole.SCORE, ColumnRole.RANK) or (role == ColumnRole.SCORE and not is_judged):
         return None
     if not whose[1] and items.per != PER_RESPONSE and (len(responses) != 1 or role == ColumnRole.RANK):
         return None
@@ -104,9 +105,12 @@ def _vote(sheet: Sheet, items: TableMap, column: str, *, has_rater: bool) -> Col
     return ColumnUse(column, role, system)
 
 
-def _names_sides(sheet: Sheet, items: TableMap, values: Sequence[Any]) -> bool:
-    texts = [as_text(each) for each in values]
+def _names_sides(sheet: Sheet, items: TableMap, column: str) -> bool:
+    texts = [as_text(each) for each in sheet.values(column)]
     if items.per == PER_RESPONSE:
+        # "label: yes" says something of a response, "preferred: yes" that it is better than the others.
+        if OF_ANYTHING & {*plain_name(column).split()}:
+            return False
         systems = {
             as_text(each).casefold()
             for use in items.named(ColumnRole.SYSTEM)

@@ -47,7 +47,7 @@ MAX_SECONDS = MAX_SCORE = 10**9
 
 @dataclass
 class Vote:
-    """What a rater says of an item: answers by question, which name responses by their places in the table's order."""
+    """A rater's word on an item: answers by question, which name responses by their places in the table's order."""
 
     row: int
     rater: str = ""
@@ -72,7 +72,7 @@ class Vote:
         return True
 
 
-class JudgedItem:
+class ItemVotes:
     """An item's judgments as they come in, row by row; `parts` are its responses' names by their content."""
 
     def __init__(self, parts: Mapping[str, str]) -> None:
@@ -124,7 +124,7 @@ class JudgmentReader:
     def _ask(self) -> None:
         names = response_names(self.sheet, self.map)
         for use in self.map.named(ColumnRole.SCORE, ColumnRole.RANK, ColumnRole.LABEL):
-            family, self._whose[use.column] = whose_score(use, names)
+            family, self._whose[use.column] = whose_column(use, names)
             self._by_column[use.column] = self._asked_by(use, family)
         for use in self.map.named(ColumnRole.WINNER):
             self._by_column[use.column] = self._preference(use.column)
@@ -409,8 +409,8 @@ def response_names(sheet: Sheet, table_map: TableMap) -> set[str]:
     return {plain for name in names if (plain := plain_name(name))}
 
 
-def whose_score(use: ColumnUse, names: set[str]) -> tuple[str, str]:
-    """What the column scores, and the response that it scores it of; empty where it does not tell."""
+def whose_column(use: ColumnUse, names: set[str]) -> tuple[str, str]:
+    """The name of what the column says, and the response that it says it of; empty where it does not tell."""
     given = plain_name(use.system)
     family, whose = split_whose(use.column, {given} if given else names)
     return family, given or whose
@@ -499,8 +499,9 @@ def _slug(text: str) -> str:
 
 def judgment_notes(sheet: Sheet, table_map: TableMap, judgments: int, raters: int) -> list[str]:
     """Sentences on the judgments that a table brings: how many they are, and what becomes of who gave them."""
+    among = f"In the first {len(sheet.rows):,} rows: " if sheet.is_cut else ""
     notes = [
-        f"{counted(judgments, 'judgment')} by {counted(raters, 'rater')}. Rows with the same prompt and responses are "
+        f"{among}{counted(judgments, 'judgment')} by {counted(raters, 'rater')}. Rows with the same prompt and responses are "
         "one item. A study that comes with judgments is closed: it has its report, and takes no participants."
     ]
     names = RaterNames(sheet, table_map)
@@ -544,7 +545,7 @@ def judgment_problems(
     names = response_names(sheet, table_map)
     one = table_map.per == PER_RESPONSE or (len(responses) == 1 and not table_map.named(ColumnRole.RESPONSES))
     for use in table_map.named(ColumnRole.SCORE, ColumnRole.RANK):
-        if not one and not whose_score(use, names)[1]:
+        if not one and not whose_column(use, names)[1]:
             said = f"column {use.column!r} is the {LABELS[use.role]}, and does not say of which response"
             yield f"{said}: give its system"
     for use in table_map.named(ColumnRole.LABEL):

@@ -11,18 +11,9 @@ MAX_PSEUDONYM = 60
 # An e-mail address, and ids of people on Prolific and Mechanical Turk.
 IDENTITY = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|[0-9a-f]{24}|A(?=[A-Z0-9]*\d)[A-Z0-9]{10,20}")
 # Words of columns whose cells tell a person from all others, whatever they look like.
-OF_A_PERSON = {
-    "worker",
-    "participant",
-    "prolific",
-    "pid",
-    "mturk",
-    "email",
-    "mail",
-    "username",
-    "user",
-    "crowdworker",
-}
+OF_A_PERSON = re.compile(
+    r"\b(worker|crowdworker|participant|prolific|pid|mturk|e ?mail|username|user name|user id)\b"
+)
 
 
 class RaterNames:
@@ -31,7 +22,7 @@ class RaterNames:
     def __init__(self, sheet: Sheet, table_map: TableMap) -> None:
         self.column = next((use.column for use in table_map.named(ColumnRole.RATER)), "")
         values = [as_text(each) for each in sheet.values(self.column)] if self.column else []
-        self.are_numbered = bool(OF_A_PERSON & {*plain_name(self.column).split()}) or any(
+        self.are_numbered = bool(OF_A_PERSON.search(plain_name(self.column))) or any(
             IDENTITY.fullmatch(each) for each in values
         )
         self._numbers: dict[str, int] = {}

@@ -9,6 +9,7 @@ from typing import Any
 from evaluation.canonical import canonical_hash
 from evaluation.dumps.lines import find_unstorable
 from evaluation.dumps.tables.cells import (
+    read_claims,
     read_documents,
     read_follow_ups,
     read_prompt,
@@ -19,9 +20,15 @@ from evaluation.dumps.tables.cells import (
     read_turns_before,
     structure_of,
 )
-from evaluation.dumps.tables.column_names import ColumnRole, is_side
-from evaluation.dumps.tables.gold_cells import names_of_parts, read_gold, read_role
-from evaluation.dumps.tables.judgments import JudgedItem, JudgmentReader, Vote
+from evaluation.dumps.tables.column_names import ColumnRole, is_side, plain_name
+from evaluation.dumps.tables.gold_cells import names_of_parts, names_of_responses, read_gold, read_role
+from evaluation.dumps.tables.judgments import (
+    ItemVotes,
+    JudgmentReader,
+    Vote,
+    response_names,
+    whose_column,
+)
 from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_conversation, is_empty, measure
 from evaluation.dumps.tables.table_map import PER_ITEM, PER_RESPONSE, TableMap
 from evaluation.protocols import Protocol
@@ -98,7 +105,9 @@ class RecordMaker:
         self._questions: dict[str, dict[tuple[str, str], int]] = {}
         self._made = 0
         self.judgments = JudgmentReader(sheet, table_map, protocol) if table_map.has_judgments else None
-        self._judged: dict[str, JudgedItem] = {}
+        self._judged: dict[str, ItemVotes] = {}
+        names = response_names(sheet, table_map) if table_map.named(ColumnRole.CLAIMS) else set()
+        self._claims = {use: whose_column(use, names) for use in table_map.named(ColumnRole.CLAIMS)}
         columns = self._responses
         self._are_sides = (
             bool(columns) and not self._systems and all(is_side(each.system) for each in columns)
@@ -161,7 +170,21 @@ class RecordMaker:
                 )
                 continue
             found += [self._response(system, text, use.column, problems) for system, text in pairs]
+        self._add_claims(row, found, problems)
         return _with_keys(found), problems
+
+    def _add_claims(self, row: SheetRow, found: list[dict[str, Any]], problems: list[str]) -> None:
+        """Give each response the claims in its column."""
+        places = names_of_responses([each["system"] for each in found], self._columns_of(found))
+        for use, (_, whose) in self._claims.items():
+            claims = read_claims(self._cell(row, use.column))
+            at = next((at for name, at in places.items() if plain_name(name) == whose), None)
+            if claims and at is None and len(found) != 1:
+                problems.append(
+                    f"the cell in column {use.column!r} has claims, and the row has no such response"
+                )
+            elif claims:
+                found[at or 0]["claims"] = claims
 
     def _response(self, system: str, cell: Any, column: str, problems: list[str]) -> dict[str, Any]:
         system = short(system)
@@ -228,6 +251,7 @@ class RecordMaker:
             same = (name for name, at in group.places.items() if group.responses[at].get("text") == text)
             system = next(same, system)
         response = self._response(system, cell, use.column, problems)
+        self._add_claims(row, [response], problems)
         at = group.places.setdefault(system, len(group.responses))
         judged_again = self.judgments is not None and response in group.responses
         if is_empty(cell) and not self.map.keep_empty:
@@ -325,7 +349,7 @@ class RecordMaker:
 
     def _judged_item(
         self, said: Sequence[Any], responses: Sequence[Mapping[str, Any]]
-    ) -> tuple[JudgedItem, bool]:
+    ) -> tuple[ItemVotes, bool]:
         """The item of this content, whichever way round its responses stand, and whether it is new."""
         order = sorted(responses, key=lambda each: (each["system"], each.get("key", each["system"])))
         hashes = self._hashes(order)
@@ -333,7 +357,7 @@ class RecordMaker:
         if identity in self._judged:
             return self._judged[identity], False
         parts = {each: f"r{place}" for place, each in enumerate(hashes, 1)}
-        return self._judged.setdefault(identity, JudgedItem(parts)), True
+        return self._judged.setdefault(identity, ItemVotes(parts)), True
 
     def _hashes(self, responses: Sequence[Mapping[str, Any]]) -> list[str]:
         """A hash of each response. Where a system is no more than a side, its texts change sides from row to row."""
@@ -343,7 +367,7 @@ class RecordMaker:
         return [_content_hash(each, "key") for each in responses]
 
     def _give(
-        self, judged: JudgedItem, responses: Sequence[Mapping[str, Any]], votes: Sequence[Vote]
+        self, judged: ItemVotes, responses: Sequence[Mapping[str, Any]], votes: Sequence[Vote]
     ) -> Iterator[str]:
         """Give the item the votes; sentences about those that can't be its judgments."""
         assert self.judgments is not None

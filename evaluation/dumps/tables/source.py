@@ -16,6 +16,7 @@ from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
 from evaluation.dumps.tables.sheet import Sheet
+from evaluation.dumps.tables.study_design import StudyDesign, design_problems, take_design
 from evaluation.dumps.tables.table_map import TableMap, complete_map, map_problems
 from evaluation.dumps.tables.tools import guess_reading, read_by
 from evaluation.models import Study
@@ -42,6 +43,7 @@ class TableSource:
         self.map = table_map
         self.protocol = protocol
         self.arms = arms
+        self.design: StudyDesign | None = None
         self.known = KnownContent()
 
     @property
@@ -57,6 +59,7 @@ class TableSource:
     def lines(self) -> Iterator[SourceLine]:
         """Refused at once where the map does not fit the table: then each row would have the same fault."""
         problems = map_problems(self.map, self.sheet, self.protocol)
+        problems += design_problems(self.map, self.sheet, self.design)
         problems += judgment_problems(self.map, self.sheet, self.protocol, is_new=not self.arms)
         if problems:
             raise Refused(*(f"{self.sheet.place}: {problem}." for problem in problems))
@@ -162,6 +165,7 @@ def open_source(
     table_map: TableMap | None = None,
     arms: Sequence[Mapping[str, Any]] = (),
     sheet: str = "",
+    design: StudyDesign | None = None,
 ) -> Opened:
     """Assay's own JSONL as it is, every other file as a table, by the map, or as its form says.
 
@@ -183,9 +187,12 @@ def open_source(
         used = complete_map(table_map, read.columns + _absent(table_map, read))
     else:
         read, used = guess_reading(read, PROTOCOLS.get(wanted))
+        used = take_design(used, read, design)
     # A map of no protocol is of the one that such a table is for.
     described = PROTOCOLS[wanted or used.protocol or guess_map(read).protocol]
-    return Opened(TableSource(read, used, described, arms=arms), read, used, guessed=table_map is None)
+    table = TableSource(read, used, described, arms=arms)
+    table.design = design
+    return Opened(table, read, used, guessed=table_map is None)
 
 
 def _absent(table_map: TableMap, sheet: Sheet) -> tuple[str, ...]:

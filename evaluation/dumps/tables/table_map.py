@@ -28,6 +28,7 @@ LABELS: dict[ColumnRole, str] = {
     ColumnRole.CLARIFYING: "clarifying question",
     ColumnRole.CLARIFYING_SOURCE: "source of the clarifying question",
     ColumnRole.DOCUMENT: "document",
+    ColumnRole.CLAIMS: "claims",
     ColumnRole.ATTRIBUTES: "attributes",
     ColumnRole.ARM: "arm",
     ColumnRole.ROLE: "role (training, attention)",
@@ -57,7 +58,13 @@ BESIDE_VOTES = (
     ColumnRole.SECONDS,
 )
 # What may be of one system, where the column says of which.
-OF_SYSTEMS = (ColumnRole.RESPONSE, ColumnRole.SCORE, ColumnRole.RANK, ColumnRole.LABEL)
+OF_SYSTEMS = (
+    ColumnRole.RESPONSE,
+    ColumnRole.CLAIMS,
+    ColumnRole.SCORE,
+    ColumnRole.RANK,
+    ColumnRole.LABEL,
+)
 NO_RESPONSE = ", and none is a response"
 # Of these there may be several; of every other role one.
 SEVERAL = {
@@ -66,6 +73,7 @@ SEVERAL = {
     ColumnRole.SYSTEM,
     ColumnRole.REFERENCE,
     ColumnRole.DOCUMENT,
+    ColumnRole.CLAIMS,
     ColumnRole.SCORE,
     ColumnRole.RANK,
     ColumnRole.LABEL,

@@ -272,6 +272,20 @@ def test_rows_of_one_response_each_are_judged_by_several(tmp_path: Any) -> None:
     preferred = [(*row[:3], pick, *row[4:]) for row, pick in zip(rows, ("no", "yes", "yes"), strict=True)]
     found = read(write(tmp_path / "p.csv", delimited(preferred, (*header[:3], "preferred", *header[4:]))))
     assert said(found.items) == [["r1", "r1"]]
+    labelled = [*preferred, (MINT, "birch", "Bake it.", "yes", "n2", "")]
+    found = read(write(tmp_path / "l.csv", delimited(labelled, (*header[:3], "label", *header[4:]))))
+    assert said(found.items, "label") == [[{"r2": "no", "r1": "yes"}, {"r1": "yes", "r2": "yes"}]]
+
+
+def test_scores_that_nobody_gave_stay_out_of_use(tmp_path: Any) -> None:
+    """Votes on a page of questions, or a metric: without a rater or a winner they are no judgments."""
+    rows = [(MINT, *PAIRS[MINT], 4, 2), (BASIL, *PAIRS[BASIL], 5, 3)]
+    found = read(write(tmp_path / "s.csv", delimited(rows, SCORED[:5])))
+    assert ("judgments" in found.items[0], found.protocol) == (False, "pairwise")
+    beside = [(*row, "A") for row in rows]
+    found = read(write(tmp_path / "s.csv", delimited(beside, (*SCORED[:5], "winner"))))
+    assert said(found.items, "score") == [[{"r1": 4, "r2": 2}], [{"r1": 5, "r2": 3}]]
+    assert found.protocol == "pairwise"
 
 
 def test_ranks_of_several_responses_may_be_shared(tmp_path: Any) -> None:
