@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.dumps.tables.column_names import ColumnRole, judged_by_name
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
-from evaluation.dumps.tables.judgments import response_names, whose_score
+from evaluation.dumps.tables.judgments import response_names, whose_column
 from evaluation.dumps.tables.sheet import Sheet, as_text, is_empty
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.turns import LOOK_AT
@@ -48,7 +48,7 @@ def roles_of_answers(
         if len(preferences) >= MOSTLY * len(texts):
             role = ColumnRole.WINNER
         elif all(map(_is_number, texts)):
-            family, whose = whose_score(ColumnUse(name, ColumnRole.SCORE), names)
+            family, whose = whose_column(ColumnUse(name, ColumnRole.SCORE), names)
             if judged_by_name(family) == ColumnRole.SCORE and (whose or len(responses) == 1):
                 found[name] = ColumnRole.SCORE
             continue
