@@ -166,5 +166,5 @@ def slug_problem(slug: str) -> str:
 
 def _shorten(text: str) -> str:
     """The beginning of a cell, without addresses of people."""
-    text = without_emails(text)
+    text = without_emails(text[: 4 * LONG])
     return text if len(text) <= LONG else f"{text[:LONG].rstrip()}…"

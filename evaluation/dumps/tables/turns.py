@@ -31,13 +31,20 @@ def read_messages(value: Any) -> list[Message] | None:
     if not isinstance(found, list) or not found:
         return None
     if is_conversation(found):
-        return [{**each, "content": message_text(each["content"])} for each in found]
-    if all(isinstance(each, Mapping) and {"from", "value"} <= each.keys() for each in found):
-        return [
+        messages = [{**each, "content": message_text(each["content"])} for each in found]
+    elif all(isinstance(each, Mapping) and {"from", "value"} <= each.keys() for each in found):
+        messages = [
             {"role": SPEAKERS.get(str(each["from"]).casefold(), str(each["from"])), "content": each["value"]}
             for each in found
         ]
-    return None
+    else:
+        return None
+    # What else a text may hold as JSON was read by nobody who looks how deep it goes.
+    if isinstance(value, str):
+        messages = [{"role": each["role"], "content": each["content"]} for each in messages]
+        if not all(isinstance(part, str | None) for each in messages for part in each.values()):
+            return None
+    return messages
 
 
 def message_text(content: Any) -> Any:

@@ -23,7 +23,7 @@ def _list_of(cell: Any) -> list[str] | None:
         # Halves of characters outside Unicode's first plane, which are no text, became those of a question mark.
         try:
             found = json.loads(cell)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     if not isinstance(found, list) or not found:
         return None

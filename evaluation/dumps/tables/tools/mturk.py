@@ -1,7 +1,5 @@
 """Batch results of Amazon Mechanical Turk: what a task showed (Input.*), and what a worker answered (Answer.*)."""
 
-from collections.abc import Mapping
-
 from evaluation.dumps.tables.answers import cells_of, columns_for, roles_of_answers
 from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.column_names import ColumnRole
@@ -11,6 +9,7 @@ from evaluation.dumps.tables.tool import (
     PlainTable,
     Record,
     Tool,
+    as_object,
     guess_material,
     records,
     sub_sheet,
@@ -69,15 +68,16 @@ def _answers(record: Record) -> Record:
     given = {name.removeprefix(ANSWER): value for name, value in record.items() if name.startswith(ANSWER)}
     forms = structure_of(given.pop(TASK_ANSWERS, None))
     for form in forms if isinstance(forms, list) else [forms]:
-        if isinstance(form, Mapping):
-            given |= form
+        given |= as_object(form)
     found: Record = {}
     for name, value in given.items():
-        boxes = value if isinstance(value, Mapping) else {}
+        boxes = as_object(value)
         question, dot, choice = name.rpartition(".")
         if boxes and all(isinstance(each, bool) for each in boxes.values()):
             ticked = [str(each) for each, is_on in boxes.items() if is_on]
             found[name] = ticked[0] if len(ticked) == 1 else ""
+        elif not isinstance(value, str | int | float):
+            continue
         elif dot and as_text(value).casefold() in ("true", "false"):
             if as_text(value).casefold() == "true":
                 found[question] = choice

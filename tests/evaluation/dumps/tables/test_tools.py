@@ -186,6 +186,20 @@ def test_a_row_of_another_form_is_left_out_or_named(file: ToolFile) -> None:
             assert [*source.lines()][1:]
 
 
+@every
+def test_json_that_goes_deep_breaks_nothing(file: ToolFile) -> None:
+    deep = f"{'[' * 900}1{']' * 900}"
+    texts = (deep, f'[{{"role": "user", "content": {deep}}}]', f'[{{"a": {deep}}}]', "[" * 100_000)
+    sheet = sheet_of(file.raw)
+    for at, _ in enumerate(sheet.columns):
+        for text in texts:
+            [first, *_] = sheet.rows
+            odd = replace(first, cells=(*first.cells[:at], text, *first.cells[at + 1 :]))
+            plain, table_map = TOOLS[file.tool].read(replace(sheet, rows=(*sheet.rows, odd)))
+            assert plain.rows
+            assert table_map.columns
+
+
 DOC = (Path(__file__).resolve().parents[4] / "docs" / "formats.md").read_text("utf-8")
 
 
