@@ -501,8 +501,9 @@ def judgment_notes(sheet: Sheet, table_map: TableMap, judgments: int, raters: in
     """Sentences on the judgments that a table brings: how many they are, and what becomes of who gave them."""
     among = f"In the first {len(sheet.rows):,} rows: " if sheet.is_cut else ""
     notes = [
-        f"{among}{counted(judgments, 'judgment')} by {counted(raters, 'rater')}. Rows with the same prompt and responses are "
-        "one item. A study that comes with judgments is closed: it has its report, and takes no participants."
+        f"{among}{counted(judgments, 'judgment')} by {counted(raters, 'rater')}. Rows with the same prompt and "
+        "responses are one item. A study that comes with judgments is closed: it has its report, and takes no "
+        "participants."
     ]
     names = RaterNames(sheet, table_map)
     if names.are_numbered:
