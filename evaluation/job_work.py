@@ -13,6 +13,7 @@ from evaluation.dumps.lines import FileSource, Source
 from evaluation.dumps.pooling import pool_rounds, pooled_in_words
 from evaluation.dumps.tables.addition import open_addition
 from evaluation.dumps.tables.source import Opened, arms_of, open_source
+from evaluation.dumps.tables.study_design import design_of
 from evaluation.dumps.tables.table_map import map_of_json, read_map
 from evaluation.extension import extensions
 from evaluation.models import Job, Rater, Status, Study
@@ -48,6 +49,8 @@ def import_file(job: Job) -> None:
     def created(study: Study) -> None:
         keep_table_map(study, table_map)
         n = counted(study.items.count(), "item")
+        judgments = study.judgments.count()
+        n += f" and {counted(judgments, 'judgment')}" if judgments else ""
         finish_job(job, message=f"{study.title} was created with {n}.", study=study)
 
     import_dump(
@@ -72,6 +75,7 @@ def _source(job: Job) -> tuple[Source, dict[str, Any]]:
         protocol=job.study.protocol if job.study else job.parameters.get("protocol", ""),
         table_map=read_map(table_map) if table_map else None,
         arms=arms_of(job.study),
+        design=design_of(job.study),
     )
     return opened.source, opened.map.as_json() if opened.map else {}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 from django.core.management.base import CommandError
 
-from evaluation.dumps.tables.source import Opened
+from evaluation.dumps.tables.source import Opened, TableSource
 from evaluation.dumps.tables.table_map import PER_RESPONSE, TableMap, read_map
 from evaluation.refusals import Refused
 
@@ -34,6 +34,10 @@ def described(opened: Opened) -> Iterator[str]:
     if unused:
         yield f"  not used: {', '.join(unused)}"
     per = "one response" if opened.map.per == PER_RESPONSE else "an item"
+    if opened.map.has_judgments:
+        per = f"a judgment of {per}"
     yield f"  Each {opened.sheet.unit} is {per}; the protocol is {opened.map.protocol}."
+    if isinstance(opened.source, TableSource):
+        yield from opened.source.judgment_notes()
     if opened.guessed:
         yield "If that is wrong, write the map with --save-map, correct it, and give it with --map."

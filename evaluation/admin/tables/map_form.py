@@ -5,9 +5,21 @@ from typing import Any
 
 from django import forms
 
+from evaluation.dumps.tables.bookkeeping import without_emails
 from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.raters import RaterNames
 from evaluation.dumps.tables.sheet import Sheet, as_text
-from evaluation.dumps.tables.table_map import LABELS, PER_ITEM, PER_RESPONSE, ColumnUse, TableMap
+from evaluation.dumps.tables.table_map import (
+    JUDGES,
+    LABELS,
+    OF_SYSTEMS,
+    PEOPLE,
+    PER_ITEM,
+    PER_RESPONSE,
+    ColumnUse,
+    TableMap,
+)
+from evaluation.dumps.tables.tool import Tool
 from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS
 
@@ -28,7 +40,9 @@ class MapForm(forms.Form):
     header = forms.BooleanField(label="The first row names the columns", required=False)
     keep_empty = forms.BooleanField(label="An empty cell is an empty response", required=False)
 
-    def __init__(self, data: Any, *, sheet: Sheet, table_map: TableMap, study: Study | None) -> None:
+    def __init__(
+        self, data: Any, *, sheet: Sheet, table_map: TableMap, tool: Tool | None, study: Study | None
+    ) -> None:
         self.sheet, self.table_map, self.study = sheet, table_map, study
         super().__init__(data, initial=self.first_values())
         for at, use in enumerate(table_map.columns):
@@ -36,9 +50,23 @@ class MapForm(forms.Form):
             self.fields[f"system-{at}"] = forms.CharField(
                 label=f"System of {use.column}", required=False, max_length=120
             )
+        if tool is not None:
+            self.fields["read_as"] = forms.ChoiceField(
+                label="Read as", required=False, choices=[(tool.key, tool.label), ("", "a plain table")]
+            )
         if len(sheet.sheets) > 1:
             self.fields["sheet"] = forms.ChoiceField(
                 label="Sheet", choices=[(each, each) for each in sheet.sheets]
+            )
+        if table_map.has_judgments:
+            self.fields["per"].choices = [  # type: ignore[attr-defined]  # the field of every form, of its own here
+                (PER_ITEM, "a judgment of an item, with all its responses"),
+                (PER_RESPONSE, "a judgment of one response; rows with the same prompt are an item"),
+            ]
+            self.fields["raters"] = forms.ChoiceField(
+                label="The raters are",
+                choices=[(PEOPLE, "people"), (JUDGES, "models that judge")],
+                help_text="If no column says it.",
             )
         arms = [] if study is None else [(arm.key, arm.label) for arm in study.arms.all()]
         if len(arms) > 1:
@@ -50,7 +78,8 @@ class MapForm(forms.Form):
         table_map = self.table_map
         initial: dict[str, Any] = {
             "per": table_map.per, "header": table_map.header, "keep_empty": table_map.keep_empty,
-            "sheet": self.sheet.sheet, "arm": table_map.arm,
+            "sheet": self.sheet.sheet, "arm": table_map.arm, "raters": table_map.raters,
+            "read_as": table_map.read_as,
         }  # fmt: skip
         for at, use in enumerate(table_map.columns):
             initial |= {f"as-{at}": str(use.role), f"system-{at}": use.system}
@@ -68,10 +97,14 @@ class MapForm(forms.Form):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """For the page: each column with examples of its cells and its two fields."""
+        raters = RaterNames(self.sheet, self.table_map)
         for at, use in enumerate(self.table_map.columns):
+            cells = map(as_text, self.sheet.values(use.column)[:EXAMPLES])
             yield {
                 "name": use.column,
-                "examples": [_shorten(as_text(each)) for each in self.sheet.values(use.column)[:EXAMPLES]],
+                "examples": [
+                    _shorten(raters.name(each) if use.role == ColumnRole.RATER else each) for each in cells
+                ],
                 "role": self[f"as-{at}"],
                 "system": self[f"system-{at}"],
             }
@@ -87,7 +120,7 @@ class MapForm(forms.Form):
         uses = []
         for at, use in enumerate(self.table_map.columns):
             role = ColumnRole(data[f"as-{at}"])
-            system = data[f"system-{at}"].strip() if role == ColumnRole.RESPONSE else ""
+            system = data[f"system-{at}"].strip() if role in OF_SYSTEMS else ""
             uses.append(ColumnUse(use.column, role, system))
         return TableMap(
             tuple(uses),
@@ -98,6 +131,8 @@ class MapForm(forms.Form):
             protocol=data.get("protocol", self.table_map.protocol),
             arm=data.get("arm", ""),
             single_dollars=self.table_map.single_dollars,
+            read_as=data.get("read_as", ""),
+            raters=data.get("raters", self.table_map.raters),
         )
 
 
@@ -115,9 +150,9 @@ class NewStudyMapForm(MapForm):
     )
     field_order = ("title", "slug", "protocol")
 
-    def __init__(self, data: Any, *, names: dict[str, str], sheet: Sheet, table_map: TableMap) -> None:
+    def __init__(self, data: Any, *, names: dict[str, str], **given: Any) -> None:
         self.names = names
-        super().__init__(data, sheet=sheet, table_map=table_map, study=None)
+        super().__init__(data, study=None, **given)
 
     def first_values(self) -> dict[str, Any]:
         return {**super().first_values(), "protocol": self.table_map.protocol, **self.names}
@@ -130,4 +165,6 @@ def slug_problem(slug: str) -> str:
 
 
 def _shorten(text: str) -> str:
+    """The beginning of a cell, without addresses of people."""
+    text = without_emails(text[: 4 * LONG])
     return text if len(text) <= LONG else f"{text[:LONG].rstrip()}…"

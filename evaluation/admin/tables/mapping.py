@@ -24,12 +24,14 @@ from evaluation.admin.tables.map_file import MapFileForm
 from evaluation.admin.tables.map_form import MapForm, NewStudyMapForm, slug_problem
 from evaluation.admin.tables.staging import mappable_job
 from evaluation.dumps.tables.formulas import FormulaNote, formula_notes
-from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.sample import ROWS, MapSample, first_items, sample
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.source import TableSource, arms_of, title_of
+from evaluation.dumps.tables.study_design import design_of, take_design
 from evaluation.dumps.tables.table_map import TableMap, absent_columns, complete_map, map_of_json
+from evaluation.dumps.tables.tool import Tool
+from evaluation.dumps.tables.tools import fits, guess_reading, read_by, tool_of
 from evaluation.forms.language import in_language_of
 from evaluation.forms.screen import build_screen
 from evaluation.models import Job, RenderAs
@@ -51,13 +53,13 @@ class StagedTable:
         kept = map_of_json(job.parameters.get("map"))
         before = kept or map_of_json(self.study.table_map if self.study else None)
         header = kept.header if kept else None
-        self.sheet = self._read(kept.sheet if kept else "", header)
-        fits = before is not None and {each.column for each in before.columns} <= set(self.sheet.columns)
-        self.map = (
-            complete_map(before, self.sheet.columns)
-            if before and fits
-            else guess_map(self.sheet, self.protocol)
-        )
+        self.file = self._read(kept.sheet if kept else "", header)
+        if before and fits(before, self.file):
+            self.sheet = read_by(self.file, before)
+            self.map = complete_map(before, self.sheet.columns)
+        else:
+            self.sheet, guessed = guess_reading(self.file, self.protocol)
+            self.map = take_design(guessed, self.sheet, design_of(self.study))
 
     @property
     def protocol(self) -> Protocol | None:
@@ -69,12 +71,22 @@ class StagedTable:
         return read_table(self.job.path, name=self.job.file_name, sheet=sheet, header=header, limit=ROWS)
 
     def reread(self, table_map: TableMap) -> TableMap:
-        """The map for another sheet, or with the first row read otherwise: its columns are others."""
-        self.sheet = self._read(table_map.sheet, table_map.header)
-        guessed = guess_map(
-            self.sheet, PROTOCOLS[table_map.protocol] if table_map.protocol else self.protocol
+        """The map for another sheet, with the first row read otherwise, or as another tool's file: its columns are
+        others."""
+        self.file = self._read(table_map.sheet, table_map.header)
+        is_told = self.tool is not None and self.tool.key == table_map.read_as
+        self.sheet, guessed = guess_reading(
+            self.file,
+            PROTOCOLS[table_map.protocol] if table_map.protocol else self.protocol,
+            table_map.read_as if is_told else "",
         )
+        guessed = take_design(guessed, self.sheet, design_of(self.study))
         return replace(guessed, header=table_map.header, single_dollars=table_map.single_dollars)
+
+    @property
+    def tool(self) -> Tool | None:
+        """The tool whose file it is, whichever way it is read."""
+        return tool_of(self.file)
 
     def formulas(self) -> list[FormulaNote]:
         """Sentences on mathematics, by the study's rules or those of the one that the table makes."""
@@ -84,19 +96,21 @@ class StagedTable:
 
     def source(self) -> TableSource:
         protocol = PROTOCOLS[self.study.protocol if self.study else self.map.protocol]
-        return TableSource(self.sheet, self.map, protocol, arms=arms_of(self.study))
+        source = TableSource(self.sheet, self.map, protocol, arms=arms_of(self.study))
+        source.design = design_of(self.study)
+        return source
 
     def sample(self) -> MapSample:
         return sample(self.source(), self.study)
 
     def form(self, data: Any = None) -> MapForm:
         if self.study is not None:
-            return MapForm(data, sheet=self.sheet, table_map=self.map, study=self.study)
+            return MapForm(data, sheet=self.sheet, table_map=self.map, tool=self.tool, study=self.study)
         names = {
             "title": self.job.parameters.get("title") or title_of(self.job.file_name),
             "slug": self.job.parameters.get("slug") or slugify(Path(self.job.file_name).stem)[:80] or "study",
         }
-        return NewStudyMapForm(data, sheet=self.sheet, table_map=self.map, names=names)
+        return NewStudyMapForm(data, sheet=self.sheet, table_map=self.map, tool=self.tool, names=names)
 
 
 @csp_replace({"frame-src": [SELF]})  # type: ignore[arg-type]  # it knows views without arguments alone
@@ -136,7 +150,8 @@ def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
             show_dollars(staged.study, shown=shown == "1", by=request.user)
         elif shown:
             table_map = replace(table_map, single_dollars=shown == "1")
-        if (table_map.sheet, table_map.header) != (staged.sheet.sheet, staged.map.header):
+        before = (staged.sheet.sheet, staged.map.header, staged.map.read_as)
+        if (table_map.sheet, table_map.header, table_map.read_as) != before:
             table_map = staged.reread(table_map)
             change_map(job, {**job.parameters, **names, "map": table_map.as_json()})
             return here
@@ -163,8 +178,8 @@ def _replaced(request: HttpRequest, staged: StagedTable) -> HttpResponse:
     job, sheet, form = staged.job, staged.sheet, MapFileForm(request.POST, request.FILES)
     if form.is_valid():
         given: TableMap = form.cleaned_data["map"]
-        if absent := absent_columns(given, sheet):
-            form.add_error("map", f"The table has no column {absent}, which this map names.")
+        if absent := _absent(given, staged.file):
+            form.add_error("map", absent)
         else:
             table_map = replace(
                 given,
@@ -178,6 +193,15 @@ def _replaced(request: HttpRequest, staged: StagedTable) -> HttpResponse:
             else:
                 return HttpResponseRedirect(reverse("admin:evaluation_job_map", args=[job.pk]))
     return _page(request, staged, staged.form(), staged.sample(), status=422, map_form=form)
+
+
+def _absent(table_map: TableMap, file: Sheet) -> str:
+    """Why the map is none of the file, as a sentence; empty if it is one."""
+    try:
+        absent = absent_columns(table_map, read_by(file, table_map))
+    except Refused as refused:
+        return str(refused)
+    return f"The table has no column {absent}, which this map names." if absent else ""
 
 
 def _begin(request: HttpRequest, job: Job, slug: str, parameters: dict[str, Any]) -> HttpResponse:
@@ -205,7 +229,7 @@ def _page(
         "map_form": map_form or MapFileForm(),
         "columns": list(form.rows()),
         "others": form.settings_fields(),
-        "notices": staged.sheet.notices,
+        "notices": [*staged.sheet.notices, *found.judgments],
         "formulas": staged.formulas(),
         "place": staged.sheet.place,
         "unit": staged.sheet.unit,

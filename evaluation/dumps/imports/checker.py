@@ -66,7 +66,11 @@ class CheckResult:
     def __init__(self, header: Header) -> None:
         self.header = header
         self.items = 0
-        self.has_judgments = False
+        self.judgments = 0
+
+    @property
+    def has_judgments(self) -> bool:
+        return self.judgments > 0
 
     @property
     def frozen(self) -> bool:
@@ -147,7 +151,7 @@ class DumpChecker:
         examined = (self.rendering if wants_hash else self.plain).examine(record)
         item, problems = examined.item, examined.problems
         checked.items += 1
-        checked.has_judgments = checked.has_judgments or bool(record.get("judgments"))
+        checked.judgments += len(record.get("judgments", ()))
         for number, judgment in enumerate(item.judgments):
             problems += self._rater_problems(judgment)
             problems += self._place_problems(judgment, number, line, in_order=checked.header.in_order)

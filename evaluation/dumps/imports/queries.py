@@ -15,12 +15,12 @@ from evaluation.dumps.lines import SourceLine, parse_line
 from evaluation.dumps.problems import Problems
 from evaluation.dumps.schemas import schema_problems
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
 from evaluation.dumps.tables.source import PLAIN
 from evaluation.dumps.tables.table_map import TableMap
+from evaluation.dumps.tables.tools import guess_reading, read_by
 from evaluation.extension import Watch
 from evaluation.models import Query, Status, Study
 from evaluation.protocols import get_protocol
@@ -49,7 +49,11 @@ def read_queries(
     header = table_map.header if table_map else None
     table = read_table(path, name=name, sheet=sheet, header=header, least_columns=1)
     protocol = get_protocol(READ_AS)
-    used = table_map or guess_map(table, protocol)
+    if table_map:
+        table, used = read_by(table, table_map), table_map
+    else:
+        table, used = guess_reading(table, protocol)
+    used = used.without_judgments()
     if not used.named(ColumnRole.PROMPT):
         raise Refused(f"{table.place}: no column is the prompt; the columns are {', '.join(table.columns)}.")
     problems = Problems()

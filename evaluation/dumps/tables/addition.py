@@ -8,8 +8,10 @@ from evaluation.dumps.exports.jsonl import query_record
 from evaluation.dumps.item_parts import context_content
 from evaluation.dumps.tables.records import KnownContent
 from evaluation.dumps.tables.source import Opened, TableSource, arms_of, open_source
-from evaluation.dumps.tables.table_map import TableMap, map_of_json
+from evaluation.dumps.tables.study_design import design_of
+from evaluation.dumps.tables.table_map import TableMap, absent_columns, map_of_json
 from evaluation.models import Context, Study
+from evaluation.refusals import Refused
 from evaluation.services.studies.compilation import query_content
 
 # Longer ones are nobody's count.
@@ -19,15 +21,27 @@ MAX_DIGITS = 9
 def open_addition(path: Path, study: Study, *, name: str = "", table_map: TableMap | None = None) -> Opened:
     """Assay's own JSONL as it is; a table by the map given, else by the one kept with the study where it fits, else by
     a guess."""
-    given: dict[str, Any] = {"name": name, "protocol": study.protocol, "arms": arms_of(study)}
+    given: dict[str, Any] = {
+        "name": name, "protocol": study.protocol, "arms": arms_of(study), "design": design_of(study)
+    }  # fmt: skip
     opened = open_source(path, table_map=table_map, **given)
     if table_map is None and opened.sheet is not None:
-        kept = map_of_json(study.table_map)
-        if kept and {each.column for each in kept.columns} <= set(opened.sheet.columns):
-            opened = open_source(path, table_map=kept, **given)
+        opened = _by_kept(path, study, given) or opened
     if isinstance(opened.source, TableSource):
         opened.source.known = known_content(study)
     return opened
+
+
+def _by_kept(path: Path, study: Study, given: dict[str, Any]) -> Opened | None:
+    """The table by the map of the study's last one; None where there is none that fits."""
+    kept = map_of_json(study.table_map)
+    if kept is None:
+        return None
+    try:
+        opened = open_source(path, table_map=kept, **given)
+    except Refused:
+        return None  # it is no file of the tool whose files the map reads
+    return opened if opened.sheet and not absent_columns(kept, opened.sheet) else None
 
 
 def known_content(study: Study) -> KnownContent:

@@ -49,6 +49,13 @@ def read_turns(value: Any) -> list[dict[str, str]]:
     return [{"role": each["role"], "text": as_text(each["content"])} for each in value]
 
 
+def read_replies(value: Any) -> list[str]:
+    """The replies in a conversation of several turns, whose other side is the query; none in any other cell."""
+    if not is_conversation(value) or len(value) < 2 or any(each["role"] != "assistant" for each in value):
+        return []
+    return [as_text(each["content"]) for each in value]
+
+
 def read_turns_before(value: Any) -> str:
     """Read the turns of a conversation before its last message."""
     return read_prompt(value[:-1]) if is_conversation(value) and len(value) > 1 else ""
@@ -80,6 +87,13 @@ def read_references(value: Any) -> list[str | dict[str, Any]]:
             _plain(each) if isinstance(each, dict) else as_text(each) for each in found if not is_empty(each)
         ]
     return [] if is_empty(value) else [as_text(value)]
+
+
+def read_claims(value: Any) -> list[str]:
+    """Claims of a cell: a JSON list of texts, or a line each."""
+    found = structure_of(value)
+    given = found if isinstance(found, list) else as_text(value).splitlines()
+    return [text for each in given if (text := as_text(each))]
 
 
 def read_documents(value: Any) -> Found:

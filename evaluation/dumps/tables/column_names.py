@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,11 +24,22 @@ class ColumnRole(StrEnum):
     CLARIFYING = "clarifying_question"
     CLARIFYING_SOURCE = "clarifying_source"
     DOCUMENT = "document"
+    CLAIMS = "claims"
     ATTRIBUTES = "attributes"
     ARM = "arm"
     ROLE = "role"
     GOLD = "gold"
     GOLD_NOTE = "gold_note"
+    WINNER = "winner"
+    SCORE = "score"
+    RANK = "rank"
+    LABEL = "label"
+    RATER = "rater"
+    RATER_KIND = "rater_kind"
+    REASON = "reason"
+    SHOWN = "shown"
+    JUDGED_AT = "judged_at"
+    SECONDS = "seconds"
     IGNORED = "ignore"
 
 
@@ -123,6 +135,75 @@ NAMES: dict[ColumnRole, frozenset[str]] = {
     }.items()
 }
 ROLES_BY_NAME = {name: role for role, names in NAMES.items() for name in names}
+# Names of columns that hold judgments. They are looked at only where a column says what was judged, so that a table of
+# items alone is read by the names above.
+JUDGED_NAMES: dict[str, ColumnRole] = {
+    " ".join(_words(name)): role
+    for role, names in {
+        ColumnRole.WINNER: (
+            "winner, preference, preferred, preferred response, preferred answer, preferred model, better, "
+            "better response, better answer, better model, best, best response, best answer, vote, choice, verdict, "
+            "label, selected, selection, judgment, judgement, decision, human preference, human label, human vote, "
+            "overall preference, gewinner, sieger, bevorzugt, besser, wahl, gagnant, ganador, vincitore, vencedor, "
+            "preferencia, preferenza"
+        ),
+        ColumnRole.SCORE: (
+            "score, rating, stars, grade, likert, overall score, overall rating, quality score, human score, "
+            "human rating, bewertung, punkte, puntuacion, punteggio"
+        ),
+        ColumnRole.RANK: "rank, ranking, place, position, rang, platz",
+        ColumnRole.RATER: (
+            "rater, rater id, annotator, annotator id, annotator name, labeler, labeller, labeler id, judge, judge id, "
+            "judge name, judge model, evaluator, evaluator id, evaluator name, evaluator model, autorater, grader, "
+            "reviewer, assessor, worker, worker id, mturk worker id, participant, participant id, prolific pid, "
+            "prolific id, user id, username, user name, email, e mail, annotator email, annotated by, "
+            "completed by, coder, crowdworker, bewerter, gutachter, annotateur, anotador"
+        ),
+        ColumnRole.RATER_KIND: "rater kind, rater type, annotator kind, annotator type, judge type, evaluator type",
+        ColumnRole.REASON: (
+            "reason, reasons, reasoning, justification, explanation, rationale, why, comment, comments, feedback, "
+            "critique, begrundung, kommentar, grund, commentaire, comentario, commento, motivo"
+        ),
+        ColumnRole.SHOWN: "shown, shown order, order shown, display order, presentation order, presented order",
+        ColumnRole.JUDGED_AT: (
+            "judged at, annotated at, submitted at, submit time, date, time, timestamp, tstamp, created at, "
+            "completed at, updated at, datum, fecha"
+        ),
+        ColumnRole.SECONDS: (
+            "seconds, duration s, duration seconds, duration in seconds, time taken, time spent, "
+            "time on task, time taken in seconds, work time in seconds, lead time, annotation time"
+        ),
+    }.items()
+    for name in names.split(", ")
+}
+# Aspects of a response that people score.
+ASPECTS = {
+    *(
+        "helpfulness",
+        "correctness",
+        "coherence",
+        "fluency",
+        "relevance",
+        "consistency",
+        "quality",
+        "accuracy",
+    ),
+    *(
+        "overall",
+        "verbosity",
+        "complexity",
+        "harmlessness",
+        "truthfulness",
+        "honesty",
+        "clarity",
+        "completeness",
+    ),
+}
+# The word of a platform's export before what was answered; words for raters that are no people, and before a response's
+# own letter or name.
+ANSWERED = "answer"
+MODELS = {"model", "llm", "autorater"}
+OF_RESPONSES = {"response", "answer", "output", "model", "system", "completion", "candidate"}
 # Pairs of a data set of preferences.
 PREFERENCES = ("chosen", "rejected")
 SIDES = {
@@ -151,6 +232,8 @@ class NameRole:
     role: ColumnRole
     mark: str = ""
     whose: str = ""
+    # Whether the name is nothing but the role's word, with its mark.
+    is_whole: bool = True
 
 
 def role_of_name(name: str) -> NameRole | None:
@@ -170,6 +253,50 @@ def role_of_name(name: str) -> NameRole | None:
     return _containing(name, words)
 
 
+def judged_by_name(name: str) -> ColumnRole | None:
+    """The role in a judgment that the column's name tells."""
+    words = _words(name)
+    if words[:1] == [ANSWERED] and len(words) > 1:
+        words = words[1:]
+    plain = " ".join(words)
+    return ColumnRole.SCORE if plain in ASPECTS else JUDGED_NAMES.get(plain)
+
+
+def may_be_judged(name: str) -> bool:
+    """True for such a name, also of a score or rank that says whose it is."""
+    words = _words(name)
+    parts = [" ".join(part) for at in range(1, len(words)) for part in (words[:at], words[at:])]
+    of_one = (ColumnRole.SCORE, ColumnRole.RANK)
+    return judged_by_name(name) is not None or any(judged_by_name(part) in of_one for part in parts)
+
+
+def is_of_models(name: str) -> bool:
+    """True for the name of a column of raters that are no people."""
+    return bool(MODELS & {*_words(name)})
+
+
+def is_side(system: str) -> bool:
+    """True for a name that is a letter, a number or a side: the place of a column, and no system."""
+    return _is_mark(plain_name(system))
+
+
+def split_whose(name: str, responses: Collection[str]) -> tuple[str, str]:
+    """The name of a column of scores without the response that it tells, and that response ("score_b": score, b);
+    `responses` are names as `plain_name` writes them."""
+    words = _words(name)
+    for at in range(1, len(words)):
+        for rest, kept in ((words[at:], words[:at]), (words[:at], words[at:])):
+            whose = " ".join(word for word in rest if word not in SMALL_WORDS | OF_RESPONSES)
+            if whose in responses:
+                return " ".join(kept), whose
+    return " ".join(words), ""
+
+
+def plain_name(name: str) -> str:
+    """The name as names are compared."""
+    return " ".join(_words(name))
+
+
 def _containing(name: str, words: list[str]) -> NameRole | None:
     """A name with a known word in it: of a response the rest says whose it is."""
     for role in (ColumnRole.RESPONSE, ColumnRole.REFERENCE, ColumnRole.PROMPT, ColumnRole.CATEGORY):
@@ -177,12 +304,12 @@ def _containing(name: str, words: list[str]) -> NameRole | None:
             if word not in NAMES[role]:
                 continue
             if role != ColumnRole.RESPONSE:
-                return NameRole(role)
+                return NameRole(role, is_whole=False)
             # "text" alone is a response's; with other words it may be anything's.
             if word == "text":
                 continue
             kept = [each for each in re.split(r"[\s_:/|()\[\]]+", name) if each and _is_whose(each, word)]
-            return NameRole(role, whose=" ".join(kept))
+            return NameRole(role, whose=" ".join(kept), is_whole=False)
     return None
 
 

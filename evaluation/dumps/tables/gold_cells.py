@@ -37,10 +37,15 @@ def names_of_parts(systems: Sequence[str], columns: Sequence[str] = ()) -> dict[
     1, 2 in the order of the table. Parts are in canonical order, which goes by the systems."""
     order = sorted(range(len(systems)), key=lambda at: systems[at])
     parts = {at: f"r{place}" for place, at in enumerate(order, 1)}
-    names: dict[str, str] = {}
+    return {name: parts[at] for name, at in names_of_responses(systems, columns).items()}
+
+
+def names_of_responses(systems: Sequence[str], columns: Sequence[str] = ()) -> dict[str, int]:
+    """The same names with the response's place in the table's order, from 0."""
+    names: dict[str, int] = {}
     for given in (systems, columns, *_positions(len(systems))):
         for at, name in enumerate(given):
-            names.setdefault(name.casefold(), parts[at])
+            names.setdefault(name.casefold(), at)
     return names
 
 

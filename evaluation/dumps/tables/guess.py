@@ -1,13 +1,23 @@
 """A first map of a table: by the columns' names, and where they say nothing by what stands in them."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from evaluation.dumps.tables.answers import is_preference
+from evaluation.dumps.tables.bookkeeping import is_bookkeeping, is_private, says_of_a_text, says_of_people
 from evaluation.dumps.tables.cells import read_responses
-from evaluation.dumps.tables.column_names import ColumnRole, NameRole, role_of_name
+from evaluation.dumps.tables.column_names import (
+    ColumnRole,
+    NameRole,
+    may_be_judged,
+    plain_name,
+    role_of_name,
+)
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.judgment_guess import guess_judgments, guess_raters
+from evaluation.dumps.tables.sheet import Sheet, as_text, is_conversation
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,
     PER_RESPONSE,
@@ -22,6 +32,8 @@ LOOK_AT = 200
 # Shorter than a text that somebody wrote or a model made, on average.
 SHORT = 25
 MOST_CATEGORIES = 30
+# What people read, and what it is counted by.
+MATERIAL = (ColumnRole.PROMPT, ColumnRole.RESPONSE, ColumnRole.CATEGORY)
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,8 @@ class ColumnLook:
     different: int
     filled: int
     questions: float
+    # No cell is a text that somebody would read: ids, numbers, times, addresses, JSON.
+    is_bookkeeping: bool = False
 
     @property
     def repeats(self) -> bool:
@@ -44,16 +58,38 @@ class ColumnLook:
 
 def guess_map(sheet: Sheet, protocol: Protocol | None = None) -> TableMap:
     """The map that the table's names and contents suggest, for the protocol if it is known."""
+    judged = [column for column in sheet.columns if may_be_judged(column)]
+    # What a vote can name, the other columns say.
+    votes = guess_judgments(sheet, _items(sheet, protocol, judged), judged) if judged else {}
+    found = _items(sheet, protocol, votes)
+    if not votes:
+        return found
+    found = replace(
+        found,
+        columns=tuple(votes.get(each.column, each) for each in found.columns),
+        raters=guess_raters(sheet, votes.values()),
+    )
+    return found if protocol else replace(found, protocol=guess_protocol(found, sheet))
+
+
+def _items(sheet: Sheet, protocol: Protocol | None, besides: Collection[str]) -> TableMap:
+    """The map of the items alone; the columns `besides` are something else."""
     looks = {column: _look(sheet, column) for column in sheet.columns}
-    named = {column: found for column in sheet.columns if (found := role_of_name(column)) is not None}
-    roles: dict[str, ColumnRole] = {}
+    columns = [column for column in sheet.columns if column not in besides]
+    named = {column: found for column in columns if (found := role_of_name(column)) is not None}
+    for column in named:
+        # Beside a left response the right one is no gold.
+        if plain_name(column) == "right response" and "left response" in map(plain_name, columns):
+            named[column] = NameRole(ColumnRole.RESPONSE, mark="right")
+    roles: dict[str, ColumnRole] = dict.fromkeys(besides, ColumnRole.IGNORED)
     for column, found in named.items():
         roles[column] = _checked(found, looks[column], sheet, column)
+    _conversations(roles, sheet)
     _gold_by_content(roles, named, sheet)
     _keep_one_of_each(roles, named)
     _prompt_by_content(roles, looks)
     _responses_by_content(roles, looks, protocol)
-    _category_by_content(roles, looks)
+    _category_by_content(roles, looks, sheet)
     uses = tuple(
         ColumnUse(column, role, _system(column, named.get(column)) if role == ColumnRole.RESPONSE else "")
         for column in sheet.columns
@@ -74,6 +110,11 @@ def guess_protocol(table_map: TableMap, sheet: Sheet) -> str:
     if table_map.named(ColumnRole.RESPONSES):
         values = sheet.values(table_map.named(ColumnRole.RESPONSES)[0].column)[:LOOK_AT]
         responses = max((len(read_responses(each) or ()) for each in values), default=0)
+    if table_map.named(ColumnRole.RANK):
+        return "ranking"
+    # Where nothing is preferred, or among more than two, a form of one's own asks what the table answers.
+    if table_map.has_judgments and not (table_map.named(ColumnRole.WINNER) and responses == 2):
+        return "custom"
     if table_map.named(ColumnRole.ATTRIBUTES) and responses == 1:
         return "relevance"
     if responses == 2:
@@ -93,12 +134,15 @@ def _look(sheet: Sheet, column: str) -> ColumnLook:
         different=len(set(texts)),
         filled=len(texts),
         questions=sum(each.rstrip().endswith("?") for each in texts) / len(texts),
+        is_bookkeeping=says_of_people(column) or all(map(is_bookkeeping, sheet.values(column)[:LOOK_AT])),
     )
 
 
 def _checked(found: NameRole, look: ColumnLook, sheet: Sheet, column: str) -> ColumnRole:
     """The role by the name, unless the content can't be that."""
     values = sheet.values(column)[:LOOK_AT]
+    if found.role in MATERIAL and _is_no_material(found, look, values, column):
+        return ColumnRole.IGNORED
     # "Model A" may head its answers as well as its name.
     if found.role == ColumnRole.SYSTEM and look.is_prose and not look.repeats:
         return ColumnRole.RESPONSE
@@ -114,10 +158,54 @@ def _checked(found: NameRole, look: ColumnLook, sheet: Sheet, column: str) -> Co
     return found.role
 
 
+def _is_no_material(found: NameRole, look: ColumnLook, values: Sequence[Any], column: str) -> bool:
+    """True for what is named after a prompt or response, and says something of it: its length, a reason, settings."""
+    if values and all(map(is_private, values)):
+        return True
+    if found.role != ColumnRole.RESPONSE and values and all(isinstance(each, Mapping) for each in values):
+        return True
+    # By its own name a response may be a number or JSON; "response_time" is none.
+    if found.is_whole:
+        return False
+    if found.role == ColumnRole.CATEGORY and look.is_prose:
+        return True
+    return look.is_bookkeeping or says_of_a_text(column, of_response=found.role == ColumnRole.RESPONSE)
+
+
+def _conversations(roles: dict[str, ColumnRole], sheet: Sheet) -> None:
+    """Columns of messages are the conversation that was had, or end with the response to it, whatever their names."""
+    ends = {
+        column: _ends_with_reply(sheet, column)
+        for column in sheet.columns
+        if roles.get(column) not in (ColumnRole.PROMPT, ColumnRole.RESPONSE)
+    }
+    texts = {ColumnRole.RESPONSE, ColumnRole.RESPONSES} & set(roles.values())
+    for column, is_reply in ends.items():
+        if is_reply is None:
+            continue
+        others = [each for each, role in roles.items() if role == ColumnRole.PROMPT and each != column]
+        if not is_reply and (not others or roles.get(column) == ColumnRole.CONTEXT):
+            roles.update(dict.fromkeys(others, ColumnRole.IGNORED))
+            roles[column] = ColumnRole.PROMPT
+        elif is_reply and not texts:
+            roles[column] = ColumnRole.RESPONSE
+        else:
+            roles[column] = ColumnRole.IGNORED
+
+
+def _ends_with_reply(sheet: Sheet, column: str) -> bool | None:
+    """True where most of the column's conversations end with a reply; None where it has none."""
+    values = sheet.values(column)[:LOOK_AT]
+    if not values or not all(map(is_conversation, values)):
+        return None
+    replies = [each for each in values if each[-1]["role"] == "assistant"]
+    return len(replies) * 2 > len(values)
+
+
 def _gold_by_content(roles: dict[str, ColumnRole], named: Mapping[str, NameRole], sheet: Sheet) -> None:
     """A column called "gold" is a reference, unless each of its cells says which response is the right one."""
     responses = [column for column, role in roles.items() if role == ColumnRole.RESPONSE]
-    systems = [_system(column, named[column]) for column in responses]
+    systems = [_system(column, named.get(column)) for column in responses]
     names = {*names_of_parts(systems, responses), *TIE_WORDS}
     for column, role in roles.items():
         values = [label for each in sheet.values(column) for label in split_right(as_text(each))]
@@ -144,7 +232,8 @@ def _prompt_by_content(roles: dict[str, ColumnRole], looks: Mapping[str, ColumnL
         return
     texts = [
         column for column, look in looks.items()
-        if column not in roles and look.filled and look.length >= SHORT / 2 and look.different > look.filled / 4
+        if column not in roles and not look.is_bookkeeping
+        and look.filled and look.length >= SHORT / 2 and look.different > look.filled / 4
     ]  # fmt: skip
     if texts:
         roles[max(texts, key=lambda column: (looks[column].questions > 0.3, -texts.index(column)))] = (
@@ -161,15 +250,21 @@ def _responses_by_content(
     ):
         return
     for column, look in looks.items():
-        if column not in roles and look.filled and (look.is_prose or not look.repeats) and look.length > 2:
+        if column in roles or look.is_bookkeeping:
+            continue
+        if look.filled and (look.is_prose or not look.repeats) and look.length > 2:
             roles[column] = ColumnRole.RESPONSE
 
 
-def _category_by_content(roles: dict[str, ColumnRole], looks: Mapping[str, ColumnLook]) -> None:
+def _category_by_content(roles: dict[str, ColumnRole], looks: Mapping[str, ColumnLook], sheet: Sheet) -> None:
+    """Without a name for it the category is the first of short texts that come again, unless they are votes."""
     if ColumnRole.CATEGORY in roles.values():
         return
     for column, look in looks.items():
-        if column not in roles and look.filled > 3 and look.repeats and 2 < look.length < SHORT:
+        if column in roles or look.is_bookkeeping:
+            continue
+        votes = all(is_preference(as_text(each)) for each in sheet.values(column)[:LOOK_AT])
+        if not votes and look.filled > 3 and look.repeats and 2 < look.length < SHORT:
             roles[column] = ColumnRole.CATEGORY
             return
 
@@ -207,13 +302,15 @@ def _per(table_map: TableMap, looks: Mapping[str, ColumnLook], protocol: Protoco
 
 
 def _responses_per_prompt(table_map: TableMap, sheet: Sheet) -> int:
-    prompts = table_map.named(ColumnRole.PROMPT)
+    """The responses of the prompt that has most; where many judge one, its systems."""
+    prompts, systems = (table_map.named(role) for role in (ColumnRole.PROMPT, ColumnRole.SYSTEM))
     if not prompts:
         return 1
     at = sheet.columns.index(prompts[0].column)
-    times: Counter[str] = Counter()
+    by = sheet.columns.index(systems[0].column) if systems and table_map.has_judgments else None
+    found: defaultdict[str, set[Any]] = defaultdict(set)
     prompt = ""
     for row in sheet.rows:
         prompt = as_text(row.cells[at]) or prompt
-        times[prompt] += 1
-    return times.most_common(1)[0][1]
+        found[prompt].add(row.number if by is None else as_text(row.cells[by]))
+    return max(map(len, found.values()))

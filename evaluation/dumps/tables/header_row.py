@@ -4,13 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation.dumps.tables.column_names import role_of_name
-from evaluation.dumps.tables.sheet import RawRows, Sheet, SheetRow, as_text, is_empty
+from evaluation.dumps.tables.nested import open_records
+from evaluation.dumps.tables.sheet import RawRows, Sheet, SheetRow, as_text, is_conversation, is_empty
+from evaluation.dumps.tables.turns import with_messages
 from evaluation.refusals import Refused
 
 # A name of a column is short; a cell that is longer is content.
 MAX_NAME = 80
 # A title stands above a table only if one of the next rows has more cells.
 LOOK_AT = 6
+# Below the names, where the row with the ids of a survey's questions may be.
+IMPORT_IDS_WITHIN = 2
+
+Rows = list[tuple[int, list[Any]]]
 
 
 def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_columns: int = 2) -> Sheet:
@@ -20,6 +26,8 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
     names = raw.names
     if names is None:
         rows = _without_titles(rows, raw.unit, notices)
+    else:
+        names, rows = open_records(names, rows)
     if not rows:
         raise Refused("The file has no rows.")
     has_header = True
@@ -27,15 +35,17 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
         has_header = _is_header(rows[0][1]) if header is None else header
         if has_header:
             names, rows = [as_text(each) for each in rows[0][1]], rows[1:]
+            rows = _without_import_ids(rows, notices)
             _refuse_second_header(rows, raw.unit)
         else:
             names = []
             notices.append("The first row looks like content, so columns are called by their numbers.")
         if not rows:
             raise Refused("The file has the names of columns, and no rows.")
+    rows = with_messages(rows)
     width = max(len(cells) for _, cells in rows)
     used = [at for at in range(max(width, len(names))) if _is_used(at, names, rows)]
-    if len(used) < least_columns:
+    if len(used) < least_columns and not _are_conversations(rows, used):
         raise Refused(
             "This is no table: it has one column only. Prompt and responses have to stand in columns of their own, "
             "separated by commas, semicolons or tabs."
@@ -63,9 +73,24 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
     )
 
 
-def _without_titles(
-    rows: list[tuple[int, list[Any]]], unit: str, notices: list[str]
-) -> list[tuple[int, list[Any]]]:
+def _are_conversations(rows: Rows, used: Sequence[int]) -> bool:
+    """True for one column that has all of an item: what was said, and the response to it."""
+    return len(used) == 1 and all(
+        is_conversation(cells[used[0]]) and len(cells[used[0]]) > 1 for _, cells in rows
+    )
+
+
+def _without_import_ids(rows: Rows, notices: list[str]) -> Rows:
+    """The rows below the three header rows of a Qualtrics export: names, questions' texts, ids as JSON."""
+    for at, (_, cells) in enumerate(rows[:IMPORT_IDS_WITHIN]):
+        texts = [as_text(each) for each in cells if not is_empty(each)]
+        if texts and all(each.startswith('{"ImportId"') for each in texts):
+            notices.append("Below the names stand the questions' texts and their ids, which are left out.")
+            return rows[at + 1 :]
+    return rows
+
+
+def _without_titles(rows: Rows, unit: str, notices: list[str]) -> Rows:
     """The rows from the header on: a line of one cell above rows of several is a title."""
     start = 0
     while start < len(rows) - 1 and _filled(rows[start][1]) == 1:

@@ -9,17 +9,26 @@ from typing import Any
 from evaluation.canonical import canonical_hash
 from evaluation.dumps.lines import find_unstorable
 from evaluation.dumps.tables.cells import (
+    read_claims,
     read_documents,
     read_follow_ups,
     read_prompt,
     read_references,
+    read_replies,
     read_responses,
     read_turns,
     read_turns_before,
     structure_of,
 )
-from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.gold_cells import names_of_parts, read_gold, read_role
+from evaluation.dumps.tables.column_names import ColumnRole, is_side, plain_name
+from evaluation.dumps.tables.gold_cells import names_of_parts, names_of_responses, read_gold, read_role
+from evaluation.dumps.tables.judgments import (
+    ItemVotes,
+    JudgmentReader,
+    Vote,
+    response_names,
+    whose_column,
+)
 from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_conversation, is_empty, measure
 from evaluation.dumps.tables.table_map import PER_ITEM, PER_RESPONSE, TableMap
 from evaluation.protocols import Protocol
@@ -62,8 +71,13 @@ class _Group:
 
     first: SheetRow
     responses: list[dict[str, Any]] = field(default_factory=list)
+    # By system: the row of its response, and that one's place.
     lines: dict[str, int] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
     problems: list[tuple[int, str]] = field(default_factory=list)
+    # By rater, or where none is named by the number of the response's vote.
+    votes: dict[str, Vote] = field(default_factory=dict)
+    voted: dict[tuple[int, str], int] = field(default_factory=dict)
 
 
 class RecordMaker:
@@ -90,21 +104,44 @@ class RecordMaker:
         self._contexts: dict[str, dict[str, str]] = {}
         self._questions: dict[str, dict[tuple[str, str], int]] = {}
         self._made = 0
+        self.judgments = JudgmentReader(sheet, table_map, protocol) if table_map.has_judgments else None
+        self._judged: dict[str, ItemVotes] = {}
+        names = response_names(sheet, table_map) if table_map.named(ColumnRole.CLAIMS) else set()
+        self._claims = {use: whose_column(use, names) for use in table_map.named(ColumnRole.CLAIMS)}
+        columns = self._responses
+        self._are_sides = (
+            bool(columns) and not self._systems and all(is_side(each.system) for each in columns)
+        )
+        self._all_systems = frozenset(
+            as_text(each).casefold() for use in self._systems for each in sheet.values(use.column)
+        )
 
     def rows(self) -> Iterator[MappedRow]:
         self._keys, self._made = {}, self.known.numbered
         self._queries = dict(self.known.queries)
         self._contexts = {query: dict(keys) for query, keys in self.known.contexts.items()}
         self._questions = {query: dict(numbers) for query, numbers in self.known.questions.items()}
-        yield from self._grouped() if self.map.per == PER_RESPONSE else map(self._row, self.sheet.rows)
+        self._judged = {}
+        rows = self._grouped() if self.map.per == PER_RESPONSE else map(self._row, self.sheet.rows)
+        # Judgments of an item may stand anywhere below its first row.
+        yield from rows if self.judgments is None else [*rows]
 
     # --- a row is an item -------------------------------------------------------------------------------------------
     def _row(self, row: SheetRow) -> MappedRow:
         mapped = MappedRow(row.number, problems=list(row.problems))
         responses, problems = self._responses_of(row)
         mapped.problems += problems
-        self._finish(mapped, row, responses)
+        vote = None
+        if self.judgments is not None and not problems:
+            systems = [each["system"] for each in responses]
+            vote = self.judgments.read(row, systems, self._columns_of(responses), mapped.problems)
+        self._finish(mapped, row, responses, [vote] if vote else [])
         return mapped
+
+    def _columns_of(self, responses: Sequence[Mapping[str, Any]]) -> list[str]:
+        """The columns of a row's responses; which cells they were can only be told where none was left out."""
+        columns = [use.column for use in self._responses] if self.map.per == PER_ITEM else []
+        return columns if len(columns) == len(responses) else []
 
     def _responses_of(self, row: SheetRow) -> tuple[list[dict[str, Any]], list[str]]:
         found: list[dict[str, Any]] = []
@@ -133,12 +170,27 @@ class RecordMaker:
                 )
                 continue
             found += [self._response(system, text, use.column, problems) for system, text in pairs]
+        self._add_claims(row, found, problems)
         return _with_keys(found), problems
+
+    def _add_claims(self, row: SheetRow, found: list[dict[str, Any]], problems: list[str]) -> None:
+        """Give each response the claims in its column."""
+        places = names_of_responses([each["system"] for each in found], self._columns_of(found))
+        for use, (_, whose) in self._claims.items():
+            claims = read_claims(self._cell(row, use.column))
+            at = next((at for name, at in places.items() if plain_name(name) == whose), None)
+            if claims and at is None and len(found) != 1:
+                problems.append(
+                    f"the cell in column {use.column!r} has claims, and the row has no such response"
+                )
+            elif claims:
+                found[at or 0]["claims"] = claims
 
     def _response(self, system: str, cell: Any, column: str, problems: list[str]) -> dict[str, Any]:
         system = short(system)
         if not self.protocol.drafts_entries:
-            return {"system": system, "text": as_text(cell)}
+            replies = read_replies(cell)
+            return {"system": system} | ({"turns": replies} if replies else {"text": as_text(cell)})
         entries = structure_of(cell)
         if not isinstance(entries, list):
             problems.append(
@@ -161,12 +213,12 @@ class RecordMaker:
             if group.problems:
                 yield from (MappedRow(number, problems=[problem]) for number, problem in group.problems)
                 continue
-            self._finish(mapped, group.first, group.responses)
+            self._finish(mapped, group.first, group.responses, [*group.votes.values()])
             yield mapped
 
     def _identity(self, row: SheetRow) -> str:
         for role in (ColumnRole.KEY, ColumnRole.PROMPT):
-            text = "\n".join(as_text(self._cell(row, use.column)) for use in self.map.named(role)).strip()
+            text = "\n".join(read_prompt(self._cell(row, use.column)) for use in self.map.named(role)).strip()
             # A number of its own for each row tells nothing of which rows belong together.
             if text and not (role == ColumnRole.KEY and self._numbers_rows):
                 return text
@@ -193,18 +245,46 @@ class RecordMaker:
             system = as_text(self._cell(row, column))
             if not system:
                 problems.append(f"the cell in column {column!r} is empty, so the response has no system")
+        elif self.judgments is not None:
+            # The same text is the same response, judged once more.
+            text = as_text(cell)
+            same = (name for name, at in group.places.items() if group.responses[at].get("text") == text)
+            system = next(same, system)
+        response = self._response(system, cell, use.column, problems)
+        self._add_claims(row, [response], problems)
+        at = group.places.setdefault(system, len(group.responses))
+        judged_again = self.judgments is not None and response in group.responses
         if is_empty(cell) and not self.map.keep_empty:
             problems.append(f"the cell in column {use.column!r} is empty")
-        elif system in group.lines:
+        elif system in group.lines and not judged_again:
             unit, line = self.sheet.unit, group.lines[system]
             problems.append(f"a second response of {system!r} to the prompt of {unit} {line}")
         group.lines.setdefault(system, row.number)
-        response = self._response(system, cell, use.column, problems)
+        if not judged_again:
+            group.responses.append(response)
+        if self.judgments is not None and not problems:
+            self._add_vote(group, row, system, at, problems)
         group.problems += [(row.number, problem) for problem in problems]
-        group.responses.append(response)
+
+    def _add_vote(self, group: _Group, row: SheetRow, system: str, at: int, problems: list[str]) -> None:
+        """The row's vote on its response, with what the same rater says of the item's others."""
+        assert self.judgments is not None
+        vote = self.judgments.read_one(row, system, at, self._all_systems, problems)
+        if vote is None or problems:
+            return
+        rater = vote.rater or f"vote {sum(place == at for place, _ in group.voted) + 1}"
+        unit = self.sheet.unit
+        if (before := group.voted.setdefault((at, rater), row.number)) != row.number:
+            problems.append(
+                f"its rater judged the same response at {unit} {before}, and there is one judgment of each"
+            )
+        elif not group.votes.setdefault(rater, vote).join(vote):
+            problems.append("its rater says something else of the same item in another row")
 
     # --- the item around the responses ------------------------------------------------------------------------------
-    def _finish(self, mapped: MappedRow, row: SheetRow, responses: list[dict[str, Any]]) -> None:
+    def _finish(
+        self, mapped: MappedRow, row: SheetRow, responses: list[dict[str, Any]], votes: Sequence[Vote]
+    ) -> None:
         mapped.size = sum(map(measure, row.cells))
         prompt = self._prompt(row)
         if not prompt and not self.protocol.has_needs:
@@ -221,23 +301,40 @@ class RecordMaker:
         role = self._role(row, mapped.problems)
         gold = self._gold(row, responses, mapped.problems)
         mapped.problems += self._too_long(row)
+        if votes and self.protocol.compares_pairs and len(responses) > 2:
+            mapped.problems.append(f"has a judgment, and its {len(responses)} responses make several pairs")
         if mapped.problems:
             return
+        content = self._query_content(row, prompt)
+        follow_ups = None if attributes else self._follow_ups(row)
+        asked, source = (
+            self._text(row, each) for each in (ColumnRole.CLARIFYING, ColumnRole.CLARIFYING_SOURCE)
+        )
+        arm = self._arm(row, with_context=follow_ups is not None)
+        judgments: list[dict[str, Any]] | None = None
+        if self.judgments is not None:
+            # The same content is the same item, judged again.
+            said = [content, follow_ups, asked, source, arm, role, gold]
+            judged, is_new = self._judged_item(said, responses)
+            mapped.problems += self._give(judged, responses, votes)
+            if not is_new or mapped.problems:
+                return
+            judgments = judged.judgments
         self._made += 1
         key = self._free_key(short(self._text(row, ColumnRole.KEY)) or str(self._made))
-        query = self._query(row, prompt, key)
-        context = None if attributes else self._context(row, query["key"])
+        query = {"key": self._queries.setdefault(canonical_hash(content), key), **content}
+        context = self._context(follow_ups, query["key"])
         record: dict[str, Any] = {
             "key": key,
-            "arm": self._arm(row, with_context=context is not None),
+            "arm": arm,
             "query": query,
             **({"context": context} if context else {}),
             **({"attributes": attributes} if attributes else {}),
             **({"role": role} if role else {}),
             **({"gold": gold} if gold else {}),
+            **({} if judgments is None else {"judgments": judgments}),
         }
-        if asked := self._text(row, ColumnRole.CLARIFYING):
-            source = self._text(row, ColumnRole.CLARIFYING_SOURCE)
+        if asked:
             record |= {"clarifying_question": asked, **({"clarifying_source": source} if source else {})}
             numbers = self._questions.setdefault(query["key"], {})
             _tell_apart(responses, numbers.setdefault((asked, source), len(numbers) + 1))
@@ -249,6 +346,37 @@ class RecordMaker:
             ]
         mapped.problems += dict.fromkeys(find_unstorable(record))
         mapped.problems += dict.fromkeys(find_unstorable(responses))
+
+    def _judged_item(
+        self, said: Sequence[Any], responses: Sequence[Mapping[str, Any]]
+    ) -> tuple[ItemVotes, bool]:
+        """The item of this content, whichever way round its responses stand, and whether it is new."""
+        order = sorted(responses, key=lambda each: (each["system"], each.get("key", each["system"])))
+        hashes = self._hashes(order)
+        identity = canonical_hash([*said, sorted(hashes)])
+        if identity in self._judged:
+            return self._judged[identity], False
+        parts = {each: f"r{place}" for place, each in enumerate(hashes, 1)}
+        return self._judged.setdefault(identity, ItemVotes(parts)), True
+
+    def _hashes(self, responses: Sequence[Mapping[str, Any]]) -> list[str]:
+        """A hash of each response. Where a system is no more than a side, its texts change sides from row to row."""
+        hashes = [_content_hash(each, "key", "system") for each in responses]
+        if self._are_sides and len({*hashes}) == len(hashes):
+            return hashes
+        return [_content_hash(each, "key") for each in responses]
+
+    def _give(
+        self, judged: ItemVotes, responses: Sequence[Mapping[str, Any]], votes: Sequence[Vote]
+    ) -> Iterator[str]:
+        """Give the item the votes; sentences about those that can't be its judgments."""
+        assert self.judgments is not None
+        parts = [judged.parts[each] for each in self._hashes(responses)]
+        for vote in votes:
+            self.judgments.finish(vote)
+            if problem := judged.add(vote, parts, self.sheet.unit):
+                yield problem
+            yield from find_unstorable(judged.judgments[-1])
 
     def _too_long(self, row: SheetRow) -> Iterator[str]:
         """Names that the database can't hold; cut off, two of them might become one."""
@@ -274,10 +402,8 @@ class RecordMaker:
         [(column, cell)] = self._cells(row, ColumnRole.GOLD) or [("", None)]
         if is_empty(cell):
             return None
-        columns = [use.column for use in self._responses] if self.map.per == PER_ITEM else []
-        # Which cells were responses can only be told where none was left out.
-        columns = columns if len(columns) == len(responses) else []
-        gold = read_gold(cell, self.protocol, names_of_parts([each["system"] for each in responses], columns))
+        names = names_of_parts([each["system"] for each in responses], self._columns_of(responses))
+        gold = read_gold(cell, self.protocol, names)
         if isinstance(gold, str):
             problems.append(f"the cell in column {column!r} {gold}")
             return None
@@ -313,8 +439,8 @@ class RecordMaker:
         said = {read_turns_before(cell) for cell in cells.values() if not is_empty(cell)}
         return [*cells] if len(said) > 1 else []
 
-    def _query(self, row: SheetRow, prompt: str, key: str) -> dict[str, Any]:
-        """The query; the same content is the same query, whose key is that of its first item."""
+    def _query_content(self, row: SheetRow, prompt: str) -> dict[str, Any]:
+        """The query without its key; the same content is the same query, whose key is that of its first item."""
         turns = self._turns(row)
         content: dict[str, Any] = {"turns": turns} if turns else {"text": prompt}
         for name, role in (("category", ColumnRole.CATEGORY), ("source", ColumnRole.SOURCE)):
@@ -334,15 +460,20 @@ class RecordMaker:
             content["document"] = "\n\n".join(as_text(each.get("text")) for each in documents)
         elif documents:
             content["documents"] = documents
-        return {"key": self._queries.setdefault(canonical_hash(content), key), **content}
+        return content
 
-    def _context(self, row: SheetRow, query: str) -> dict[str, Any] | None:
+    def _follow_ups(self, row: SheetRow) -> dict[str, Any] | None:
+        """The context without its key."""
         cells = self._cells(row, ColumnRole.CONTEXT)
         follow_ups = [each for column, cell in cells for each in read_follow_ups(cell, column)]
         if not follow_ups:
             return None
         source = self._text(row, ColumnRole.CONTEXT_SOURCE)
-        content = {"follow_ups": follow_ups, **({"source": source} if source else {})}
+        return {"follow_ups": follow_ups, **({"source": source} if source else {})}
+
+    def _context(self, content: dict[str, Any] | None, query: str) -> dict[str, Any] | None:
+        if content is None:
+            return None
         keys = self._contexts.setdefault(query, {})
         return {"key": keys.setdefault(canonical_hash(content), f"c{len(keys) + 1}"), **content}
 
@@ -382,6 +513,10 @@ class RecordMaker:
 
     def _quote(self, row: SheetRow, column: str) -> str:
         return repr(as_text(self._cell(row, column))[:60])
+
+
+def _content_hash(response: Mapping[str, Any], *besides: str) -> str:
+    return canonical_hash({name: value for name, value in response.items() if name not in besides})
 
 
 def _with_keys(responses: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from evaluation.dumps.imports.items import ItemPreparer, expand_items
 from evaluation.dumps.lines import Source
 from evaluation.dumps.problems import LineInvalid
 from evaluation.dumps.schemas import schema_problems
+from evaluation.dumps.tables.judgments import judgment_notes
 from evaluation.dumps.tables.source import TableSource
 from evaluation.models import Study
 from evaluation.protocols.base import Spec
@@ -41,16 +42,21 @@ class MapSample:
     total: int = 0
     spec: Spec | None = None
     items: list[SampleItem] = field(default_factory=list)
+    # Sentences on the judgments that the rows hold.
+    judgments: list[str] = field(default_factory=list)
 
 
 def sample(source: TableSource, study: Study | None) -> MapSample:
     """Check the source as its import would, and prepare the first items that stand; nothing is written."""
     found = first_items(source, study)
+    checker = DumpChecker(_whole(source, study), render=lambda text, rules: text, **_names(source, study))
     try:
-        checker = DumpChecker(_whole(source, study), render=lambda text, rules: text, **_names(source, study))
         checker.run(lambda phase, done, total: None)
     except Refused as refused:
         found.problems, found.total = refused.problems, refused.total
+    if checker.checked is not None and checker.checked.has_judgments:
+        n, raters = checker.checked.judgments, len(checker.raters)
+        found.judgments = judgment_notes(source.sheet, source.map, n, raters)
     return found
 
 

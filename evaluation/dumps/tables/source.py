@@ -1,6 +1,7 @@
 """A mapped table as a source for the one importer, and a file of any kind opened as the source that it is."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,17 @@ from evaluation.dumps.release import PLAIN_ARM, four_way_questions, study_record
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.gold_cells import says_both_bad
 from evaluation.dumps.tables.guess import guess_map
+from evaluation.dumps.tables.judgments import JudgmentReader, judgment_notes, judgment_problems
 from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
 from evaluation.dumps.tables.sheet import Sheet
+from evaluation.dumps.tables.study_design import StudyDesign, design_problems, take_design
 from evaluation.dumps.tables.table_map import TableMap, complete_map, map_problems
+from evaluation.dumps.tables.tools import guess_reading, read_by
 from evaluation.models import Study
-from evaluation.protocols import PROTOCOLS, Protocol
+from evaluation.protocols import PROTOCOLS, Kind, Protocol
+from evaluation.protocols.requirements.needs import MAX_NAME, Needs
 from evaluation.refusals import Refused
 from evaluation.services.studies.creation import PAPER_ARMS
 
@@ -38,6 +43,7 @@ class TableSource:
         self.map = table_map
         self.protocol = protocol
         self.arms = arms
+        self.design: StudyDesign | None = None
         self.known = KnownContent()
 
     @property
@@ -52,19 +58,41 @@ class TableSource:
 
     def lines(self) -> Iterator[SourceLine]:
         """Refused at once where the map does not fit the table: then each row would have the same fault."""
-        if problems := map_problems(self.map, self.sheet, self.protocol):
+        problems = map_problems(self.map, self.sheet, self.protocol)
+        problems += design_problems(self.map, self.sheet, self.design)
+        problems += judgment_problems(self.map, self.sheet, self.protocol, is_new=not self.arms)
+        if problems:
             raise Refused(*(f"{self.sheet.place}: {problem}." for problem in problems))
         arms = self.arms or new_arms(self.map, self.protocol)
+        maker = RecordMaker(self.sheet, self.map, self.protocol, arms, self.known)
+        rows = maker.rows()
         if not self.arms:
-            yield SourceLine(0, 0, 0, self._study(arms))
+            study = self._study(arms)
+            if maker.judgments is not None or self.protocol.has_needs:
+                # What the rows hold decides what the study asks, and what its items need.
+                read = [*rows]
+                rows = iter(read)
+                items = [each for row in read for each in row.records]
+                study["spec"] |= self._form(study["spec"], maker.judgments, items)
+            yield SourceLine(0, 0, 0, study)
         done = 0
-        for mapped in RecordMaker(self.sheet, self.map, self.protocol, arms, self.known).rows():
+        for mapped in rows:
             done = min(done + 1, self.total)
             if mapped.problems:
                 yield SourceLine(mapped.number, mapped.size, done, problems=tuple(mapped.problems))
                 continue
             for record in mapped.records:
                 yield SourceLine(mapped.number, mapped.size, done, record)
+
+    def judgment_notes(self) -> list[str]:
+        """Sentences on the judgments that its rows hold; none where there are none, or where it would be refused."""
+        if not self.map.has_judgments:
+            return []
+        with suppress(Refused):
+            found = [each for line in self.lines() for each in (line.value or {}).get("judgments", ())]
+            raters = {each["rater"] for each in found}
+            return judgment_notes(self.sheet, self.map, len(found), len(raters)) if found else []
+        return []
 
     def _study(self, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The line of a new study, whose form offers what is right in the table."""
@@ -75,6 +103,25 @@ class TableSource:
         if self.protocol.compares_pairs and any(says_both_bad(cell) for cell in golds):
             more["questions"] = four_way_questions(self.protocol)
         return {**record, "spec": {**record["spec"], **more, "arms": list(arms)}}
+
+    def _form(
+        self, spec: Mapping[str, Any], judgments: JudgmentReader | None, items: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """The part of a new study's spec that its items and their judgments decide."""
+        form = {"questions": judgments.questions(spec.get("questions", ()))} if judgments else {}
+        if not self.protocol.has_needs:
+            return form
+        counts = [len(each["responses"]) for each in items]
+        compares = {Kind.PREFERENCE, Kind.RANKING} & {each["kind"] for each in form.get("questions", ())}
+        least = max(min(counts, default=1), 2 if compares else 0)
+        documents = [use.column for use in self.map.named(ColumnRole.DOCUMENT)]
+        needs = Needs(
+            query=any(each["query"].get("text") or each["query"].get("turns") for each in items),
+            least=least,
+            most=max(least, *counts, 0),
+            document=documents[0][:MAX_NAME] if documents else "",
+        )
+        return {**form, "needs": needs.as_json()}
 
 
 def new_arms(table_map: TableMap, protocol: Protocol) -> list[Mapping[str, Any]]:
@@ -118,8 +165,9 @@ def open_source(
     table_map: TableMap | None = None,
     arms: Sequence[Mapping[str, Any]] = (),
     sheet: str = "",
+    design: StudyDesign | None = None,
 ) -> Opened:
-    """Assay's own JSONL as it is, every other file as a table, by the map or by a guess.
+    """Assay's own JSONL as it is, every other file as a table, by the map, or as its form says.
 
     `protocol` goes before the map's; what neither says is guessed.
     """
@@ -134,14 +182,17 @@ def open_source(
         header=table_map.header if table_map else None,
     )
     wanted = protocol or (table_map.protocol if table_map else "")
-    used = (
-        complete_map(table_map, read.columns + _absent(table_map, read))
-        if table_map
-        else guess_map(read, PROTOCOLS.get(wanted))
-    )
+    if table_map:
+        read = read_by(read, table_map)
+        used = complete_map(table_map, read.columns + _absent(table_map, read))
+    else:
+        read, used = guess_reading(read, PROTOCOLS.get(wanted))
+        used = take_design(used, read, design)
     # A map of no protocol is of the one that such a table is for.
     described = PROTOCOLS[wanted or used.protocol or guess_map(read).protocol]
-    return Opened(TableSource(read, used, described, arms=arms), read, used, guessed=table_map is None)
+    table = TableSource(read, used, described, arms=arms)
+    table.design = design
+    return Opened(table, read, used, guessed=table_map is None)
 
 
 def _absent(table_map: TableMap, sheet: Sheet) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from evaluation.protocols import Protocol
 from evaluation.refusals import Refused
 
 PER_ITEM, PER_RESPONSE = "item", "response"
-SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm", "single_dollars")
+PEOPLE, JUDGES = "person", "judge"
+SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm", "single_dollars", "raters", "read_as")
 LABELS: dict[ColumnRole, str] = {
     ColumnRole.PROMPT: "prompt",
     ColumnRole.RESPONSE: "response",
@@ -27,13 +28,43 @@ LABELS: dict[ColumnRole, str] = {
     ColumnRole.CLARIFYING: "clarifying question",
     ColumnRole.CLARIFYING_SOURCE: "source of the clarifying question",
     ColumnRole.DOCUMENT: "document",
+    ColumnRole.CLAIMS: "claims",
     ColumnRole.ATTRIBUTES: "attributes",
     ColumnRole.ARM: "arm",
     ColumnRole.ROLE: "role (training, attention)",
     ColumnRole.GOLD: "gold answer",
     ColumnRole.GOLD_NOTE: "note on the gold answer",
+    ColumnRole.WINNER: "preferred response",
+    ColumnRole.SCORE: "score",
+    ColumnRole.RANK: "rank",
+    ColumnRole.LABEL: "label",
+    ColumnRole.RATER: "rater",
+    ColumnRole.RATER_KIND: "kind of rater (person, judge)",
+    ColumnRole.REASON: "reason of a judgment",
+    ColumnRole.SHOWN: "order shown to the rater",
+    ColumnRole.JUDGED_AT: "time of a judgment",
+    ColumnRole.SECONDS: "seconds that a judgment took",
     ColumnRole.IGNORED: "not used",
 }
+# What a rater says; without a column of it there are no judgments.
+VOTES = (ColumnRole.WINNER, ColumnRole.SCORE, ColumnRole.RANK, ColumnRole.LABEL)
+# What may stand beside it.
+BESIDE_VOTES = (
+    ColumnRole.RATER,
+    ColumnRole.RATER_KIND,
+    ColumnRole.REASON,
+    ColumnRole.SHOWN,
+    ColumnRole.JUDGED_AT,
+    ColumnRole.SECONDS,
+)
+# What may be of one system, where the column says of which.
+OF_SYSTEMS = (
+    ColumnRole.RESPONSE,
+    ColumnRole.CLAIMS,
+    ColumnRole.SCORE,
+    ColumnRole.RANK,
+    ColumnRole.LABEL,
+)
 NO_RESPONSE = ", and none is a response"
 # Of these there may be several; of every other role one.
 SEVERAL = {
@@ -42,13 +73,17 @@ SEVERAL = {
     ColumnRole.SYSTEM,
     ColumnRole.REFERENCE,
     ColumnRole.DOCUMENT,
+    ColumnRole.CLAIMS,
+    ColumnRole.SCORE,
+    ColumnRole.RANK,
+    ColumnRole.LABEL,
     ColumnRole.IGNORED,
 }
 
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """ColumnRole of one column; of a response whose it is, where no column says."""
+    """ColumnRole of one column; of a response, score or rank whose it is, where no column says."""
 
     column: str
     role: ColumnRole
@@ -72,6 +107,20 @@ class TableMap:
     arm: str = ""
     # Whether $…$ is mathematics in a study that is made from it.
     single_dollars: bool = False
+    # The tool whose file it is, as which the columns come about; empty: a plain table.
+    read_as: str = ""
+    # Who judged, where no column says: people or judges.
+    raters: str = PEOPLE
+
+    @property
+    def has_judgments(self) -> bool:
+        return bool(self.named(*VOTES))
+
+    def without_judgments(self) -> "TableMap":
+        """The map of the same items alone."""
+        return replace(
+            self, columns=tuple(each for each in self.columns if each.role not in (*VOTES, *BESIDE_VOTES))
+        )
 
     def named(self, *roles: ColumnRole) -> list[ColumnUse]:
         return [each for each in self.columns if each.role in roles]
@@ -92,6 +141,8 @@ class TableMap:
             "sheet": self.sheet,
             "arm": self.arm,
             **({"single_dollars": True} if self.single_dollars else {}),
+            **({"read_as": self.read_as} if self.read_as else {}),
+            **({"raters": self.raters} if self.raters != PEOPLE else {}),
         }
 
     def described(self) -> list[str]:

@@ -229,3 +229,60 @@ def test_the_click_turns_the_draft_that_the_table_is_for(editors_draft: Any, col
     page = words(client.get(where))
     assert page.count("which will be shown as written.") == 2
     assert "as mathematics" not in page
+
+
+VOTES = [
+    ("How do I dry mint?", "Hang it.", "Bake it.", worker, vote)
+    for worker, vote in (("A1", "A"), ("A2", "tie"))
+]
+VOTED = {"as-0": "prompt", "as-1": "response", "as-2": "response", "as-3": "rater", "as-4": "winner", "system-1": "A",
+         "system-2": "B", "per": "item", "header": "on", "raters": "person"}  # fmt: skip
+
+
+def test_a_table_of_votes_becomes_a_closed_study(
+    owner: Any, queued: list[int], django_capture_on_commit_callbacks: Any
+) -> None:
+    client = signed_in(owner)
+    header = ("prompt", "response_a", "response_b", "WorkerId", "winner")
+    where = send(client, FROM_FILE, delimited(VOTES, header), "votes.csv")
+    shown = words(client.get(where))
+    for said in ("2 judgments by 2 raters.", "it has its report, and takes no participants",
+                 "Raters are numbered as they come, as “rater 1”: column 'WorkerId'",
+                 '<option value="winner" selected>preferred response</option>',
+                 '<option value="rater" selected>rater</option>',
+                 '<option value="person" selected>people</option>'):  # fmt: skip
+        assert said in shown
+    # A vote that can't be read stands among what is wrong, with its line, and nothing is imported.
+    names = {"title": "Votes", "slug": "votes", "protocol": "pairwise"}
+    wrong = confirm(
+        client,
+        where,
+        {**VOTED, **names, "as-3": "winner", "as-4": "ignore"},
+        django_capture_on_commit_callbacks,
+    )
+    assert wrong.status_code == 422
+    assert "the cell in column 'WorkerId' is 'A1', which names no response of the row." in words(wrong)
+    confirm(client, where, {**VOTED, **names, "raters": "judge"}, django_capture_on_commit_callbacks)
+    tasks.work_on_job(queued[0])
+    study = Study.objects.get()
+    assert (study.status, study.items.count()) == ("closed", 1)
+    assert [(each.pseudonym, each.kind) for each in study.raters.order_by("pk")] == [
+        ("rater 1", "judge"),
+        ("rater 2", "judge"),
+    ]
+    assert study.table_map["raters"] == "judge"
+    assert "1 item and 2 judgments" in Job.objects.get().message
+
+
+def test_votes_can_t_come_into_a_draft(editors_draft: Any, colleague: Any) -> None:
+    client = signed_in(colleague)
+    address = reverse("admin:evaluation_study_upload", args=[editors_draft.pk])
+    header = ("prompt", "response_a", "response_b", "WorkerId", "winner")
+    where = send(client, address, delimited(VOTES, header), "votes.csv")
+    refused = (
+        "column 'winner' is the preferred response: items for a study that is there can't bring judgments"
+    )
+    assert refused in words(client.get(where))
+    left_out = {**VOTED, "as-3": "ignore", "as-4": "ignore", "arm": "", "show": "1"}
+    assert client.post(where, left_out).status_code == 302
+    assert refused not in words(client.get(where))

@@ -10,6 +10,9 @@ from evaluation.dumps.tables.readers.delimited import decode
 from evaluation.dumps.tables.sheet import RawRows, SizeGuard
 from evaluation.refusals import Refused
 
+# Keys of the list that has the rows, where there are others beside it.
+ROWS_NAMED = ("samples", "results", "rows", "records", "items", "data")
+
 
 def read_json(raw: bytes) -> RawRows:
     """A list of objects, an object that has one, or columns of equal length (as pandas writes both)."""
@@ -59,13 +62,30 @@ def _records(value: Any) -> Sequence[Mapping[str, Any]] | None:
     lists = [each for each in columns.values() if each is not None]
     if len(lists) == len(columns) > 1 and len({len(each) for each in lists}) == 1:
         return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
-    inside = [found for each in value.values() if isinstance(each, list) and (found := _records(each))]
-    if len(inside) == 1:
-        return inside[0]
+    if (inside := _lists_inside(value)) is not None:
+        return inside
     # The rows under keys of their own: {"q1": {...}, "q2": {...}}.
     if value and all(isinstance(each, dict) for each in value.values()):
         return [{"id": key, **each} for key, each in value.items()]
     return None
+
+
+def _lists_inside(value: Mapping[str, Any]) -> Sequence[Mapping[str, Any]] | None:
+    """The one list of objects, or the one that is named as rows are, in the object or in one of its objects."""
+    found = {
+        key: records for key, each in value.items() if isinstance(each, list) and (records := _records(each))
+    }
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if found:
+        return next((found[name] for name in ROWS_NAMED if name in found), None)
+    # Objects that are rows themselves have no lists of others.
+    deeper = [
+        rows
+        for key in ROWS_NAMED
+        if isinstance(each := value.get(key), dict) and (rows := _lists_inside(each))
+    ]
+    return deeper[0] if deeper else None
 
 
 def _column(value: Any) -> list[Any] | None:

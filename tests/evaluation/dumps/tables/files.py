@@ -63,6 +63,7 @@ class Read:
     items: list[dict[str, Any]]
     notices: tuple[str, ...]
     map: Any
+    spec: dict[str, Any]
 
     @property
     def first(self) -> tuple[str, list[tuple[str, str]]]:
@@ -79,7 +80,12 @@ def read(path: Path, **options: Any) -> Read:
     checker.run(lambda phase, done, total: None)
     lines = [each.value for each in opened.source.lines()]
     return Read(
-        opened.map.described(), lines[0]["spec"]["protocol"], lines[1:], opened.sheet.notices, opened.map
+        opened.map.described(),
+        lines[0]["spec"]["protocol"],
+        lines[1:],
+        opened.sheet.notices,
+        opened.map,
+        lines[0]["spec"],
     )
 
 

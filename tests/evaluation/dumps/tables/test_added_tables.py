@@ -62,6 +62,25 @@ def test_the_same_prompt_is_the_query_that_is_there(study: Study, tmp_path: Path
     assert study.items.get(key="4").query.key == "1"
 
 
+def test_a_study_of_a_tool_s_file_gets_more_from_another_and_from_plain_tables(tmp_path: Path) -> None:
+    header = ("id", "model_a", "model_b", "prompt", "response_a", "response_b")
+    rows = [(n, "aspen", "birch", f'["Which {n}?", "Why?"]', '["This.", "So."]', '["That.", "Thus."]')
+            for n in (11, 12, 13)]  # fmt: skip
+    make_user("ada")
+    path = write(tmp_path / "pairs.csv", delimited(rows[:2], header))
+    call_command("import_study", str(path), slug="soups", owner="ada", stdout=StringIO())
+    made = Study.objects.get()
+    launch_study(made)
+    said = run(write(tmp_path / "more.csv", delimited(rows[2:], header)))
+    assert "Read as an LMSYS file of pairs." in said
+    assert "Columns, by the map:" in said
+    assert made.items.get(key="13").query.turns[1]["text"] == "Why?"
+    plain = ("prompt", "model_a", "response_a", "model_b", "response_b")
+    said = run(write(tmp_path / "plain.csv", delimited([("Who?", "aspen", "He.", "birch", "She.")], plain)))
+    assert "Read as" not in said
+    assert "Added 1 item as revision 3." in said
+
+
 def test_other_responses_of_the_same_systems_are_refused(study: Study, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="Nothing was added"):
         run(write(tmp_path / "more.csv", delimited(MORE[1:])))
