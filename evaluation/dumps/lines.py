@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Protocol
 
 import orjson
 
+from evaluation.dumps.json_text import number_word
 from evaluation.refusals import Refused
 
 MAX_LINE = 10_000_000
@@ -155,9 +156,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _why_not_json(raw: bytes, error: orjson.JSONDecodeError) -> str:
     try:
-        raw.decode("utf-8")
+        text = raw.decode("utf-8")
     except UnicodeDecodeError as wrong:
         return f"not UTF-8 (byte {wrong.start + 1} of the line)"
+    if found := number_word(text):
+        return f"not JSON: it holds {found[1]} (character {found[0]} of the line); a number that is missing is null"
     return f"not JSON: {error.msg} (character {error.colno} of the line)"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from evaluation.dumps.tables.cells import read_responses
 from evaluation.dumps.tables.column_names import ColumnRole, NameRole, role_of_name
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.sheet import Sheet, as_name, as_text
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,
     PER_RESPONSE,
@@ -85,14 +85,14 @@ def guess_protocol(table_map: TableMap, sheet: Sheet) -> str:
 
 
 def _look(sheet: Sheet, column: str) -> ColumnLook:
-    texts = [as_text(each) for each in sheet.values(column)[:LOOK_AT]]
+    texts = [as_name(each) for each in sheet.values(column)[:LOOK_AT]]
     if not texts:
         return ColumnLook(0, 0, 0, 0)
     return ColumnLook(
         length=sum(map(len, texts)) / len(texts),
         different=len(set(texts)),
         filled=len(texts),
-        questions=sum(each.rstrip().endswith("?") for each in texts) / len(texts),
+        questions=sum(each.endswith("?") for each in texts) / len(texts),
     )
 
 
@@ -214,6 +214,6 @@ def _responses_per_prompt(table_map: TableMap, sheet: Sheet) -> int:
     times: Counter[str] = Counter()
     prompt = ""
     for row in sheet.rows:
-        prompt = as_text(row.cells[at]) or prompt
+        prompt = as_name(row.cells[at]) or prompt
         times[prompt] += 1
     return times.most_common(1)[0][1]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation.dumps.tables.column_names import role_of_name
-from evaluation.dumps.tables.sheet import RawRows, Sheet, SheetRow, as_text, is_empty
+from evaluation.dumps.tables.sheet import RawRows, Sheet, SheetRow, as_name, as_text, is_empty
 from evaluation.refusals import Refused
 
 # A name of a column is short; a cell that is longer is content.
@@ -26,7 +26,7 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
     if names is None:
         has_header = _is_header(rows[0][1]) if header is None else header
         if has_header:
-            names, rows = [as_text(each) for each in rows[0][1]], rows[1:]
+            names, rows = [as_name(each) for each in rows[0][1]], rows[1:]
             _refuse_second_header(rows, raw.unit)
         else:
             names = []
@@ -85,7 +85,7 @@ def _filled(cells: Sequence[Any]) -> int:
 
 def _refuse_second_header(rows: Sequence[tuple[int, list[Any]]], unit: str) -> None:
     """A row of names below the names, as tables with merged headers have, would be read as an item."""
-    texts = [as_text(each) for each in rows[0][1] if not is_empty(each)] if rows else []
+    texts = [as_name(each) for each in rows[0][1] if not is_empty(each)] if rows else []
     if len(texts) > 1 and all(len(each) <= MAX_NAME and role_of_name(each) is not None for each in texts):
         raise Refused(
             f"{unit} {rows[0][0]}: names columns once more ({', '.join(map(repr, texts[:4]))}). A table has one row of "
@@ -95,7 +95,7 @@ def _refuse_second_header(rows: Sequence[tuple[int, list[Any]]], unit: str) -> N
 
 def _is_header(cells: Sequence[Any]) -> bool:
     """True unless the row reads like content: sentences, numbers, long texts, and no name that is known."""
-    texts = [as_text(each) for each in cells if not is_empty(each)]
+    texts = [as_name(each) for each in cells if not is_empty(each)]
     if any(len(each) <= MAX_NAME and role_of_name(each) is not None for each in texts):
         return True
     return not any(

@@ -20,7 +20,15 @@ from evaluation.dumps.tables.cells import (
 )
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.gold_cells import names_of_parts, read_gold, read_role
-from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_conversation, is_empty, measure
+from evaluation.dumps.tables.sheet import (
+    Sheet,
+    SheetRow,
+    as_name,
+    as_text,
+    is_conversation,
+    is_empty,
+    measure,
+)
 from evaluation.dumps.tables.table_map import PER_ITEM, PER_RESPONSE, TableMap
 from evaluation.protocols import Protocol
 
@@ -119,7 +127,7 @@ class RecordMaker:
             system = use.system or use.column
             if self._systems:
                 column = self._systems[at].column
-                system = as_text(self._cell(row, column))
+                system = as_name(self._cell(row, column))
                 if not system:
                     problems.append(f"the cell in column {column!r} is empty, so the response has no system")
                     continue
@@ -166,7 +174,8 @@ class RecordMaker:
 
     def _identity(self, row: SheetRow) -> str:
         for role in (ColumnRole.KEY, ColumnRole.PROMPT):
-            text = "\n".join(as_text(self._cell(row, use.column)) for use in self.map.named(role)).strip()
+            # The prompts of one item's rows may differ at their ends; the first of them is taken as it is.
+            text = "\n".join(as_name(self._cell(row, use.column)) for use in self.map.named(role)).strip()
             # A number of its own for each row tells nothing of which rows belong together.
             if text and not (role == ColumnRole.KEY and self._numbers_rows):
                 return text
@@ -178,7 +187,7 @@ class RecordMaker:
         uses = self.map.named(ColumnRole.KEY)
         if not uses or not self.map.named(ColumnRole.PROMPT):
             return False
-        values = [as_text(each) for each in self.sheet.values(uses[0].column)]
+        values = [as_name(each) for each in self.sheet.values(uses[0].column)]
         return len(set(values)) == len(values) == len(self.sheet.rows)
 
     def _add_response(self, group: _Group, row: SheetRow) -> None:
@@ -190,7 +199,7 @@ class RecordMaker:
         system = f"{NUMBERED} {len(group.responses) + 1}"
         if self._systems:
             column = self._systems[0].column
-            system = as_text(self._cell(row, column))
+            system = as_name(self._cell(row, column))
             if not system:
                 problems.append(f"the cell in column {column!r} is empty, so the response has no system")
         if is_empty(cell) and not self.map.keep_empty:
@@ -224,7 +233,7 @@ class RecordMaker:
         if mapped.problems:
             return
         self._made += 1
-        key = self._free_key(short(self._text(row, ColumnRole.KEY)) or str(self._made))
+        key = self._free_key(short(self._name(row, ColumnRole.KEY)) or str(self._made))
         query = self._query(row, prompt, key)
         context = None if attributes else self._context(row, query["key"])
         record: dict[str, Any] = {
@@ -237,7 +246,7 @@ class RecordMaker:
             **({"gold": gold} if gold else {}),
         }
         if asked := self._text(row, ColumnRole.CLARIFYING):
-            source = self._text(row, ColumnRole.CLARIFYING_SOURCE)
+            source = self._name(row, ColumnRole.CLARIFYING_SOURCE)
             record |= {"clarifying_question": asked, **({"clarifying_source": source} if source else {})}
             numbers = self._questions.setdefault(query["key"], {})
             _tell_apart(responses, numbers.setdefault((asked, source), len(numbers) + 1))
@@ -253,13 +262,13 @@ class RecordMaker:
     def _too_long(self, row: SheetRow) -> Iterator[str]:
         """Names that the database can't hold; cut off, two of them might become one."""
         for role, most in LENGTHS.items():
-            if (found := len(self._text(row, role))) > most:
+            if (found := len(self._name(row, role))) > most:
                 [use, *_] = self.map.named(role)
                 yield f"the cell in column {use.column!r} has {found:,} characters; {most} are the most"
 
     def _role(self, row: SheetRow, problems: list[str]) -> str:
         """The item's role; empty where it is a main item."""
-        text = self._text(row, ColumnRole.ROLE)
+        text = self._name(row, ColumnRole.ROLE)
         role = read_role(text)
         if role is None:
             column = self.map.named(ColumnRole.ROLE)[0].column
@@ -318,7 +327,7 @@ class RecordMaker:
         turns = self._turns(row)
         content: dict[str, Any] = {"turns": turns} if turns else {"text": prompt}
         for name, role in (("category", ColumnRole.CATEGORY), ("source", ColumnRole.SOURCE)):
-            if text := self._text(row, role):
+            if text := self._name(row, role):
                 content[name] = text
         if need := self._text(row, ColumnRole.NEED):
             content["information_need"] = need
@@ -341,13 +350,13 @@ class RecordMaker:
         follow_ups = [each for column, cell in cells for each in read_follow_ups(cell, column)]
         if not follow_ups:
             return None
-        source = self._text(row, ColumnRole.CONTEXT_SOURCE)
+        source = self._name(row, ColumnRole.CONTEXT_SOURCE)
         content = {"follow_ups": follow_ups, **({"source": source} if source else {})}
         keys = self._contexts.setdefault(query, {})
         return {"key": keys.setdefault(canonical_hash(content), f"c{len(keys) + 1}"), **content}
 
     def _arm(self, row: SheetRow, *, with_context: bool) -> str:
-        given = self._text(row, ColumnRole.ARM) or self.map.arm
+        given = self._name(row, ColumnRole.ARM) or self.map.arm
         if given or not self.arms:
             return given
         fitting = [arm for arm in self.arms if bool(arm.get("context_at_judging")) == with_context]
@@ -370,13 +379,16 @@ class RecordMaker:
         uses = self.map.named(role)
         return as_text(self._cell(row, uses[0].column)) if uses else ""
 
+    def _name(self, row: SheetRow, role: ColumnRole) -> str:
+        return self._text(row, role).strip()
+
     def _listed(self, row: SheetRow, role: ColumnRole) -> list[str]:
         """Keys in a cell, separated by commas, semicolons or line breaks, or a JSON list."""
         uses = self.map.named(role)
         cell = self._cell(row, uses[0].column) if uses else None
         found = structure_of(cell)
         if isinstance(found, list):
-            return [as_text(each) for each in found]
+            return [as_name(each) for each in found]
         parts = as_text(cell).replace(";", ",").replace("\n", ",").split(",")
         return [part.strip() for part in parts if part.strip()]
 

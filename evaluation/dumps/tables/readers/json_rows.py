@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from evaluation.dumps.json_text import load_json
 from evaluation.dumps.problems import Problems
 from evaluation.dumps.tables.readers.delimited import decode
 from evaluation.dumps.tables.sheet import RawRows, SizeGuard
@@ -15,7 +16,7 @@ def read_json(raw: bytes) -> RawRows:
     """A list of objects, an object that has one, or columns of equal length (as pandas writes both)."""
     text, notices = decode(raw)
     try:
-        value = orjson.loads(text)
+        value = load_json(text)
     except orjson.JSONDecodeError as error:
         raise Refused(f"line {error.lineno}: not JSON: {error.msg}.") from None
     records = _records(value)
@@ -32,7 +33,7 @@ def read_json_lines(raw: bytes, limit: int | None = None) -> RawRows:
         if not line.strip():
             continue
         try:
-            value = orjson.loads(line)
+            value = load_json(line)
         except orjson.JSONDecodeError as error:
             problems.add(f"line {number}", [f"not JSON: {error.msg} (character {error.colno} of the line)"])
             continue
