@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from evaluation.dumps.tables.sheet import ShownNumber
+from evaluation.dumps.workbook_text import unescape
 
 # A spreadsheet keeps so many digits of a number; it stores zeros for the others.
 DIGITS = 15
@@ -17,8 +18,6 @@ MOST_DIGITS = 21
 GENERAL = "General"
 # Formats that each reader's own system decides: a date is then written so that everybody reads the same.
 BY_SYSTEM = {"mm-dd-yy": "yyyy-mm-dd", "m/d/yy h:mm": "yyyy-mm-dd hh:mm"}
-# Halves of a character beyond U+FFFF stand for nothing by themselves.
-ESCAPED = re.compile("_x(?![Dd][89A-Fa-f])([0-9A-Fa-f]{4})_")
 PIECE = re.compile(
     r"""(?P<quoted>"[^"]*"?)|\\(?P<escaped>.)|(?P<blank>_.|\*.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]"""
     r"""|\[(?P<elapsed>h+|m+|s+)\]|(?P<bracket>\[[^\]]*\])|(?P<half>AM/PM|A/P)|(?P<general>General)"""
@@ -43,7 +42,7 @@ def shown_value(value: Any, number_format: str | None) -> Any:
     """The cell's value as the sheet shows it. A number remembers its text; a format that is not understood shows all
     digits."""
     if isinstance(value, str):
-        return unescape(value) if "_x" in value else value
+        return unescape(value)
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int | float):
@@ -53,16 +52,11 @@ def shown_value(value: Any, number_format: str | None) -> Any:
     return value
 
 
-def unescape(text: str) -> str:
-    """The text with the characters that a workbook writes as _x000D_."""
-    return ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
-
-
 def _lost(value: float) -> bool:
     """True for a whole number of more than 15 digits, unless whatever wrote the file wrote them all."""
     if abs(value) < 10**DIGITS or value % 1:
         return False
-    return isinstance(value, float) or not str(abs(value))[DIGITS:].strip("0")
+    return not (isinstance(value, int) and str(abs(value))[DIGITS:].strip("0"))
 
 
 def general(value: float) -> str:
