@@ -1,6 +1,9 @@
 """The work of the core's jobs (`evaluation.job_kinds`)."""
 
+from pathlib import Path
 from typing import Any
+
+from django.conf import settings
 
 from evaluation.counting import counted
 from evaluation.dumps.exports.study_export import export_to
@@ -12,13 +15,14 @@ from evaluation.dumps.imports.scores import import_scores
 from evaluation.dumps.lines import FileSource, Source
 from evaluation.dumps.pooling import pool_rounds, pooled_in_words
 from evaluation.dumps.tables.addition import open_addition
-from evaluation.dumps.tables.source import Opened, arms_of, open_source
+from evaluation.dumps.tables.bad_rows import leave_out_bad_rows, write_left_out
+from evaluation.dumps.tables.source import Opened, TableSource, arms_of, open_source
 from evaluation.dumps.tables.table_map import map_of_json, read_map
 from evaluation.extension import extensions
 from evaluation.models import Job, Rater, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action, server_account
-from evaluation.services.jobs import JobProgress, ask_to_confirm, finish_job
+from evaluation.services.jobs import JobProgress, ask_to_confirm, finish_job, new_file_name, note_in_job
 from evaluation.services.scores import scores_summary
 from evaluation.services.studies.launch import launch_study
 from evaluation.services.studies.rehearsing import rehearse
@@ -32,6 +36,7 @@ def import_file(job: Job) -> None:
         return
     progress = JobProgress(job)
     source, table_map = _source(job)
+    left_out = _left_out(job, source, progress)
     if job.study is not None:
         n = import_items(
             source,
@@ -41,14 +46,14 @@ def import_file(job: Job) -> None:
             still_mine=lambda: progress("moving", 0, 1),
         )
         keep_table_map(job.study, table_map)
-        finish_job(job, message=f"{counted(n, 'item is', 'items are')} in the draft.")
+        finish_job(job, message=f"{counted(n, 'item is', 'items are')} in the draft.{left_out}")
         log_action(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {counted(n, 'item')}.")
         return
 
     def created(study: Study) -> None:
         keep_table_map(study, table_map)
         n = counted(study.items.count(), "item")
-        finish_job(job, message=f"{study.title} was created with {n}.", study=study)
+        finish_job(job, message=f"{study.title} was created with {n}.{left_out}", study=study)
 
     import_dump(
         source,
@@ -74,6 +79,20 @@ def _source(job: Job) -> tuple[Source, dict[str, Any]]:
         arms=arms_of(job.study),
     )
     return opened.source, opened.map.as_json() if opened.map else {}
+
+
+def _left_out(job: Job, source: Source, watch: JobProgress) -> str:
+    """Leave out the rows with errors, where that was asked for, and keep them as a file; a sentence about them."""
+    if not (job.parameters.get("skip_bad_rows") and isinstance(source, TableSource)):
+        return ""
+    bad = leave_out_bad_rows(source, job.study, watch)
+    if not bad:
+        return ""
+    name = new_file_name("csv")
+    with (Path(settings.ASSAY_JOB_FILES) / name).open("xb") as file:
+        write_left_out(file, source.sheet, bad)
+    note_in_job(job, {"left_out": name})
+    return f" {counted(len(bad), 'row was', 'rows were')} left out."
 
 
 def import_scores_file(job: Job) -> None:

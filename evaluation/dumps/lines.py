@@ -29,6 +29,8 @@ class SourceLine:
     done: int
     value: Any = None
     problems: tuple[str, ...] = ()
+    # Of a table's row the key in its own column, by which messages name it.
+    key: str = ""
 
 
 class Source(Protocol):

@@ -23,6 +23,7 @@ from evaluation.admin.rights import FORM
 from evaluation.admin.tables.map_file import MapFileForm
 from evaluation.admin.tables.map_form import MapForm, NewStudyMapForm, slug_problem
 from evaluation.admin.tables.staging import mappable_job
+from evaluation.dumps.problems import place_and_fault
 from evaluation.dumps.tables.formulas import FormulaNote, formula_notes
 from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.reading import read_table
@@ -141,12 +142,13 @@ def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
             change_map(job, {**job.parameters, **names, "map": table_map.as_json()})
             return here
         staged.map = table_map
-        parameters = {**job.parameters, **names, "map": table_map.as_json()}
+        skips = {"skip_bad_rows": "skip" in request.POST}
+        parameters = {**job.parameters, **names, **skips, "map": table_map.as_json()}
         change_map(job, parameters)
-        if "import" not in request.POST:
+        if "import" not in request.POST and "skip" not in request.POST:
             return here
         found = staged.sample()
-        if found.problems:
+        if found.problems and not ("skip" in request.POST and found.bad_rows):
             form.add_error(None, "Nothing was imported. The errors are listed below.")
         elif staged.study is None and (taken := slug_problem(names["slug"])):
             form.add_error("slug", taken)
@@ -209,12 +211,15 @@ def _page(
         "formulas": staged.formulas(),
         "place": staged.sheet.place,
         "unit": staged.sheet.unit,
-        "problems": [_where_and_what(each) for each in found.problems],
+        "problems": [place_and_fault(each) for each in found.problems],
         "more_problems": found.total - len(found.problems),
         "items": [
             (each, reverse("admin:evaluation_job_mapped_item", args=[job.pk, at]))
             for at, each in enumerate(found.items)
         ],
+        "bad_rows": found.bad_rows,
+        "may_skip": found.bad_rows
+        or (not found.problems and job.state == Job.State.FAILED and job.n_problems),
         "replaces": staged.study.items.count() if staged.study else 0,
         "sampled": staged.sheet.is_cut,
         "rows": ROWS,
@@ -225,11 +230,6 @@ def _page(
     )
     add_never_cache_headers(response)
     return response
-
-
-def _where_and_what(sentence: str) -> tuple[str, str]:
-    where, colon, what = sentence.partition(": ")
-    return (where, what) if colon and len(where) <= 60 else ("", sentence)
 
 
 def _as_file(table_map: TableMap) -> HttpResponse:

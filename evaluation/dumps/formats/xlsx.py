@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 from evaluation.dumps.export_format import ExportFormat, rows_with_progress
-from evaluation.dumps.exports.answer_table import COLUMNS, FORMULA_STARTS, Row
+from evaluation.dumps.exports.answer_table import COLUMNS, Row
 from evaluation.dumps.exports.stored_study import StoredStudy
-from evaluation.dumps.workbook_text import escape
+from evaluation.dumps.spreadsheets import FORMULA_STARTS, escape
 from evaluation.extension import Watch
 from evaluation.refusals import Refused
 

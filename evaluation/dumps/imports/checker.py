@@ -76,11 +76,21 @@ class CheckResult:
 class DumpChecker:
     """The line-by-line check of a source; `problems` collects, `checked` is set once the first line was good."""
 
-    def __init__(self, source: Source, *, slug: str, protocol: str, title: str, render: Markdown) -> None:
+    def __init__(
+        self,
+        source: Source,
+        *,
+        slug: str,
+        protocol: str,
+        title: str,
+        render: Markdown,
+        problems: Problems | None = None,
+    ) -> None:
         self.source = source
         self.options = {"slug": slug, "protocol": protocol, "title": title}
         self.render = render
-        self.problems = Problems()
+        self.problems = Problems() if problems is None else problems
+        self.row_keys: dict[int, str] = {}
         self.checked: CheckResult | None = None
         self.hashes: list[tuple[str, str]] = []
         self.raters: dict[str, tuple[str, str, str]] = {}
@@ -113,7 +123,9 @@ class DumpChecker:
                 problems += self._first(line) if self.checked is None else self._item(line, self.checked)
         except RecursionError:
             problems.append("nested too deeply")
-        self.problems.add(where, problems)
+        if line.key:
+            self.row_keys[line.number] = line.key
+        self.problems.add(where, problems, line.key)
         if self.checked is None:
             self.problems.raise_if_any()  # without the study's line nothing can be said of the items
 
@@ -202,7 +214,7 @@ class DumpChecker:
     def _at_the_end(self, checked: CheckResult) -> None:
         for recurring in (self.items, self.queries, self.contexts, self.responses, self.places):
             for line, problem in recurring.conflicts():
-                self.problems.add(f"{self.source.unit} {line}", [problem])
+                self.problems.add(f"{self.source.unit} {line}", [problem], self.row_keys.get(line, ""))
         header = checked.header
         if header.status == Status.DRAFT and checked.has_judgments:
             self.problems.add(self.first, ["status is draft, but there are judgments"])

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+from evaluation.dumps.spreadsheets import exact_cell
 from evaluation.dumps.tables.column_names import role_of_name
 from evaluation.dumps.tables.sheet import RawRows, Sheet, SheetRow, as_name, as_text, is_empty
 from evaluation.refusals import Refused
 
 # A name of a column is short; a cell that is longer is content.
 MAX_NAME = 80
+# The first two columns of rows that were left out of an import and come again.
+REASON, ROW = "left out because", "row in the file"
 # A title stands above a table only if one of the next rows has more cells.
 LOOK_AT = 6
 
@@ -28,6 +31,7 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
         if has_header:
             names, rows = [as_name(each) for each in rows[0][1]], rows[1:]
             _refuse_second_header(rows, raw.unit)
+            names, rows = _handed_back(names, rows)
         else:
             names = []
             notices.append("The first row looks like content, so columns are called by their numbers.")
@@ -61,6 +65,15 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
         has_images=raw.has_images,
         notices=tuple(notices),
     )
+
+
+def _handed_back(
+    names: list[str], rows: list[tuple[int, list[Any]]]
+) -> tuple[list[str], list[tuple[int, list[Any]]]]:
+    """Rows that were left out, as the file had them: without their reasons, and without what guards a spreadsheet."""
+    if names[:2] != [REASON, ROW]:
+        return names, rows
+    return [*map(exact_cell, names[2:])], [(number, [*map(exact_cell, cells[2:])]) for number, cells in rows]
 
 
 def _without_titles(

@@ -1,6 +1,6 @@
 """Rows of a table as items' records, by its map: a row is an item, or several rows are one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -51,6 +51,8 @@ class MappedRow:
     size: int = 0
     records: list[dict[str, Any]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    # The key in the row's own column.
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,12 @@ class _Group:
     first: SheetRow
     responses: list[dict[str, Any]] = field(default_factory=list)
     lines: dict[str, int] = field(default_factory=dict)
-    problems: list[tuple[int, str]] = field(default_factory=list)
+    problems: list[tuple[SheetRow, str]] = field(default_factory=list)
 
 
 class RecordMaker:
-    """The items of a sheet. `arms` are the study's; an item without one of its own has the first that fits."""
+    """The items of a sheet, without the rows that are numbered in `skip`. `arms` are the study's; an item without one
+    of its own has the first that fits."""
 
     def __init__(
         self,
@@ -84,8 +87,10 @@ class RecordMaker:
         protocol: Protocol,
         arms: Sequence[Mapping[str, Any]],
         known: KnownContent,
+        skip: Collection[int] = (),
     ) -> None:
         self.known = known
+        self.skip = skip
         self.sheet = sheet
         self.map = table_map
         self.protocol = protocol
@@ -104,11 +109,14 @@ class RecordMaker:
         self._queries = dict(self.known.queries)
         self._contexts = {query: dict(keys) for query, keys in self.known.contexts.items()}
         self._questions = {query: dict(numbers) for query, numbers in self.known.questions.items()}
-        yield from self._grouped() if self.map.per == PER_RESPONSE else map(self._row, self.sheet.rows)
+        if self.map.per == PER_RESPONSE:
+            yield from self._grouped()
+        else:
+            yield from (self._row(row) for row in self.sheet.rows if row.number not in self.skip)
 
     # --- a row is an item -------------------------------------------------------------------------------------------
     def _row(self, row: SheetRow) -> MappedRow:
-        mapped = MappedRow(row.number, problems=list(row.problems))
+        mapped = MappedRow(row.number, problems=list(row.problems), key=self._name(row, ColumnRole.KEY))
         responses, problems = self._responses_of(row)
         mapped.problems += problems
         self._finish(mapped, row, responses)
@@ -161,14 +169,19 @@ class RecordMaker:
         for row in self.sheet.rows:
             # An empty cell below a prompt is the rest of a cell that was merged.
             identity = self._identity(row) or identity
+            if row.number in self.skip:
+                continue
             group = groups.setdefault(identity, _Group(row))
-            group.problems += [(row.number, problem) for problem in row.problems]
+            group.problems += [(row, problem) for problem in row.problems]
             self._add_response(group, row)
         for group in groups.values():
-            mapped = MappedRow(group.first.number)
             if group.problems:
-                yield from (MappedRow(number, problems=[problem]) for number, problem in group.problems)
+                yield from (
+                    MappedRow(row.number, problems=[problem], key=self._name(row, ColumnRole.KEY))
+                    for row, problem in group.problems
+                )
                 continue
+            mapped = MappedRow(group.first.number, key=self._name(group.first, ColumnRole.KEY))
             self._finish(mapped, group.first, group.responses)
             yield mapped
 
@@ -209,7 +222,7 @@ class RecordMaker:
             problems.append(f"a second response of {system!r} to the prompt of {unit} {line}")
         group.lines.setdefault(system, row.number)
         response = self._response(system, cell, use.column, problems)
-        group.problems += [(row.number, problem) for problem in problems]
+        group.problems += [(row, problem) for problem in problems]
         group.responses.append(response)
 
     # --- the item around the responses ------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """A mapped table as a source for the one importer, and a file of any kind opened as the source that it is."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from evaluation.dumps.tables.gold_cells import says_both_bad
 from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
-from evaluation.dumps.tables.records import KnownContent, RecordMaker
+from evaluation.dumps.tables.records import KnownContent, MappedRow, RecordMaker
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.table_map import TableMap, complete_map, map_problems
 from evaluation.models import Study
@@ -39,6 +39,8 @@ class TableSource:
         self.protocol = protocol
         self.arms = arms
         self.known = KnownContent()
+        # Numbers of rows that are left out.
+        self.skip: Collection[int] = ()
 
     @property
     def total(self) -> int:
@@ -48,7 +50,7 @@ class TableSource:
         return ""  # it is in memory and can't change between the two readings
 
     def notes(self) -> dict[str, Any]:
-        return {"map": self.map.as_json()}
+        return {"map": self.map.as_json()} | ({"left_out_rows": len(self.skip)} if self.skip else {})
 
     def lines(self) -> Iterator[SourceLine]:
         """Refused at once where the map does not fit the table: then each row would have the same fault."""
@@ -58,13 +60,18 @@ class TableSource:
         if not self.arms:
             yield SourceLine(0, 0, 0, self._study(arms))
         done = 0
-        for mapped in RecordMaker(self.sheet, self.map, self.protocol, arms, self.known).rows():
+        for mapped in self.mapped_rows():
             done = min(done + 1, self.total)
-            if mapped.problems:
-                yield SourceLine(mapped.number, mapped.size, done, problems=tuple(mapped.problems))
-                continue
-            for record in mapped.records:
-                yield SourceLine(mapped.number, mapped.size, done, record)
+            line = SourceLine(
+                mapped.number, mapped.size, done, problems=tuple(mapped.problems), key=mapped.key
+            )
+            yield from (
+                [line] if mapped.problems else (replace(line, value=record) for record in mapped.records)
+            )
+
+    def mapped_rows(self) -> Iterator[MappedRow]:
+        arms = self.arms or new_arms(self.map, self.protocol)
+        yield from RecordMaker(self.sheet, self.map, self.protocol, arms, self.known, self.skip).rows()
 
     def _study(self, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The line of a new study, whose form offers what is right in the table."""

@@ -8,8 +8,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from typing import Any
 
+from evaluation.dumps.spreadsheets import unescape
 from evaluation.dumps.tables.sheet import ShownNumber
-from evaluation.dumps.workbook_text import unescape
 
 # A spreadsheet keeps so many digits of a number; it stores zeros for the others.
 DIGITS = 15

@@ -12,8 +12,8 @@ from openpyxl import load_workbook
 
 from evaluation.dumps.exports.answer_table import COLUMNS
 from evaluation.dumps.formats import xlsx
+from evaluation.dumps.spreadsheets import escape, unescape
 from evaluation.dumps.tables.reading import read_table
-from evaluation.dumps.workbook_text import escape, unescape
 from tests.evaluation.dumps.build import export_bytes, header, item, judgment, read_in, write
 
 pytestmark = pytest.mark.django_db
