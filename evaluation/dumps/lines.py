@@ -3,8 +3,8 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -31,6 +31,8 @@ class SourceLine:
     problems: tuple[str, ...] = ()
     # Of a table's row the key in its own column, by which messages name it.
     key: str = ""
+    # And the columns that a field of the record comes from, in words.
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 class Source(Protocol):

@@ -27,10 +27,12 @@ from evaluation.dumps.problems import place_and_fault
 from evaluation.dumps.tables.formulas import FormulaNote, formula_notes
 from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.reading import read_table
+from evaluation.dumps.tables.row_notes import row_notes
 from evaluation.dumps.tables.sample import ROWS, MapSample, first_items, sample
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.source import TableSource, arms_of, title_of
 from evaluation.dumps.tables.table_map import TableMap, absent_columns, complete_map, map_of_json
+from evaluation.dumps.tables.unused import unused_texts
 from evaluation.forms.language import in_language_of
 from evaluation.forms.screen import build_screen
 from evaluation.models import Job, RenderAs
@@ -53,6 +55,7 @@ class StagedTable:
         before = kept or map_of_json(self.study.table_map if self.study else None)
         header = kept.header if kept else None
         self.sheet = self._read(kept.sheet if kept else "", header)
+        self.is_guess = kept is None
         fits = before is not None and {each.column for each in before.columns} <= set(self.sheet.columns)
         self.map = (
             complete_map(before, self.sheet.columns)
@@ -208,6 +211,8 @@ def _page(
         "columns": list(form.rows()),
         "others": form.settings_fields(),
         "notices": staged.sheet.notices,
+        "unused": unused_texts(staged.sheet, staged.map, guessed=staged.is_guess),
+        "notes": row_notes(staged.source()),
         "formulas": staged.formulas(),
         "place": staged.sheet.place,
         "unit": staged.sheet.unit,

@@ -51,8 +51,9 @@ class MappedRow:
     size: int = 0
     records: list[dict[str, Any]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    # The key in the row's own column.
+    # The key in the row's own column, and the item's where that was taken.
     key: str = ""
+    renamed: str = ""
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,9 @@ class RecordMaker:
         if mapped.problems:
             return
         self._made += 1
-        key = self._free_key(short(self._name(row, ColumnRole.KEY)) or str(self._made))
+        wanted = short(self._name(row, ColumnRole.KEY))
+        key = self._free_key(wanted or str(self._made))
+        mapped.renamed = key if wanted and key != wanted else ""
         query = self._query(row, prompt, key)
         context = None if attributes else self._context(row, query["key"])
         record: dict[str, Any] = {

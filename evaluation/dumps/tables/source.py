@@ -21,6 +21,17 @@ from evaluation.refusals import Refused
 from evaluation.services.studies.creation import PAPER_ARMS
 
 PLAIN = {"key": PLAIN_ARM, "label": "No context", "context_at_generation": False, "context_at_judging": False}
+# Fields of an item's record, in which faults are told, by the columns that they are made of.
+FIELDS = {
+    "key": (ColumnRole.KEY,),
+    "query": (ColumnRole.PROMPT,),
+    "responses": (ColumnRole.RESPONSE, ColumnRole.RESPONSES, ColumnRole.SYSTEM),
+    "context": (ColumnRole.CONTEXT, ColumnRole.ATTRIBUTES),
+    "attributes": (ColumnRole.ATTRIBUTES,),
+    "gold": (ColumnRole.GOLD,),
+    "clarifying_question": (ColumnRole.CLARIFYING,),
+    "the study has no arm": (ColumnRole.ARM,),
+}
 WITH_CONTEXT = {"context_at_generation": True, "context_at_judging": True, **PAPER_ARMS[-1]}
 
 
@@ -59,11 +70,11 @@ class TableSource:
         arms = self.arms or new_arms(self.map, self.protocol)
         if not self.arms:
             yield SourceLine(0, 0, 0, self._study(arms))
-        done = 0
+        done, columns = 0, columns_by_field(self.map)
         for mapped in self.mapped_rows():
-            done = min(done + 1, self.total)
+            done, wrong = min(done + 1, self.total), tuple(mapped.problems)
             line = SourceLine(
-                mapped.number, mapped.size, done, problems=tuple(mapped.problems), key=mapped.key
+                mapped.number, mapped.size, done, problems=wrong, key=mapped.key, columns=columns
             )
             yield from (
                 [line] if mapped.problems else (replace(line, value=record) for record in mapped.records)
@@ -82,6 +93,15 @@ class TableSource:
         if self.protocol.compares_pairs and any(says_both_bad(cell) for cell in golds):
             more["questions"] = four_way_questions(self.protocol)
         return {**record, "spec": {**record["spec"], **more, "arms": list(arms)}}
+
+
+def columns_by_field(table_map: TableMap) -> dict[str, str]:
+    """The columns that each field of an item's record comes from, in words."""
+    found: dict[str, str] = {}
+    for name, roles in FIELDS.items():
+        if columns := [repr(use.column) for use in table_map.named(*roles)]:
+            found[name] = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
+    return found
 
 
 def new_arms(table_map: TableMap, protocol: Protocol) -> list[Mapping[str, Any]]:

@@ -1,6 +1,7 @@
 """manage.py import_study FILE --slug S: reads a study from Assay's JSONL, or from a table of any kind."""
 
 import json
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from evaluation.dumps.tables.source import TableSource, open_source
 from evaluation.extension import extensions
 from evaluation.management.base import AssayCommand
 from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
-from evaluation.management.table_arguments import described, map_from
+from evaluation.management.table_arguments import described, drops_texts, map_from
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
 from evaluation.services.table_maps import keep_table_map
@@ -45,6 +46,9 @@ class Command(AssayCommand):
             metavar="CSV",
             help="Leave out a table's rows with errors, and write them with their reasons to this file.",
         )
+        parser.add_argument(
+            "--yes", action="store_true", help="Don't ask about columns of texts that are not used."
+        )
         add_import_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -66,6 +70,11 @@ class Command(AssayCommand):
             options["save_map"].write_text(
                 json.dumps(opened.map.as_json(), ensure_ascii=False, indent=1) + "\n", "utf-8"
             )
+        # Scripts have nobody to ask; what is not used was printed.
+        asks = drops_texts(opened) and not options["yes"] and sys.stdin.isatty()
+        if asks and input("Import it without these texts? [y/N] ").strip().lower() != "y":
+            self.stdout.write("Nothing was imported.")
+            return
         if options["skip_bad_rows"]:
             self._leave_out(opened.source, options["skip_bad_rows"])
         unit = "B" if opened.sheet is None else opened.source.unit

@@ -294,3 +294,25 @@ def test_a_draft_s_items_come_without_the_bad_rows(
     tasks.work_on_job(queued[0])
     job = Job.objects.get()
     assert job.message == "4 items are in the draft. 1 row was left out.", job.problems
+
+
+def test_the_map_says_at_its_top_what_is_not_used_and_what_is_odd(owner: Any) -> None:
+    client = signed_in(owner)
+    rows = [(p, a, b, f"{t} ", f"We found number {n} a hard one") for n, (p, a, b, t) in enumerate(ROWS)]
+    rows.append((ROWS[0][0], "N/A", "<b>n/a</b>", "Food", "We found this a hard one"))
+    where = send(
+        client, FROM_FILE, delimited(rows, ("prompt", "response_a", "response_b", "topic", "<i>remarks</i>"))
+    )
+    shown = words(client.get(where))
+    top = shown.index("A column of texts is not used.")
+    assert top < shown.index("What each column is")
+    assert "<b>&lt;i&gt;remarks&lt;/i&gt;</b>: neither its name nor its content tells what it is" in shown
+    said = shown.index("Before you import it")
+    assert shown.index("What each column is") < said < shown.index('name="import"')
+    assert "line 62: the text in column 'response_a' is 'N/A'" in shown
+    assert "line 62: the prompt comes again beside another category" in shown
+    assert "line 62: the category 'Food' differs from 'food' only by case" in shown
+    # Without oddities there is no word of them.
+    plain = words(client.get(send(client, FROM_FILE, delimited(ROWS))))
+    assert "not used." not in plain
+    assert "Before you import it" not in plain

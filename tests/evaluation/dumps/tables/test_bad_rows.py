@@ -57,6 +57,25 @@ def test_an_error_names_row_key_and_column(tmp_path: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("column", "cell", "said"),
+    [
+        ("arm", "nowhere", "the study has no arm 'nowhere'; it has NoCtxGen-NoCtxEval (column 'arm')"),
+        ("context", '[{"x": 1}]', "context: follow-up question 1 has no chosen answer (column 'context')"),
+        (
+            "gold label",
+            '{"x": 1}',
+            "gold.x: this study has no such question in this arm (column 'gold label')",
+        ),
+    ],
+)
+def test_a_fault_of_the_item_names_its_columns(tmp_path: Any, column: str, cell: str, said: str) -> None:
+    rows = [("k1", *ROWS[0][:3], cell), ("k2", *ROWS[1][:3], "")]
+    with pytest.raises(Refused) as refused:
+        read(write(tmp_path / "pairs.csv", delimited(rows, (*KEYED, column))), protocol="pairwise")
+    assert refused.value.problems[0] == f"line 2 (key 'k1'): {said}"
+
+
 def test_rows_that_are_left_out_come_back_with_their_reasons(tmp_path: Any) -> None:
     source = opened(write(tmp_path / "pairs.csv", delimited(PAIRS, KEYED)))
     raw, bad = handed_back(source)
@@ -106,7 +125,8 @@ def test_a_response_that_differs_from_the_same_one_before_is_the_later_row_s_fau
     rows = [("k1", "Which?", "Leek.", "Pea."), ("k2", "Which?", "Leek.", "Tin.")]
     source = opened(write(tmp_path / "pairs.csv", delimited(rows, KEYED)))
     _, bad = handed_back(source)
-    assert bad == {3: ["a response with the same key stands at line 2 and differs"]}
+    said = "a response with the same key stands at line 2 and differs (columns 'response_a', 'response_b')"
+    assert bad == {3: [said]}
     with pytest.raises(Refused, match=r"line 3 \(key 'k2'\): a response with the same key stands at line 2"):
         read(write(tmp_path / "again.csv", delimited(rows, KEYED)))
 
