@@ -18,7 +18,11 @@ LOOK_AT = 6
 
 def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_columns: int = 2) -> Sheet:
     """The rows as a table with named columns; `header` None: the first row is looked at."""
-    rows = [(number, list(cells)) for number, cells in raw.rows if not all(map(is_empty, cells))]
+    rows = [
+        (number, list(cells))
+        for number, cells in raw.rows
+        if number in raw.broken or not all(map(is_empty, cells))
+    ]
     notices = list(raw.notices)
     names = raw.names
     if names is None:
@@ -47,7 +51,14 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
     columns = _unique([_name(names, at) for at in used])
     # A last column without a name, of a few rows only, is what a separator too many has made.
     stray = {at for at in used if has_header and at >= len(names)}
-    kept = [(number, cells, _stray_problem(cells, stray, len(names))) for number, cells in rows]
+    kept = [
+        (
+            number,
+            cells,
+            (raw.broken[number],) if number in raw.broken else _stray_problem(cells, stray, len(names)),
+        )
+        for number, cells in rows
+    ]
     columns = tuple(each for each, at in zip(columns, used, strict=True) if at not in stray)
     places = [at for at in used if at not in stray]
     return Sheet(

@@ -118,6 +118,9 @@ class RecordMaker:
     # --- a row is an item -------------------------------------------------------------------------------------------
     def _row(self, row: SheetRow) -> MappedRow:
         mapped = MappedRow(row.number, problems=list(row.problems), key=self._name(row, ColumnRole.KEY))
+        if row.problems:
+            # Its cells are not those of its columns.
+            return mapped
         responses, problems = self._responses_of(row)
         mapped.problems += problems
         self._finish(mapped, row, responses)
@@ -173,7 +176,9 @@ class RecordMaker:
             if row.number in self.skip:
                 continue
             group = groups.setdefault(identity, _Group(row))
-            group.problems += [(row, problem) for problem in row.problems]
+            if row.problems:
+                group.problems += [(row, problem) for problem in row.problems]
+                continue
             self._add_response(group, row)
         for group in groups.values():
             if group.problems:

@@ -42,6 +42,8 @@ class RawRows:
     sheets: Sequence[str] = ()
     sheet: str = ""
     notices: Sequence[str] = ()
+    # Of rows that can't be read, which have no cells, the reason.
+    broken: Mapping[int, str] = field(default_factory=dict)
     # Whether images that came with the table stand in its cells as data.
     has_images: bool = False
     # Whether the file has, or may have, more rows.

@@ -167,3 +167,17 @@ def test_the_command_leaves_them_out_where_it_is_told(tmp_path: Any, capsys: Any
     call_command("import_study", str(good), slug="good", skip_bad_rows=tmp_path / "none.csv")
     assert not (tmp_path / "none.csv").exists()
     assert "left out" not in capsys.readouterr().out
+
+
+def test_a_line_that_is_no_json_is_a_bad_row(tmp_path: Any) -> None:
+    lines = [json.dumps(dict(zip(KEYED, row, strict=True))) for row in PAIRS if "" not in row] * 3
+    lines[1:3] = ['{"id": "q7", "prompt": ', "[1]"]
+    path = write(tmp_path / "pairs.jsonl", "\n".join(lines).encode())
+    with pytest.raises(Refused) as refused:
+        read(path)
+    assert [each.partition(" (character")[0] for each in refused.value.problems] == [
+        "line 2: not JSON: unexpected end of data", "line 3: not a JSON object",
+    ]  # fmt: skip
+    source = opened(path)
+    _, bad = handed_back(source)
+    assert (sorted(bad), keys(source)) == ([2, 3], ["q1", "q4", "q1-2", "q4-2"])
