@@ -16,8 +16,10 @@ from evaluation.dumps.lines import FileSource, Source
 from evaluation.dumps.pooling import pool_rounds, pooled_in_words
 from evaluation.dumps.tables.addition import open_addition
 from evaluation.dumps.tables.bad_rows import leave_out_bad_rows, write_left_out
+from evaluation.dumps.tables.row_notes import row_notes
 from evaluation.dumps.tables.source import Opened, TableSource, arms_of, open_source
 from evaluation.dumps.tables.table_map import map_of_json, read_map
+from evaluation.dumps.tables.unused import unused_texts
 from evaluation.extension import extensions
 from evaluation.models import Job, Rater, Status, Study
 from evaluation.refusals import Refused
@@ -164,12 +166,20 @@ def add_file(job: Job) -> None:
     opened, progress = _opened(job, study), JobProgress(job)
     if not job.parameters.get("confirmed"):
         preview = preview_items(opened.source, study, watch=progress).preview()
-        ask_to_confirm(job, {**preview, "columns": list(opened.map.described()) if opened.map else []})
+        ask_to_confirm(job, {**preview, **_of_table(opened)})
         return
 
     add_items(
         opened.source, study, by=job.by, watch=progress, and_then=lambda said: finish_job(job, message=said)
     )
+
+
+def _of_table(opened: Opened) -> dict[str, list[str]]:
+    """Sentences on a table: its columns, and what to know of them and of its rows."""
+    if opened.map is None or opened.sheet is None or not isinstance(opened.source, TableSource):
+        return {}
+    unused = map(str, unused_texts(opened.sheet, opened.map, guessed=opened.guessed))
+    return {"columns": opened.map.described(), "notes": [*unused, *row_notes(opened.source)]}
 
 
 def _opened(job: Job, study: Study) -> Opened:

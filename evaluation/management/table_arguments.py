@@ -36,7 +36,7 @@ def described(opened: Opened) -> Iterator[str]:
     if unused:
         yield f"  not used: {', '.join(unused)}"
         for each in unused_texts(opened.sheet, opened.map, guessed=opened.guessed):
-            yield f"  Texts that are not used: column {each.column!r} ({each.reason})."
+            yield f"  {each}"
     per = "one response" if opened.map.per == PER_RESPONSE else "an item"
     yield f"  Each {opened.sheet.unit} is {per}; the protocol is {opened.map.protocol}."
     if opened.guessed:

@@ -146,7 +146,9 @@ def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
             return here
         staged.map = table_map
         skips = {"skip_bad_rows": "skip" in request.POST}
-        parameters = {**job.parameters, **names, **skips, "map": table_map.as_json()}
+        # A file of an import before this one is none of its rows.
+        before = {name: value for name, value in job.parameters.items() if name != "left_out"}
+        parameters = {**before, **names, **skips, "map": table_map.as_json()}
         change_map(job, parameters)
         if "import" not in request.POST and "skip" not in request.POST:
             return here

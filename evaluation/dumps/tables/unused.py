@@ -15,6 +15,9 @@ class UnusedColumn:
     column: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"column {self.column!r} holds texts that are not used: {self.reason}"
+
 
 def unused_texts(sheet: Sheet, table_map: TableMap, *, guessed: bool) -> list[UnusedColumn]:
     used = {use.column for use in table_map.columns if use.role != ColumnRole.IGNORED}

@@ -153,7 +153,9 @@ def test_the_command_prints_them_and_asks_on_a_terminal(tmp_path: Any, capsys: A
     answering("")
     call_command("import_study", str(path), slug="soups")
     said = capsys.readouterr().out
-    assert "Texts that are not used: column 'question' (column 'prompt' is the prompt already)." in said
+    assert (
+        "  column 'question' holds texts that are not used: column 'prompt' is the prompt already\n" in said
+    )
     assert "Nothing was imported." in said
     assert (asked, Study.objects.count()) == (["Import it without these texts? [y/N] "], 0)
     answering("y")
