@@ -20,13 +20,13 @@ TEXTS = (
     ColumnRole.CLARIFYING,
 )
 # Words of programs and people for "there is nothing".
-NOTHING = {"n/a", "na", "n.a.", "nan", "none", "null", "nil", "undefined", "-", "--", ".", "...", "?", "#n/a",
+NOTHING = {"n/a", "na", "n.a.", "nan", "none", "null", "nil", "-", "--", ".", "...", "?", "#n/a",
            "#value!", "#ref!", "#div/0!", "#name?", "#num!", "#null!"}  # fmt: skip
 # Where Excel cuts a text, in UTF-16 units; and where older programs do, which one text may reach by chance.
 CELL, FIELD = 32_767, 255
-# What a double can hold as a whole number is less than what is written with more digits.
+# A whole number of JSON or Parquet that is kept as a fraction is sure of its first fifteen digits.
 MOST_DIGITS = 10**15
-ROUNDED = re.compile(r"\d([.,]\d+)?E\+?\d+", re.IGNORECASE)
+ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+", re.IGNORECASE)
 
 
 def row_notes(source: TableSource) -> list[str]:
