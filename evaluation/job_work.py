@@ -1,6 +1,9 @@
 """The work of the core's jobs (`evaluation.job_kinds`)."""
 
+from pathlib import Path
 from typing import Any
+
+from django.conf import settings
 
 from evaluation.counting import counted
 from evaluation.dumps.exports.study_export import export_to
@@ -12,14 +15,17 @@ from evaluation.dumps.imports.scores import import_scores
 from evaluation.dumps.lines import FileSource, Source
 from evaluation.dumps.pooling import pool_rounds, pooled_in_words
 from evaluation.dumps.tables.addition import open_addition
-from evaluation.dumps.tables.source import Opened, arms_of, open_source
+from evaluation.dumps.tables.bad_rows import leave_out_bad_rows, write_left_out
+from evaluation.dumps.tables.row_notes import row_notes
+from evaluation.dumps.tables.source import Opened, TableSource, arms_of, open_source
 from evaluation.dumps.tables.study_design import design_of
 from evaluation.dumps.tables.table_map import map_of_json, read_map
+from evaluation.dumps.tables.unused import unused_texts
 from evaluation.extension import extensions
 from evaluation.models import Job, Rater, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action, server_account
-from evaluation.services.jobs import JobProgress, ask_to_confirm, finish_job
+from evaluation.services.jobs import JobProgress, ask_to_confirm, finish_job, new_file_name, note_in_job
 from evaluation.services.scores import scores_summary
 from evaluation.services.studies.launch import launch_study
 from evaluation.services.studies.rehearsing import rehearse
@@ -33,6 +39,7 @@ def import_file(job: Job) -> None:
         return
     progress = JobProgress(job)
     source, table_map = _source(job)
+    left_out = _left_out(job, source, progress)
     if job.study is not None:
         n = import_items(
             source,
@@ -42,7 +49,7 @@ def import_file(job: Job) -> None:
             still_mine=lambda: progress("moving", 0, 1),
         )
         keep_table_map(job.study, table_map)
-        finish_job(job, message=f"{counted(n, 'item is', 'items are')} in the draft.")
+        finish_job(job, message=f"{counted(n, 'item is', 'items are')} in the draft.{left_out}")
         log_action(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {counted(n, 'item')}.")
         return
 
@@ -51,7 +58,7 @@ def import_file(job: Job) -> None:
         n = counted(study.items.count(), "item")
         judgments = study.judgments.count()
         n += f" and {counted(judgments, 'judgment')}" if judgments else ""
-        finish_job(job, message=f"{study.title} was created with {n}.", study=study)
+        finish_job(job, message=f"{study.title} was created with {n}.{left_out}", study=study)
 
     import_dump(
         source,
@@ -78,6 +85,20 @@ def _source(job: Job) -> tuple[Source, dict[str, Any]]:
         design=design_of(job.study),
     )
     return opened.source, opened.map.as_json() if opened.map else {}
+
+
+def _left_out(job: Job, source: Source, watch: JobProgress) -> str:
+    """Leave out the rows with errors, where that was asked for, and keep them as a file; a sentence about them."""
+    if not (job.parameters.get("skip_bad_rows") and isinstance(source, TableSource)):
+        return ""
+    bad = leave_out_bad_rows(source, job.study, watch)
+    if not bad:
+        return ""
+    name = new_file_name("csv")
+    with (Path(settings.ASSAY_JOB_FILES) / name).open("xb") as file:
+        write_left_out(file, source.sheet, bad)
+    note_in_job(job, {"left_out": name})
+    return f" {counted(len(bad), 'row was', 'rows were')} left out."
 
 
 def import_scores_file(job: Job) -> None:
@@ -149,12 +170,20 @@ def add_file(job: Job) -> None:
     opened, progress = _opened(job, study), JobProgress(job)
     if not job.parameters.get("confirmed"):
         preview = preview_items(opened.source, study, watch=progress).preview()
-        ask_to_confirm(job, {**preview, "columns": list(opened.map.described()) if opened.map else []})
+        ask_to_confirm(job, {**preview, **_of_table(opened)})
         return
 
     add_items(
         opened.source, study, by=job.by, watch=progress, and_then=lambda said: finish_job(job, message=said)
     )
+
+
+def _of_table(opened: Opened) -> dict[str, list[str]]:
+    """Sentences on a table: its columns, and what to know of them and of its rows."""
+    if opened.map is None or opened.sheet is None or not isinstance(opened.source, TableSource):
+        return {}
+    unused = map(str, unused_texts(opened.sheet, opened.map, guessed=opened.guessed))
+    return {"columns": opened.map.described(), "notes": [*unused, *row_notes(opened.source)]}
 
 
 def _opened(job: Job, study: Study) -> Opened:

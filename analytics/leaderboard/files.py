@@ -9,7 +9,7 @@ from typing import Any
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
 from analytics.leaderboard.boards import SHARE, Record
-from evaluation.dumps.exports.answer_table import spreadsheet_cell
+from evaluation.dumps.spreadsheets import spreadsheet_cell
 
 RANKED = (
     "A system's rank is one more than the number of systems whose whole interval is better than its own, so systems "

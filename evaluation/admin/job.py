@@ -1,8 +1,10 @@
 """Jobs: watched while they work, read when they failed, their files fetched when they are done."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -24,6 +26,7 @@ from evaluation.admin.job_rights import job_for, may_begin, my_jobs
 from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.tables import mapping
 from evaluation.dumps.formats import FORMATS
+from evaluation.dumps.problems import place_and_fault
 from evaluation.job_kinds import job_kinds, kind_of
 from evaluation.models import Job
 from evaluation.refusals import Refused
@@ -46,13 +49,14 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "title": kind.title,
         "job": job,
-        "problems": [_where_and_what(sentence) for sentence in job.problems],
+        "problems": [place_and_fault(sentence) for sentence in job.problems],
         "more_problems": job.n_problems - len(job.problems),
         "restart": may_begin(request, job) and (job.is_lost or job.is_unsent or _may_fare_better(job)),
         "maps": job.state == Job.State.FAILED and "map" in job.parameters and bool(job.file),
         "downloads": kind.downloads and job.state == Job.State.DONE and bool(job.file),
         "links": kind.links(job),
         "upload_again": _upload_again(job),
+        "left_out": _left_out(job) is not None,
         "outcome": job.parameters.get("outcome") if job.state == Job.State.DONE else None,
         "generation": _generation_of(job),
         "workbench": workbench_url(job.study) if job.study else "",
@@ -91,6 +95,13 @@ def _may_fare_better(job: Job) -> bool:
     return job.state == Job.State.FAILED and not ((kind.upload_form or kind.makes_study) and job.problems)
 
 
+def _left_out(job: Job) -> Path | None:
+    """The file of the rows that an import has left out."""
+    name = job.parameters.get("left_out") if job.state == Job.State.DONE else None
+    path = Path(settings.ASSAY_JOB_FILES) / name if name else None
+    return path if path and path.exists() else None
+
+
 def _upload_again(job: Job) -> str:
     form = kind_of(job).upload_form
     if job.state != Job.State.FAILED or not form:
@@ -107,12 +118,6 @@ def _generation_of(job: Job) -> str:
     if job.study is None or kind.tab != "generation" or made:
         return ""
     return reverse("admin:evaluation_study_generation", args=[job.study.pk])
-
-
-def _where_and_what(sentence: str) -> tuple[str, str]:
-    """("line 3", "query: ...") of "line 3: query: ..."; what names no place has none."""
-    where, colon, what = sentence.partition(": ")
-    return (where, what) if colon and len(where) <= 60 else ("", sentence)
 
 
 def restart(request: HttpRequest, pk: int) -> HttpResponse:
@@ -165,6 +170,21 @@ def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
         as_attachment=True,
         filename=name,
         content_type=form.content_type,
+    )
+    add_never_cache_headers(response)
+    return response
+
+
+def left_out(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
+    """The rows that an import has left out, with their reasons, for members only."""
+    if request.method not in ("GET", "HEAD"):
+        return HttpResponseNotAllowed(["GET", "HEAD"])
+    job = job_for(request, pk)
+    if (path := _left_out(job)) is None:
+        raise Http404
+    name = f"{Path(job.file_name).stem}-left-out.csv"
+    response = FileResponse(
+        path.open("rb"), as_attachment=True, filename=name, content_type="text/csv; charset=utf-8"
     )
     add_never_cache_headers(response)
     return response
@@ -225,6 +245,7 @@ class JobAdmin(StudyScopedAdmin):
             ("<int:pk>/restart/", "restart", restart),
             ("<int:pk>/confirm/", "confirm", confirm),
             ("<int:pk>/download/", "download", download),
+            ("<int:pk>/left-out/", "left_out", left_out),
             ("<int:pk>/map/", "map", mapping.map_table),
             ("<int:pk>/map/<int:number>/", "mapped_item", mapping.mapped_item),
         )

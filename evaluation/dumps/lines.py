@@ -3,13 +3,14 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 import orjson
 
+from evaluation.dumps.json_text import number_word
 from evaluation.refusals import Refused
 
 MAX_LINE = 10_000_000
@@ -28,6 +29,10 @@ class SourceLine:
     done: int
     value: Any = None
     problems: tuple[str, ...] = ()
+    # Of a table's row the key in its own column, by which messages name it.
+    key: str = ""
+    # And the columns that a field of the record comes from, in words.
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 class Source(Protocol):
@@ -155,9 +160,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _why_not_json(raw: bytes, error: orjson.JSONDecodeError) -> str:
     try:
-        raw.decode("utf-8")
+        text = raw.decode("utf-8")
     except UnicodeDecodeError as wrong:
         return f"not UTF-8 (byte {wrong.start + 1} of the line)"
+    if found := number_word(text):
+        return f"not JSON: it holds {found[1]} (character {found[0]} of the line); a number that is missing is null"
     return f"not JSON: {error.msg} (character {error.colno} of the line)"
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import orjson
 from django.core.management.base import CommandError
 
+from evaluation.dumps.tables.row_notes import row_notes
 from evaluation.dumps.tables.source import Opened, TableSource
 from evaluation.dumps.tables.table_map import PER_RESPONSE, TableMap, read_map
+from evaluation.dumps.tables.unused import unused_texts
 from evaluation.refusals import Refused
 
 
@@ -33,6 +35,8 @@ def described(opened: Opened) -> Iterator[str]:
     unused = [repr(each) for each in opened.sheet.columns if each not in used]
     if unused:
         yield f"  not used: {', '.join(unused)}"
+        for each in unused_texts(opened.sheet, opened.map, guessed=opened.guessed):
+            yield f"  {each}"
     per = "one response" if opened.map.per == PER_RESPONSE else "an item"
     if opened.map.has_judgments:
         per = f"a judgment of {per}"
@@ -41,3 +45,14 @@ def described(opened: Opened) -> Iterator[str]:
         yield from opened.source.judgment_notes()
     if opened.guessed:
         yield "If that is wrong, write the map with --save-map, correct it, and give it with --map."
+    if isinstance(opened.source, TableSource) and (notes := row_notes(opened.source)):
+        yield "Before you import it:"
+        for note in notes:
+            yield f"  {note}"
+
+
+def drops_texts(opened: Opened) -> bool:
+    """True where a guess leaves a column of texts unused."""
+    if opened.sheet is None or opened.map is None or not opened.guessed:
+        return False
+    return bool(unused_texts(opened.sheet, opened.map, guessed=True))

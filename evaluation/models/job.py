@@ -28,7 +28,8 @@ class Job(models.Model):
     # The study's, or that of the study which an import is going to make; empty until a staged one has been given it.
     slug = models.SlugField(max_length=80)
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
-    # Of an import: title, protocol, of a table its map, of a study's file its key among `Extension.study_files`
+    # Of an import: title, protocol, of a table its map, whether rows with errors are left out (`skip_bad_rows`) and the
+    # name of the private file that they are in (`left_out`), of a study's file its key among `Extension.study_files`
     # (`opens`), the study that was made of it (`opened`) and how that compares (`outcome`); of an export: format; of
     # scores: what `import_scores` takes; of a study of products: the run, the title and the options; of a corpus: its
     # name; of an addition: the map or the new system, what it would come to (`preview`), and whether that was

@@ -9,7 +9,7 @@ from typing import Any
 from analytics.display.numbers import decimal
 from analytics.display.tables import DASH, Builder, Column, Table, TableCell, columns, head, words
 from analytics.figures.judges.measure_spread import band_of
-from evaluation.dumps.exports.answer_table import spreadsheet_cell
+from evaluation.dumps.spreadsheets import spreadsheet_cell
 from evaluation.models import Study, System
 from judging.services.scored_entries import ScoredEntries, ScoredEntry, ScoredItem
 

@@ -9,7 +9,7 @@ from evaluation.models import Study
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.test_admin import at_once, look, press, researcher, sign_in  # noqa: F401 - fixtures
 from tests.browser.walking import resize
-from tests.evaluation.dumps.tables.files import ROWS, delimited, write
+from tests.evaluation.dumps.tables.files import HEADER, ROWS, delimited, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -49,3 +49,34 @@ def test_a_csv_of_pairs_is_mapped_seen_and_imported(
     study = Study.objects.get()
     assert set(study.systems.values_list("key", flat=True)) == {"aspen", "B"}
     assert study.items.first().query.category == ""
+
+
+@pytest.mark.usefixtures("researcher")
+def test_a_table_with_faults_and_oddities_comes_in_without_its_bad_row(
+    new_visitor: Callable[..., Visitor], tmp_path: Path
+) -> None:
+    rows = [
+        (p, a, "" if n == 4 else b, t, f"We found number {n} a hard one")
+        for n, (p, a, b, t) in enumerate(ROWS)
+    ]
+    rows.append((ROWS[0][0], "N/A", "Pea soup", "Food", "We found this a hard one"))
+    visitor = new_visitor()
+    page = visitor.page
+    sign_in(visitor)
+    visitor.go("/admin/evaluation/study/from-file/")
+    page.get_by_label("File", exact=True).set_input_files(
+        write(tmp_path / "odd-soups.csv", delimited(rows, (*HEADER, "remarks of ours")))
+    )
+    press(page, "Upload and check")
+    page.get_by_text("A column of texts is not used.").wait_for()
+    page.get_by_role("heading", name="Before you import it").wait_for()
+    page.get_by_text("line 61: the text in column 'response_a' is 'N/A'").wait_for()
+    look(visitor, "map-odd")
+    resize(page, PHONE)
+    look(visitor, "map-odd-phone")
+    press(page, "Import without this row")
+    page.get_by_text("Odd soups was created with 30 items. 1 row was left out.").wait_for()
+    look(visitor, "left-out-phone")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the rows that were left out").click()
+    assert "Which soup number 5?" in Path(download.value.path()).read_text("utf-8-sig")

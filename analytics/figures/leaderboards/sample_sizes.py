@@ -89,8 +89,9 @@ FIGURE = SampleSizesFigure()
 
 
 def _curve(given: PairInput, arm: str, split: str | None, mask: Bools) -> SampleSizeCurve | None:
-    scores = given.competing.where(mask[given.competing.item]).by_query()
-    found = p_against_n(scores, resample=given.resample(f"p against n {arm} {split or ''}".strip()))
+    scores = given.competing.where(mask[given.competing.item])
+    resample = given.resample(f"p against n {arm} {split or ''}".strip())
+    found = p_against_n(scores.by_query(), resample=resample, groups=scores.groups())
     return None if found is None else SampleSizeCurve(arm, split, **vars(found))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analytics.display.numbers import plain_number
 from analytics.display.tables import DASH, Table, TableCell
-from evaluation.dumps.exports.answer_table import spreadsheet_cell
+from evaluation.dumps.spreadsheets import spreadsheet_cell
 
 # Beside the column itself: both limits of its interval and a remark, each where some cell has one.
 LOW, HIGH, NOTE = "low", "high", "note"

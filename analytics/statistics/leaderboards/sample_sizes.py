@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.statistics.core.resampling import ResampleSpec
-from analytics.statistics.core.tidy import Floats
+from analytics.statistics.core.tidy import Floats, Ints
 
 # Numbers of queries that are tried below that of the data, and how many samples are drawn of each.
 SIZES = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)
@@ -50,22 +50,27 @@ class SampleSizes:
     enough_90: int | None
 
 
-def p_against_n(scores: Floats, *, resample: ResampleSpec) -> SampleSizes | None:
+def p_against_n(scores: Floats, *, resample: ResampleSpec, groups: Ints | None = None) -> SampleSizes | None:
     """p-values of paired t-tests between all pairs of systems, of samples of their queries (HREF, Figure 6).
 
     scores (q, s) are means of each system's scores on each query, nan without any. Samples are drawn without
     replacement (the paper does not say how its are drawn), and a pair's p-value is averaged over the samples before
-    quantiles over pairs are taken. None with fewer than three systems or ten queries.
+    quantiles over pairs are taken. Pairs of systems of different `groups` (s,), which were never compared, are left
+    out: their scores are against other opponents. None with fewer than three systems or ten queries, or no pair.
     """
-    scores = scores[:, np.isfinite(scores).any(axis=0)] if scores.size else scores
+    if scores.size:
+        known_systems = np.isfinite(scores).any(axis=0)
+        scores, groups = scores[:, known_systems], None if groups is None else groups[known_systems]
     if scores.ndim != 2 or scores.shape[1] < 3 or len(scores) < SIZES[0]:
         return None
+    one, other = np.triu_indices(scores.shape[1], 1)
+    compared = np.full(len(one), True) if groups is None else groups[one] == groups[other]
     rng = resample.rng("p against n")
     points = []
     for size in [*(size for size in SIZES if size < len(scores)), len(scores)]:
         samples = [scores] if size == len(scores) else _samples(scores, size, rng)
         found = np.stack([paired_p_values(sample) for sample in samples])
-        known = np.isfinite(found)
+        known = np.isfinite(found) & compared
         pairs = known.any(axis=0)
         if not pairs.any():
             continue

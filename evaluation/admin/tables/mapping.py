@@ -23,8 +23,10 @@ from evaluation.admin.rights import FORM
 from evaluation.admin.tables.map_file import MapFileForm
 from evaluation.admin.tables.map_form import MapForm, NewStudyMapForm, slug_problem
 from evaluation.admin.tables.staging import mappable_job
+from evaluation.dumps.problems import place_and_fault
 from evaluation.dumps.tables.formulas import FormulaNote, formula_notes
 from evaluation.dumps.tables.reading import read_table
+from evaluation.dumps.tables.row_notes import row_notes
 from evaluation.dumps.tables.sample import ROWS, MapSample, first_items, sample
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.source import TableSource, arms_of, title_of
@@ -32,6 +34,7 @@ from evaluation.dumps.tables.study_design import design_of, take_design
 from evaluation.dumps.tables.table_map import TableMap, absent_columns, complete_map, map_of_json
 from evaluation.dumps.tables.tool import Tool
 from evaluation.dumps.tables.tools import fits, guess_reading, read_by, tool_of
+from evaluation.dumps.tables.unused import unused_texts
 from evaluation.forms.language import in_language_of
 from evaluation.forms.screen import build_screen
 from evaluation.models import Job, RenderAs
@@ -54,6 +57,7 @@ class StagedTable:
         before = kept or map_of_json(self.study.table_map if self.study else None)
         header = kept.header if kept else None
         self.file = self._read(kept.sheet if kept else "", header)
+        self.is_guess = kept is None
         if before and fits(before, self.file):
             self.sheet = read_by(self.file, before)
             self.map = complete_map(before, self.sheet.columns)
@@ -156,12 +160,15 @@ def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
             change_map(job, {**job.parameters, **names, "map": table_map.as_json()})
             return here
         staged.map = table_map
-        parameters = {**job.parameters, **names, "map": table_map.as_json()}
+        skips = {"skip_bad_rows": "skip" in request.POST}
+        # A file of an import before this one is none of its rows.
+        kept = {name: value for name, value in job.parameters.items() if name != "left_out"}
+        parameters = {**kept, **names, **skips, "map": table_map.as_json()}
         change_map(job, parameters)
-        if "import" not in request.POST:
+        if "import" not in request.POST and "skip" not in request.POST:
             return here
         found = staged.sample()
-        if found.problems:
+        if found.problems and not ("skip" in request.POST and found.bad_rows):
             form.add_error(None, "Nothing was imported. The errors are listed below.")
         elif staged.study is None and (taken := slug_problem(names["slug"])):
             form.add_error("slug", taken)
@@ -230,15 +237,20 @@ def _page(
         "columns": list(form.rows()),
         "others": form.settings_fields(),
         "notices": [*staged.sheet.notices, *found.judgments],
+        "unused": unused_texts(staged.sheet, staged.map, guessed=staged.is_guess),
+        "notes": row_notes(staged.source()),
         "formulas": staged.formulas(),
         "place": staged.sheet.place,
         "unit": staged.sheet.unit,
-        "problems": [_where_and_what(each) for each in found.problems],
+        "problems": [place_and_fault(each) for each in found.problems],
         "more_problems": found.total - len(found.problems),
         "items": [
             (each, reverse("admin:evaluation_job_mapped_item", args=[job.pk, at]))
             for at, each in enumerate(found.items)
         ],
+        "bad_rows": found.bad_rows,
+        "may_skip": found.bad_rows
+        or (not found.problems and job.state == Job.State.FAILED and job.n_problems),
         "replaces": staged.study.items.count() if staged.study else 0,
         "sampled": staged.sheet.is_cut,
         "rows": ROWS,
@@ -249,11 +261,6 @@ def _page(
     )
     add_never_cache_headers(response)
     return response
-
-
-def _where_and_what(sentence: str) -> tuple[str, str]:
-    where, colon, what = sentence.partition(": ")
-    return (where, what) if colon and len(where) <= 60 else ("", sentence)
 
 
 def _as_file(table_map: TableMap) -> HttpResponse:

@@ -7,6 +7,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from evaluation.dumps.exports.stored_study import StoredItem, StoredJudgment, StoredStudy
+from evaluation.dumps.spreadsheets import spreadsheet_cell
 from evaluation.models import Study
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.entries.sets import read_entry
@@ -53,8 +54,6 @@ COLUMNS = {
     "excluded": "string",
 }
 
-# A spreadsheet runs a cell that starts like this as a formula; the last four are full-width forms of the first.
-FORMULA_STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 ROWS_PER_GROUP = 20_000
 TEXT_PER_GROUP = 16_000_000
 NO_ANSWER = AnswerValue("", "")
@@ -125,15 +124,6 @@ def write_csv(out: BinaryIO, chunks: Iterable[list[Row]]) -> None:
         text.flush()
     finally:
         text.detach()  # the caller closes what it opened
-
-
-def spreadsheet_cell(value: Any) -> Any:
-    """A value as a spreadsheet may read it: no formula, and booleans as words."""
-    if isinstance(value, str):
-        return f"'{value}" if value.lstrip(" \N{NO-BREAK SPACE}").startswith(FORMULA_STARTS) else value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value
 
 
 def arrow_schema() -> "pa.Schema":

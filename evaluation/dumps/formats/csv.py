@@ -1,4 +1,4 @@
-"""One row per answer, as a spreadsheet reads it."""
+"""One row per answer, as most programs read it."""
 
 from typing import BinaryIO
 
@@ -15,7 +15,7 @@ def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:
 FORMAT = ExportFormat(
     key="csv",
     label="CSV",
-    about="One row per answer, for spreadsheets and R.",
+    about="One row per answer, for R, pandas and other programs.",
     content_type="text/csv; charset=utf-8",
     write=write,
     place=20,

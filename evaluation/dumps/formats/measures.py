@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from evaluation.dumps.export_format import ExportFormat
-from evaluation.dumps.exports.answer_table import spreadsheet_cell
 from evaluation.dumps.exports.stored_study import StoredItem, StoredRater, StoredStudy
+from evaluation.dumps.spreadsheets import spreadsheet_cell
 from evaluation.extension import Watch
 from evaluation.models import Study
 from evaluation.protocols.answers.measures import MEASURE_KIND, declared_measures

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 from evaluation.dumps.export_format import ExportFormat, rows_with_progress
-from evaluation.dumps.exports.answer_table import COLUMNS, FORMULA_STARTS
+from evaluation.dumps.exports.answer_table import COLUMNS
 from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.dumps.spreadsheets import FORMULA_STARTS
 from evaluation.extension import Watch
 
 # Texts have lines and tabs of their own, which would part rows and columns.

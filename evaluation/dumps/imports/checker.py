@@ -1,8 +1,9 @@
 """The first reading of a dump: everything is checked, nothing is written, and memory holds small hashes only."""
 
 import hashlib
+import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,11 +81,23 @@ class CheckResult:
 class DumpChecker:
     """The line-by-line check of a source; `problems` collects, `checked` is set once the first line was good."""
 
-    def __init__(self, source: Source, *, slug: str, protocol: str, title: str, render: Markdown) -> None:
+    def __init__(
+        self,
+        source: Source,
+        *,
+        slug: str,
+        protocol: str,
+        title: str,
+        render: Markdown,
+        problems: Problems | None = None,
+    ) -> None:
         self.source = source
         self.options = {"slug": slug, "protocol": protocol, "title": title}
         self.render = render
-        self.problems = Problems()
+        self.problems = Problems() if problems is None else problems
+        # Of a table, by which its rows are named.
+        self.row_keys: dict[int, str] = {}
+        self.columns: Mapping[str, str] = {}
         self.checked: CheckResult | None = None
         self.hashes: list[tuple[str, str]] = []
         self.raters: dict[str, tuple[str, str, str]] = {}
@@ -114,10 +127,14 @@ class DumpChecker:
             if self.checked is None:
                 self.first = where
             if line.value is not None:
-                problems += self._first(line) if self.checked is None else self._item(line, self.checked)
+                found = self._first(line) if self.checked is None else self._item(line, self.checked)
+                problems += [_in_columns(each, line.columns) for each in found]
         except RecursionError:
             problems.append("nested too deeply")
-        self.problems.add(where, problems)
+        if line.key:
+            self.row_keys[line.number] = line.key
+        self.columns = line.columns
+        self.problems.add(where, problems, line.key)
         if self.checked is None:
             self.problems.raise_if_any()  # without the study's line nothing can be said of the items
 
@@ -204,9 +221,17 @@ class DumpChecker:
             self.responses.add([query.key, response.key], _content(response), line)
 
     def _at_the_end(self, checked: CheckResult) -> None:
-        for recurring in (self.items, self.queries, self.contexts, self.responses, self.places):
-            for line, problem in recurring.conflicts():
-                self.problems.add(f"{self.source.unit} {line}", [problem])
+        recurring = {
+            "key": self.items,
+            "query": self.queries,
+            "context": self.contexts,
+            "responses": self.responses,
+            "place": self.places,
+        }
+        for field, keys in recurring.items():
+            for line, problem in keys.conflicts():
+                said = _in_columns(problem, self.columns, field)
+                self.problems.add(f"{self.source.unit} {line}", [said], self.row_keys.get(line, ""))
         header = checked.header
         if header.status == Status.DRAFT and checked.has_judgments:
             self.problems.add(self.first, ["status is draft, but there are judgments"])
@@ -220,6 +245,12 @@ class DumpChecker:
             computed = study_hash(specs, sorted(self.hashes))
             if computed != header.study_hash:
                 self.problems.add(self.first, [hash_problem("study_hash", header.study_hash, computed)])
+
+
+def _in_columns(problem: str, columns: Mapping[str, str], field: str = "") -> str:
+    """The sentence with the columns of the record's field that it is about, by default that which it begins with."""
+    named = columns.get(field or re.split(r"[.:\[]| '", problem, maxsplit=1)[0])
+    return f"{problem} ({named})" if named else problem
 
 
 def _query_content(query: Query) -> list[Any]:

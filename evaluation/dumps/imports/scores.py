@@ -9,7 +9,7 @@ from django.conf import settings
 
 from evaluation.dumps.problems import Problems
 from evaluation.dumps.tables.reading import read_table
-from evaluation.dumps.tables.sheet import as_text, is_empty
+from evaluation.dumps.tables.sheet import as_name, is_empty
 from evaluation.models import Item, Rater, Study
 from evaluation.protocols import AnswersInvalid, AnswerValue
 from evaluation.protocols.answers.measures import Measure, Subject, clean_measures, read_measures
@@ -147,7 +147,7 @@ def _records(path: Path, file_name: str, problems: Problems) -> Records:
 
 
 def _row(where: str, record: Mapping[str, Any], name: str, problems: Problems) -> ScoreRow | None:
-    texts = {key: as_text(record.get(key)) for key in COLUMNS if key != SCORE}
+    texts = {key: as_name(record.get(key)) for key in COLUMNS if key != SCORE}
     wrong = [f"{key} is missing" for key in (ITEM,) if not texts[key]]
     if texts[SYSTEM] and texts[RESPONSE]:
         wrong.append(f"names {SYSTEM} and {RESPONSE}; one is enough")

@@ -6,7 +6,8 @@ from typing import Any
 
 import orjson
 
-from evaluation.dumps.tables.sheet import as_text, is_conversation, is_empty
+from evaluation.dumps.json_text import load_json
+from evaluation.dumps.tables.sheet import as_name, as_text, is_conversation, is_empty
 
 Found = list[dict[str, Any]]
 SYSTEM_KEYS = ("system", "model", "name", "generator", "model_name")
@@ -29,7 +30,7 @@ def structure_of(value: Any) -> Any:
     if text[:1] not in ("[", "{"):
         return None
     try:
-        found = orjson.loads(text)
+        found = load_json(text)
     except orjson.JSONDecodeError:
         return None
     return found if isinstance(found, list | dict) else None
@@ -74,7 +75,7 @@ def read_responses(value: Any) -> list[tuple[str, str]] | None:
             text = _first(each, TEXT_KEYS)
             if text is None:
                 return None
-            pairs.append((as_text(_first(each, SYSTEM_KEYS)) or f"response {number}", as_text(text)))
+            pairs.append((as_name(_first(each, SYSTEM_KEYS)) or f"response {number}", as_text(text)))
         else:
             pairs.append((f"response {number}", as_text(each)))
     return pairs
@@ -155,7 +156,7 @@ def _structured(each: Any) -> dict[str, Any]:
     if isinstance(each, list) and each:
         return _follow_up(as_text(each[0]), each[1] if len(each) > 1 else "")
     if not isinstance(each, dict):
-        return _written(as_text(each)) or {"question": as_text(each)}
+        return _written(as_name(each)) or {"question": as_text(each)}
     question = as_text(_first(each, QUESTION_KEYS))
     answers = each.get("answers", each.get("options", []))
     answer = as_text(_first(each, ANSWER_KEYS))
@@ -170,11 +171,11 @@ def _follow_up(question: str, answer: Any) -> dict[str, Any]:
 
 
 def _complete(question: str, answers: list[str], answer: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"question": question.strip()}
+    found: dict[str, Any] = {"question": question}
     if answers:
         found["answers"] = answers
     if answer.strip():
-        found["answer"] = answer.strip()
+        found["answer"] = answer
     return found
 
 

@@ -17,7 +17,7 @@ from evaluation.dumps.tables.column_names import (
 )
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
 from evaluation.dumps.tables.judgment_guess import guess_judgments, guess_raters
-from evaluation.dumps.tables.sheet import Sheet, as_text, is_conversation
+from evaluation.dumps.tables.sheet import Sheet, as_name, as_text, is_conversation
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,
     PER_RESPONSE,
@@ -126,14 +126,14 @@ def guess_protocol(table_map: TableMap, sheet: Sheet) -> str:
 
 
 def _look(sheet: Sheet, column: str) -> ColumnLook:
-    texts = [as_text(each) for each in sheet.values(column)[:LOOK_AT]]
+    texts = [as_name(each) for each in sheet.values(column)[:LOOK_AT]]
     if not texts:
         return ColumnLook(0, 0, 0, 0)
     return ColumnLook(
         length=sum(map(len, texts)) / len(texts),
         different=len(set(texts)),
         filled=len(texts),
-        questions=sum(each.rstrip().endswith("?") for each in texts) / len(texts),
+        questions=sum(each.endswith("?") for each in texts) / len(texts),
         is_bookkeeping=says_of_people(column) or all(map(is_bookkeeping, sheet.values(column)[:LOOK_AT])),
     )
 
@@ -311,6 +311,6 @@ def _responses_per_prompt(table_map: TableMap, sheet: Sheet) -> int:
     found: defaultdict[str, set[Any]] = defaultdict(set)
     prompt = ""
     for row in sheet.rows:
-        prompt = as_text(row.cells[at]) or prompt
-        found[prompt].add(row.number if by is None else as_text(row.cells[by]))
+        prompt = as_name(row.cells[at]) or prompt
+        found[prompt].add(row.number if by is None else as_name(row.cells[by]))
     return max(map(len, found.values()))

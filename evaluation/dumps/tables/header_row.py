@@ -3,14 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
+from evaluation.dumps.spreadsheets import exact_cell
 from evaluation.dumps.tables.column_names import role_of_name
 from evaluation.dumps.tables.nested import open_records
-from evaluation.dumps.tables.sheet import RawRows, Sheet, SheetRow, as_text, is_conversation, is_empty
+from evaluation.dumps.tables.sheet import (
+    RawRows,
+    Sheet,
+    SheetRow,
+    as_name,
+    as_text,
+    is_conversation,
+    is_empty,
+)
 from evaluation.dumps.tables.turns import with_messages
 from evaluation.refusals import Refused
 
 # A name of a column is short; a cell that is longer is content.
 MAX_NAME = 80
+# The first two columns of rows that were left out of an import and come again.
+REASON, ROW = "left out because", "row in the file"
 # A title stands above a table only if one of the next rows has more cells.
 LOOK_AT = 6
 # Below the names, where the row with the ids of a survey's questions may be.
@@ -21,7 +32,11 @@ Rows = list[tuple[int, list[Any]]]
 
 def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_columns: int = 2) -> Sheet:
     """The rows as a table with named columns; `header` None: the first row is looked at."""
-    rows = [(number, list(cells)) for number, cells in raw.rows if not all(map(is_empty, cells))]
+    rows = [
+        (number, list(cells))
+        for number, cells in raw.rows
+        if number in raw.broken or not all(map(is_empty, cells))
+    ]
     notices = list(raw.notices)
     names = raw.names
     if names is None:
@@ -34,9 +49,10 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
     if names is None:
         has_header = _is_header(rows[0][1]) if header is None else header
         if has_header:
-            names, rows = [as_text(each) for each in rows[0][1]], rows[1:]
+            names, rows = [as_name(each) for each in rows[0][1]], rows[1:]
             rows = _without_import_ids(rows, notices)
             _refuse_second_header(rows, raw.unit)
+            names, rows = _handed_back(names, rows)
         else:
             names = []
             notices.append("The first row looks like content, so columns are called by their numbers.")
@@ -53,7 +69,14 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
     columns = _unique([_name(names, at) for at in used])
     # A last column without a name, of a few rows only, is what a separator too many has made.
     stray = {at for at in used if has_header and at >= len(names)}
-    kept = [(number, cells, _stray_problem(cells, stray, len(names))) for number, cells in rows]
+    kept = [
+        (
+            number,
+            cells,
+            (raw.broken[number],) if number in raw.broken else _stray_problem(cells, stray, len(names)),
+        )
+        for number, cells in rows
+    ]
     columns = tuple(each for each, at in zip(columns, used, strict=True) if at not in stray)
     places = [at for at in used if at not in stray]
     return Sheet(
@@ -73,6 +96,13 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
     )
 
 
+def _handed_back(names: list[str], rows: Rows) -> tuple[list[str], Rows]:
+    """Rows that were left out, as the file had them: without their reasons, and without what guards a spreadsheet."""
+    if names[:2] != [REASON, ROW]:
+        return names, rows
+    return [*map(exact_cell, names[2:])], [(number, [*map(exact_cell, cells[2:])]) for number, cells in rows]
+
+
 def _are_conversations(rows: Rows, used: Sequence[int]) -> bool:
     """True for one column that has all of an item: what was said, and the response to it."""
     return len(used) == 1 and all(
@@ -83,7 +113,7 @@ def _are_conversations(rows: Rows, used: Sequence[int]) -> bool:
 def _without_import_ids(rows: Rows, notices: list[str]) -> Rows:
     """The rows below the three header rows of a Qualtrics export: names, questions' texts, ids as JSON."""
     for at, (_, cells) in enumerate(rows[:IMPORT_IDS_WITHIN]):
-        texts = [as_text(each) for each in cells if not is_empty(each)]
+        texts = [as_name(each) for each in cells if not is_empty(each)]
         if texts and all(each.startswith('{"ImportId"') for each in texts):
             notices.append("Below the names stand the questions' texts and their ids, which are left out.")
             return rows[at + 1 :]
@@ -110,7 +140,7 @@ def _filled(cells: Sequence[Any]) -> int:
 
 def _refuse_second_header(rows: Sequence[tuple[int, list[Any]]], unit: str) -> None:
     """A row of names below the names, as tables with merged headers have, would be read as an item."""
-    texts = [as_text(each) for each in rows[0][1] if not is_empty(each)] if rows else []
+    texts = [as_name(each) for each in rows[0][1] if not is_empty(each)] if rows else []
     if len(texts) > 1 and all(len(each) <= MAX_NAME and role_of_name(each) is not None for each in texts):
         raise Refused(
             f"{unit} {rows[0][0]}: names columns once more ({', '.join(map(repr, texts[:4]))}). A table has one row of "
@@ -120,7 +150,7 @@ def _refuse_second_header(rows: Sequence[tuple[int, list[Any]]], unit: str) -> N
 
 def _is_header(cells: Sequence[Any]) -> bool:
     """True unless the row reads like content: sentences, numbers, long texts, and no name that is known."""
-    texts = [as_text(each) for each in cells if not is_empty(each)]
+    texts = [as_name(each) for each in cells if not is_empty(each)]
     if any(len(each) <= MAX_NAME and role_of_name(each) is not None for each in texts):
         return True
     return not any(

@@ -22,7 +22,7 @@ from evaluation.dumps.tables.judgments import (
     response_names,
     whose_column,
 )
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.sheet import Sheet, as_name
 from evaluation.dumps.tables.table_map import JUDGES, PEOPLE, PER_RESPONSE, VOTES, ColumnUse, TableMap
 
 # A few cells that can't be read are mistakes, to be named; of more the column is something else.
@@ -68,7 +68,7 @@ def guess_raters(sheet: Sheet, uses: Iterable[ColumnUse]) -> str:
     """People or judges, by the name of the column that says it and by the names in it."""
     for use in uses:
         if use.role == ColumnRole.RATER:
-            names = {as_text(each) for each in sheet.values(use.column)}
+            names = {as_name(each) for each in sheet.values(use.column)}
             models = sum(bool(MODEL_NAME.fullmatch(each)) for each in names)
             return JUDGES if is_of_models(use.column) or 2 * models > len(names) else PEOPLE
     return PEOPLE
@@ -106,13 +106,13 @@ def _vote(sheet: Sheet, items: TableMap, column: str, *, is_judged: bool) -> Col
 
 
 def _names_sides(sheet: Sheet, items: TableMap, column: str) -> bool:
-    texts = [as_text(each) for each in sheet.values(column)]
+    texts = [as_name(each) for each in sheet.values(column)]
     if items.per == PER_RESPONSE:
         # "label: yes" says something of a response, "preferred: yes" that it is better than the others.
         if OF_ANYTHING & {*plain_name(column).split()}:
             return False
         systems = {
-            as_text(each).casefold()
+            as_name(each).casefold()
             for use in items.named(ColumnRole.SYSTEM)
             for each in sheet.values(use.column)
         }
@@ -127,12 +127,12 @@ def _names_sides(sheet: Sheet, items: TableMap, column: str) -> bool:
 
 
 def _are_labels(values: Sequence[Any]) -> bool:
-    texts = [as_text(each) for each in values]
+    texts = [as_name(each) for each in values]
     return 2 <= len({*texts}) <= min(MOST_LABELS, len(texts) // 2) and max(map(len, texts)) <= LONGEST_NAME
 
 
 def _are_names(sheet: Sheet, column: str) -> bool:
-    texts = [as_text(each) for each in sheet.values(column)]
+    texts = [as_name(each) for each in sheet.values(column)]
     return (
         bool(texts) and max(map(len, texts)) <= LONGEST_NAME * 2 and not any("\n" in text for text in texts)
     )
@@ -144,7 +144,7 @@ def _fits(sheet: Sheet, items: TableMap, column: str, role: ColumnRole) -> bool:
     if role == ColumnRole.RATER:
         return _are_names(sheet, column)
     if role == ColumnRole.RATER_KIND:
-        return bool(values) and all(plain_name(as_text(each)) in KINDS for each in values)
+        return bool(values) and all(plain_name(as_name(each)) in KINDS for each in values)
     if role == ColumnRole.JUDGED_AT:
         return bool(values) and all(read_time(each) is not None for each in values)
     if role == ColumnRole.SECONDS:
@@ -154,6 +154,6 @@ def _fits(sheet: Sheet, items: TableMap, column: str, role: ColumnRole) -> bool:
     if role == ColumnRole.SHOWN:
         names = response_names(sheet, items)
         return bool(values) and all(
-            plain_name(word) in names for each in values for word in re.split(r"[,;|>]", as_text(each))
+            plain_name(word) in names for each in values for word in re.split(r"[,;|>]", as_name(each))
         )
     return bool(values) and any(read_number(each) is None for each in values)

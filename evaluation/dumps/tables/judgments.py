@@ -12,7 +12,7 @@ from evaluation.dumps.tables.cells import read_responses, structure_of
 from evaluation.dumps.tables.column_names import OF_RESPONSES, ColumnRole, plain_name, split_whose
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_responses
 from evaluation.dumps.tables.raters import RaterNames
-from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_empty
+from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_name, as_text, is_empty
 from evaluation.dumps.tables.table_map import (
     BESIDE_VOTES,
     LABELS,
@@ -226,7 +226,7 @@ class JudgmentReader:
         """The row's vote on the one response that it is, the item's so manieth; `systems` are all of the table."""
         vote = Vote(row.number)
         for use in self.map.named(ColumnRole.WINNER):
-            said = as_text(self._cell(row, use.column)).casefold()
+            said = as_name(self._cell(row, use.column)).casefold()
             tie = TIE_WORDS.get(said)
             if tie:
                 self._tie(use.column, tie, row, vote, problems)
@@ -259,7 +259,7 @@ class JudgmentReader:
             cell = self._cell(row, use.column)
             if is_empty(cell):
                 continue
-            text = as_text(cell)
+            text = as_name(cell)
             if tie := TIE_WORDS.get(text.casefold()):
                 self._tie(use.column, tie, row, vote, problems)
                 continue
@@ -292,7 +292,7 @@ class JudgmentReader:
         question = self._questions[key]
         value: float | str | None
         if use.role == ColumnRole.LABEL:
-            value = self._choice(key, as_text(cell))
+            value = self._choice(key, as_name(cell))
         else:
             value = read_number(cell)
             if value is None or abs(value) > MAX_SCORE:
@@ -346,8 +346,8 @@ class JudgmentReader:
             if is_empty(cell):
                 continue
             found = structure_of(cell)
-            words = found if isinstance(found, list) else re.split(r"\s*[,;|>]\s*", as_text(cell))
-            order = [read_side(as_text(each), places, n, ()) for each in words]
+            words = found if isinstance(found, list) else re.split(r"\s*[,;|>]\s*", as_name(cell))
+            order = [read_side(as_name(each), places, n, ()) for each in words]
             if n == 2 and len(order) == 1 and order[0] is not None:
                 order.append(1 - order[0])
             if sorted(each for each in order if each is not None) == list(range(n)):
@@ -365,11 +365,11 @@ class JudgmentReader:
             return None
         vote.kind = self.map.raters
         for use in self.map.named(ColumnRole.RATER_KIND):
-            vote.kind = KINDS.get(plain_name(as_text(self._cell(row, use.column))), "")
+            vote.kind = KINDS.get(plain_name(as_name(self._cell(row, use.column))), "")
             if not vote.kind:
                 problems.append(f"{self._quoted(row, use.column)}; a rater is a person or a judge")
         for use in self.map.named(ColumnRole.RATER):
-            vote.rater = self.raters.name(as_text(self._cell(row, use.column)))
+            vote.rater = self.raters.name(as_name(self._cell(row, use.column)))
             if not vote.rater:
                 problems.append(f"the cell in column {use.column!r} is empty, so nobody gave its judgment")
         for use in self.map.named(ColumnRole.JUDGED_AT):
@@ -390,7 +390,7 @@ class JudgmentReader:
         return row.cells[self._at[column]]
 
     def _quoted(self, row: SheetRow, column: str) -> str:
-        return f"the cell in column {column!r} is {as_text(self._cell(row, column))[:60]!r}"
+        return f"the cell in column {column!r} is {as_name(self._cell(row, column))[:60]!r}"
 
 
 # --- cells and columns ----------------------------------------------------------------------------------------------
@@ -405,7 +405,7 @@ def response_names(sheet: Sheet, table_map: TableMap) -> set[str]:
         for cell in sheet.values(use.column):
             names |= {*names_of_responses([system for system, _ in read_responses(cell) or ()])}
     for use in table_map.named(ColumnRole.SYSTEM):
-        names |= {as_text(each) for each in sheet.values(use.column)}
+        names |= {as_name(each) for each in sheet.values(use.column)}
     return {plain for name in names if (plain := plain_name(name))}
 
 
@@ -447,7 +447,7 @@ def read_number(cell: Any) -> float | None:
         return None
     if isinstance(cell, int | float):
         return cell if math.isfinite(cell) else None
-    text = as_text(cell)
+    text = as_name(cell)
     number = float(text.replace(",", ".")) if NUMBER.fullmatch(text) else None
     return int(number) if number is not None and number.is_integer() else number
 
@@ -462,7 +462,7 @@ def read_time(cell: Any) -> dict[str, str] | None:
         if number is not None and low <= number <= high:
             found = datetime.fromtimestamp(number / scale, UTC)
     if found is None and number is None:
-        found = _written_time(as_text(cell))
+        found = _written_time(as_name(cell))
     if isinstance(found, datetime) and found.tzinfo is not None:
         return {"judged_at": found.isoformat()}
     return None if found is None else {"day": found.strftime("%Y-%m-%d")}
@@ -550,7 +550,7 @@ def judgment_problems(
             said = f"column {use.column!r} is the {LABELS[use.role]}, and does not say of which response"
             yield f"{said}: give its system"
     for use in table_map.named(ColumnRole.LABEL):
-        found = len({as_text(each) for each in sheet.values(use.column)})
+        found = len({as_name(each) for each in sheet.values(use.column)})
         if not 2 <= found <= MAX_CHOICES and not sheet.is_cut:
             yield f"column {use.column!r} has {found} different labels; there have to be 2 to {MAX_CHOICES}"
 

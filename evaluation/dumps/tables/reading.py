@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import orjson
 
+from evaluation.dumps.json_text import load_json
 from evaluation.dumps.lines import BOM, MAX_LINE
 from evaluation.dumps.tables.header_row import name_columns
 from evaluation.dumps.tables.illustrated import holds_images, read_illustrated
@@ -157,8 +158,8 @@ def first_objects(lines: list[bytes]) -> list[dict[str, object] | None]:
     for line in lines:
         if line.strip():
             try:
-                value = orjson.loads(line) if len(line) <= MAX_LINE else None
-            except orjson.JSONDecodeError:
+                value = load_json(line.decode()) if len(line) <= MAX_LINE else None
+            except (orjson.JSONDecodeError, UnicodeDecodeError):
                 value = None
             found.append(value if isinstance(value, dict) else None)
     return found

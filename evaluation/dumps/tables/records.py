@@ -1,6 +1,6 @@
 """Rows of a table as items' records, by its map: a row is an item, or several rows are one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -29,7 +29,15 @@ from evaluation.dumps.tables.judgments import (
     response_names,
     whose_column,
 )
-from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_conversation, is_empty, measure
+from evaluation.dumps.tables.sheet import (
+    Sheet,
+    SheetRow,
+    as_name,
+    as_text,
+    is_conversation,
+    is_empty,
+    measure,
+)
 from evaluation.dumps.tables.table_map import PER_ITEM, PER_RESPONSE, TableMap
 from evaluation.protocols import Protocol
 
@@ -52,6 +60,9 @@ class MappedRow:
     size: int = 0
     records: list[dict[str, Any]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    # The key in the row's own column, and the item's where that was taken.
+    key: str = ""
+    renamed: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,14 +85,15 @@ class _Group:
     # By system: the row of its response, and that one's place.
     lines: dict[str, int] = field(default_factory=dict)
     places: dict[str, int] = field(default_factory=dict)
-    problems: list[tuple[int, str]] = field(default_factory=list)
+    problems: list[tuple[SheetRow, str]] = field(default_factory=list)
     # By rater, or where none is named by the number of the response's vote.
     votes: dict[str, Vote] = field(default_factory=dict)
     voted: dict[tuple[int, str], int] = field(default_factory=dict)
 
 
 class RecordMaker:
-    """The items of a sheet. `arms` are the study's; an item without one of its own has the first that fits."""
+    """The items of a sheet, without the rows that are numbered in `skip`. `arms` are the study's; an item without one
+    of its own has the first that fits."""
 
     def __init__(
         self,
@@ -90,8 +102,10 @@ class RecordMaker:
         protocol: Protocol,
         arms: Sequence[Mapping[str, Any]],
         known: KnownContent,
+        skip: Collection[int] = (),
     ) -> None:
         self.known = known
+        self.skip = skip
         self.sheet = sheet
         self.map = table_map
         self.protocol = protocol
@@ -113,7 +127,7 @@ class RecordMaker:
             bool(columns) and not self._systems and all(is_side(each.system) for each in columns)
         )
         self._all_systems = frozenset(
-            as_text(each).casefold() for use in self._systems for each in sheet.values(use.column)
+            as_name(each).casefold() for use in self._systems for each in sheet.values(use.column)
         )
 
     def rows(self) -> Iterator[MappedRow]:
@@ -122,13 +136,19 @@ class RecordMaker:
         self._contexts = {query: dict(keys) for query, keys in self.known.contexts.items()}
         self._questions = {query: dict(numbers) for query, numbers in self.known.questions.items()}
         self._judged = {}
-        rows = self._grouped() if self.map.per == PER_RESPONSE else map(self._row, self.sheet.rows)
+        if self.map.per == PER_RESPONSE:
+            rows = self._grouped()
+        else:
+            rows = (self._row(row) for row in self.sheet.rows if row.number not in self.skip)
         # Judgments of an item may stand anywhere below its first row.
         yield from rows if self.judgments is None else [*rows]
 
     # --- a row is an item -------------------------------------------------------------------------------------------
     def _row(self, row: SheetRow) -> MappedRow:
-        mapped = MappedRow(row.number, problems=list(row.problems))
+        mapped = MappedRow(row.number, problems=list(row.problems), key=self._name(row, ColumnRole.KEY))
+        if row.problems:
+            # Its cells are not those of its columns.
+            return mapped
         responses, problems = self._responses_of(row)
         mapped.problems += problems
         vote = None
@@ -156,7 +176,7 @@ class RecordMaker:
             system = use.system or use.column
             if self._systems:
                 column = self._systems[at].column
-                system = as_text(self._cell(row, column))
+                system = as_name(self._cell(row, column))
                 if not system:
                     problems.append(f"the cell in column {column!r} is empty, so the response has no system")
                     continue
@@ -205,19 +225,27 @@ class RecordMaker:
         for row in self.sheet.rows:
             # An empty cell below a prompt is the rest of a cell that was merged.
             identity = self._identity(row) or identity
+            if row.number in self.skip:
+                continue
             group = groups.setdefault(identity, _Group(row))
-            group.problems += [(row.number, problem) for problem in row.problems]
+            if row.problems:
+                group.problems += [(row, problem) for problem in row.problems]
+                continue
             self._add_response(group, row)
         for group in groups.values():
-            mapped = MappedRow(group.first.number)
             if group.problems:
-                yield from (MappedRow(number, problems=[problem]) for number, problem in group.problems)
+                yield from (
+                    MappedRow(row.number, problems=[problem], key=self._name(row, ColumnRole.KEY))
+                    for row, problem in group.problems
+                )
                 continue
+            mapped = MappedRow(group.first.number, key=self._name(group.first, ColumnRole.KEY))
             self._finish(mapped, group.first, group.responses, [*group.votes.values()])
             yield mapped
 
     def _identity(self, row: SheetRow) -> str:
         for role in (ColumnRole.KEY, ColumnRole.PROMPT):
+            # The prompts of one item's rows may differ at their ends; the first of them is taken as it is.
             text = "\n".join(read_prompt(self._cell(row, use.column)) for use in self.map.named(role)).strip()
             # A number of its own for each row tells nothing of which rows belong together.
             if text and not (role == ColumnRole.KEY and self._numbers_rows):
@@ -230,7 +258,7 @@ class RecordMaker:
         uses = self.map.named(ColumnRole.KEY)
         if not uses or not self.map.named(ColumnRole.PROMPT):
             return False
-        values = [as_text(each) for each in self.sheet.values(uses[0].column)]
+        values = [as_name(each) for each in self.sheet.values(uses[0].column)]
         return len(set(values)) == len(values) == len(self.sheet.rows)
 
     def _add_response(self, group: _Group, row: SheetRow) -> None:
@@ -242,7 +270,7 @@ class RecordMaker:
         system = f"{NUMBERED} {len(group.responses) + 1}"
         if self._systems:
             column = self._systems[0].column
-            system = as_text(self._cell(row, column))
+            system = as_name(self._cell(row, column))
             if not system:
                 problems.append(f"the cell in column {column!r} is empty, so the response has no system")
         elif self.judgments is not None:
@@ -264,7 +292,7 @@ class RecordMaker:
             group.responses.append(response)
         if self.judgments is not None and not problems:
             self._add_vote(group, row, system, at, problems)
-        group.problems += [(row.number, problem) for problem in problems]
+        group.problems += [(row, problem) for problem in problems]
 
     def _add_vote(self, group: _Group, row: SheetRow, system: str, at: int, problems: list[str]) -> None:
         """The row's vote on its response, with what the same rater says of the item's others."""
@@ -307,9 +335,7 @@ class RecordMaker:
             return
         content = self._query_content(row, prompt)
         follow_ups = None if attributes else self._follow_ups(row)
-        asked, source = (
-            self._text(row, each) for each in (ColumnRole.CLARIFYING, ColumnRole.CLARIFYING_SOURCE)
-        )
+        asked, source = self._text(row, ColumnRole.CLARIFYING), self._name(row, ColumnRole.CLARIFYING_SOURCE)
         arm = self._arm(row, with_context=follow_ups is not None)
         judgments: list[dict[str, Any]] | None = None
         if self.judgments is not None:
@@ -321,7 +347,9 @@ class RecordMaker:
                 return
             judgments = judged.judgments
         self._made += 1
-        key = self._free_key(short(self._text(row, ColumnRole.KEY)) or str(self._made))
+        wanted = short(self._name(row, ColumnRole.KEY))
+        key = self._free_key(wanted or str(self._made))
+        mapped.renamed = key if wanted and key != wanted else ""
         query = {"key": self._queries.setdefault(canonical_hash(content), key), **content}
         context = self._context(follow_ups, query["key"])
         record: dict[str, Any] = {
@@ -381,13 +409,13 @@ class RecordMaker:
     def _too_long(self, row: SheetRow) -> Iterator[str]:
         """Names that the database can't hold; cut off, two of them might become one."""
         for role, most in LENGTHS.items():
-            if (found := len(self._text(row, role))) > most:
+            if (found := len(self._name(row, role))) > most:
                 [use, *_] = self.map.named(role)
                 yield f"the cell in column {use.column!r} has {found:,} characters; {most} are the most"
 
     def _role(self, row: SheetRow, problems: list[str]) -> str:
         """The item's role; empty where it is a main item."""
-        text = self._text(row, ColumnRole.ROLE)
+        text = self._name(row, ColumnRole.ROLE)
         role = read_role(text)
         if role is None:
             column = self.map.named(ColumnRole.ROLE)[0].column
@@ -444,7 +472,7 @@ class RecordMaker:
         turns = self._turns(row)
         content: dict[str, Any] = {"turns": turns} if turns else {"text": prompt}
         for name, role in (("category", ColumnRole.CATEGORY), ("source", ColumnRole.SOURCE)):
-            if text := self._text(row, role):
+            if text := self._name(row, role):
                 content[name] = text
         if need := self._text(row, ColumnRole.NEED):
             content["information_need"] = need
@@ -468,7 +496,7 @@ class RecordMaker:
         follow_ups = [each for column, cell in cells for each in read_follow_ups(cell, column)]
         if not follow_ups:
             return None
-        source = self._text(row, ColumnRole.CONTEXT_SOURCE)
+        source = self._name(row, ColumnRole.CONTEXT_SOURCE)
         return {"follow_ups": follow_ups, **({"source": source} if source else {})}
 
     def _context(self, content: dict[str, Any] | None, query: str) -> dict[str, Any] | None:
@@ -478,7 +506,7 @@ class RecordMaker:
         return {"key": keys.setdefault(canonical_hash(content), f"c{len(keys) + 1}"), **content}
 
     def _arm(self, row: SheetRow, *, with_context: bool) -> str:
-        given = self._text(row, ColumnRole.ARM) or self.map.arm
+        given = self._name(row, ColumnRole.ARM) or self.map.arm
         if given or not self.arms:
             return given
         fitting = [arm for arm in self.arms if bool(arm.get("context_at_judging")) == with_context]
@@ -501,13 +529,16 @@ class RecordMaker:
         uses = self.map.named(role)
         return as_text(self._cell(row, uses[0].column)) if uses else ""
 
+    def _name(self, row: SheetRow, role: ColumnRole) -> str:
+        return self._text(row, role).strip()
+
     def _listed(self, row: SheetRow, role: ColumnRole) -> list[str]:
         """Keys in a cell, separated by commas, semicolons or line breaks, or a JSON list."""
         uses = self.map.named(role)
         cell = self._cell(row, uses[0].column) if uses else None
         found = structure_of(cell)
         if isinstance(found, list):
-            return [as_text(each) for each in found]
+            return [as_name(each) for each in found]
         parts = as_text(cell).replace(";", ",").replace("\n", ",").split(",")
         return [part.strip() for part in parts if part.strip()]
 

@@ -4,14 +4,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.dumps.imports.checker import DumpChecker
-from evaluation.dumps.imports.draft_items import DraftItemsSource
 from evaluation.dumps.imports.header import read_header
 from evaluation.dumps.imports.items import ItemPreparer, expand_items
 from evaluation.dumps.lines import Source
 from evaluation.dumps.problems import LineInvalid
 from evaluation.dumps.schemas import schema_problems
-from evaluation.dumps.tables.judgments import judgment_notes
+from evaluation.dumps.tables.bad_rows import check, leave_out_bad_rows, names_of, whole_source
 from evaluation.dumps.tables.source import TableSource
 from evaluation.models import Study
 from evaluation.protocols.base import Spec
@@ -40,6 +38,8 @@ class MapSample:
     problems: list[str] = field(default_factory=list)
     # How many there are, where not all are listed.
     total: int = 0
+    # How many rows would be left out so that the others can be imported; none where that can't be.
+    bad_rows: int = 0
     spec: Spec | None = None
     items: list[SampleItem] = field(default_factory=list)
     # Sentences on the judgments that the rows hold.
@@ -49,14 +49,16 @@ class MapSample:
 def sample(source: TableSource, study: Study | None) -> MapSample:
     """Check the source as its import would, and prepare the first items that stand; nothing is written."""
     found = first_items(source, study)
-    checker = DumpChecker(_whole(source, study), render=lambda text, rules: text, **_names(source, study))
     try:
-        checker.run(lambda phase, done, total: None)
+        problems = check(source, study)
     except Refused as refused:
         found.problems, found.total = refused.problems, refused.total
-    if checker.checked is not None and checker.checked.has_judgments:
-        n, raters = checker.checked.judgments, len(checker.raters)
-        found.judgments = judgment_notes(source.sheet, source.map, n, raters)
+        return found
+    found.problems, found.total = problems.sentences, problems.total
+    found.judgments = source.judgment_notes()
+    if found.total:
+        with suppress(Refused):
+            found.bad_rows = len(leave_out_bad_rows(source, study))
     return found
 
 
@@ -65,20 +67,8 @@ def first_items(source: TableSource, study: Study | None) -> MapSample:
     found = MapSample()
     # What is wrong with all of it stands among the problems of a sample.
     with suppress(Refused, LineInvalid), RenderBox(total=PAGE_SECONDS) as box:
-        _prepare(_whole(source, study), _names(source, study), found, box.render)
+        _prepare(whole_source(source, study), names_of(source, study), found, box.render)
     return found
-
-
-def _whole(source: TableSource, study: Study | None) -> Source:
-    return source if study is None else DraftItemsSource(source, study)
-
-
-def _names(source: TableSource, study: Study | None) -> dict[str, str]:
-    return {
-        "slug": study.slug if study else "new",
-        "protocol": source.protocol.key,
-        "title": study.title if study else "",
-    }
 
 
 def _prepare(source: Source, names: dict[str, str], found: MapSample, render: Markdown) -> None:

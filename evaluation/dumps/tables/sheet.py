@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from evaluation.dumps.lines import MAX_LINE
 from evaluation.refusals import Refused
@@ -42,6 +42,8 @@ class RawRows:
     sheets: Sequence[str] = ()
     sheet: str = ""
     notices: Sequence[str] = ()
+    # Of rows that can't be read, which have no cells, the reason.
+    broken: Mapping[int, str] = field(default_factory=dict)
     # Whether images that came with the table stand in its cells as data.
     has_images: bool = False
     # Whether the file has, or may have, more rows.
@@ -76,6 +78,19 @@ class Sheet:
         """All its rows, as a message names them."""
         first, last = self.rows[0].number, self.rows[-1].number
         return f"{self.unit} {first}" if first == last else f"{self.unit}s {first} to {last}"
+
+
+class ShownNumber(float):
+    """A number of a workbook, and the text that its sheet shows for it."""
+
+    shown: str
+    # Whether a spreadsheet has put zeros in the place of its last digits.
+    has_lost_digits: bool
+
+    def __new__(cls, value: float, shown: str = "", *, has_lost_digits: bool = False) -> Self:
+        number = super().__new__(cls, value)
+        number.shown, number.has_lost_digits = shown, has_lost_digits
+        return number
 
 
 class SizeGuard:
@@ -119,22 +134,30 @@ def is_empty(value: Any) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """The cell as text: numbers without a needless fraction, of a conversation its last message, structures as JSON."""
+    """The cell as text, with the white space at its ends: numbers without a needless fraction, of a conversation its
+    last message, structures as JSON; empty where there is nothing but white space."""
     if is_empty(value):
         return ""
     if isinstance(value, str):
-        return value.strip()
+        return value
+    if isinstance(value, ShownNumber):
+        return value.shown
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     if isinstance(value, datetime.date | datetime.datetime | datetime.time):
         return value.isoformat()
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace").strip()
+        return value.decode("utf-8", "replace")
     if is_conversation(value):
-        return str(value[-1]["content"] or "").strip()
+        return as_text(value[-1]["content"])
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False, default=str)
     return str(value)
+
+
+def as_name(value: Any) -> str:
+    """The cell as what names something, such as a key, a category or a system: without white space at its ends."""
+    return as_text(value).strip()
 
 
 def is_conversation(value: Any) -> bool:

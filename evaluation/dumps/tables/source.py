@@ -1,8 +1,8 @@
 """A mapped table as a source for the one importer, and a file of any kind opened as the source that it is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.judgments import JudgmentReader, judgment_notes, judgment_problems
 from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
-from evaluation.dumps.tables.records import KnownContent, RecordMaker
+from evaluation.dumps.tables.records import KnownContent, MappedRow, RecordMaker
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.study_design import StudyDesign, design_problems, take_design
 from evaluation.dumps.tables.table_map import TableMap, complete_map, map_problems
@@ -26,6 +26,17 @@ from evaluation.refusals import Refused
 from evaluation.services.studies.creation import PAPER_ARMS
 
 PLAIN = {"key": PLAIN_ARM, "label": "No context", "context_at_generation": False, "context_at_judging": False}
+# Fields of an item's record, in which faults are told, by the columns that they are made of.
+FIELDS = {
+    "key": (ColumnRole.KEY,),
+    "query": (ColumnRole.PROMPT,),
+    "responses": (ColumnRole.RESPONSE, ColumnRole.RESPONSES, ColumnRole.SYSTEM),
+    "context": (ColumnRole.CONTEXT, ColumnRole.ATTRIBUTES),
+    "attributes": (ColumnRole.ATTRIBUTES,),
+    "gold": (ColumnRole.GOLD,),
+    "clarifying_question": (ColumnRole.CLARIFYING,),
+    "the study has no arm": (ColumnRole.ARM,),
+}
 WITH_CONTEXT = {"context_at_generation": True, "context_at_judging": True, **PAPER_ARMS[-1]}
 
 
@@ -45,6 +56,8 @@ class TableSource:
         self.arms = arms
         self.design: StudyDesign | None = None
         self.known = KnownContent()
+        # Numbers of rows that are left out.
+        self.skip: Collection[int] = ()
 
     @property
     def total(self) -> int:
@@ -54,7 +67,7 @@ class TableSource:
         return ""  # it is in memory and can't change between the two readings
 
     def notes(self) -> dict[str, Any]:
-        return {"map": self.map.as_json()}
+        return {"map": self.map.as_json()} | ({"left_out_rows": len(self.skip)} if self.skip else {})
 
     def lines(self) -> Iterator[SourceLine]:
         """Refused at once where the map does not fit the table: then each row would have the same fault."""
@@ -64,7 +77,7 @@ class TableSource:
         if problems:
             raise Refused(*(f"{self.sheet.place}: {problem}." for problem in problems))
         arms = self.arms or new_arms(self.map, self.protocol)
-        maker = RecordMaker(self.sheet, self.map, self.protocol, arms, self.known)
+        maker = self._maker(arms)
         rows = maker.rows()
         if not self.arms:
             study = self._study(arms)
@@ -75,14 +88,21 @@ class TableSource:
                 items = [each for row in read for each in row.records]
                 study["spec"] |= self._form(study["spec"], maker.judgments, items)
             yield SourceLine(0, 0, 0, study)
-        done = 0
+        done, columns = 0, columns_by_field(self.map)
         for mapped in rows:
-            done = min(done + 1, self.total)
-            if mapped.problems:
-                yield SourceLine(mapped.number, mapped.size, done, problems=tuple(mapped.problems))
-                continue
-            for record in mapped.records:
-                yield SourceLine(mapped.number, mapped.size, done, record)
+            done, wrong = min(done + 1, self.total), tuple(mapped.problems)
+            line = SourceLine(
+                mapped.number, mapped.size, done, problems=wrong, key=mapped.key, columns=columns
+            )
+            yield from (
+                [line] if mapped.problems else (replace(line, value=record) for record in mapped.records)
+            )
+
+    def mapped_rows(self) -> Iterator[MappedRow]:
+        yield from self._maker(self.arms or new_arms(self.map, self.protocol)).rows()
+
+    def _maker(self, arms: Sequence[Mapping[str, Any]]) -> RecordMaker:
+        return RecordMaker(self.sheet, self.map, self.protocol, arms, self.known, self.skip)
 
     def judgment_notes(self) -> list[str]:
         """Sentences on the judgments that its rows hold; none where there are none, or where it would be refused."""
@@ -122,6 +142,15 @@ class TableSource:
             document=documents[0][:MAX_NAME] if documents else "",
         )
         return {**form, "needs": needs.as_json()}
+
+
+def columns_by_field(table_map: TableMap) -> dict[str, str]:
+    """The columns that each field of an item's record comes from, in words."""
+    found: dict[str, str] = {}
+    for name, roles in FIELDS.items():
+        if columns := [repr(use.column) for use in table_map.named(*roles)]:
+            found[name] = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
+    return found
 
 
 def new_arms(table_map: TableMap, protocol: Protocol) -> list[Mapping[str, Any]]:

@@ -20,7 +20,7 @@ class Command(AssayCommand):
         parser.add_argument("study", help="The study's slug.")
         parser.add_argument("--format", choices=list(FORMATS), default="jsonl")
         parser.add_argument(
-            "--out", required=True, help="A path, or - for standard output (not for Parquet)."
+            "--out", required=True, help="A path, or - for standard output (not for Parquet and XLSX)."
         )
         add_progress_argument(parser)
 

@@ -268,6 +268,13 @@ def test_systems_that_never_met_are_ranked_apart(apart):
     ]
 
 
+def test_systems_that_never_met_are_not_tested_against_each_other(apart):
+    [curve] = records(apart, "leaderboards/sample_sizes")["judges"]["curves"]
+    # Of the six pairs of four systems two were compared, and both are told apart.
+    assert [(point["n"], point["pairs"], point["told_apart"]) for point in curve["points"]][-1] == (24, 2, 1)
+    assert (curve["systems"], curve["queries"]) == (4, 24)
+
+
 def test_of_very_many_pairs_those_with_the_most_items_are_listed(report, monkeypatch, around_module):
     monkeypatch.setattr("analytics.figures.figure_input.MOST_PAIRS", 2)
     Query.objects.filter(study__slug="board", text="Instruction 0").first().items.filter(

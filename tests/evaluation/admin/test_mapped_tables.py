@@ -286,3 +286,90 @@ def test_votes_can_t_come_into_a_draft(editors_draft: Any, colleague: Any) -> No
     left_out = {**VOTED, "as-3": "ignore", "as-4": "ignore", "arm": "", "show": "1"}
     assert client.post(where, left_out).status_code == 302
     assert refused not in words(client.get(where))
+
+
+def test_a_table_is_imported_without_its_bad_rows_which_come_back(
+    owner: Any, outsider: Any, queued: list[int], django_capture_on_commit_callbacks: Any
+) -> None:
+    client = signed_in(owner)
+    rows = [(p, a, "" if n in (3, 5) else b, t) for n, (p, a, b, t) in enumerate(ROWS)]
+    where = send(client, FROM_FILE, delimited(rows))
+    page = words(client.get(where))
+    assert "Import without these 2 rows" in page
+    sent = {**GUESS, "title": "Soups", "slug": "soups", "protocol": "pairwise"}
+    refused = confirm(client, where, sent, django_capture_on_commit_callbacks)
+    assert refused.status_code == 422
+    assert (queued, Study.objects.count()) == ([], 0)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.post(where, {**sent, "skip": "1"}).status_code == 302
+    tasks.work_on_job(queued[0])
+    job = Job.objects.get()
+    assert job.message == "Soups was created with 28 items. 2 rows were left out.", job.problems
+    assert job.study.items.count() == 28
+    address = reverse("admin:evaluation_job_left_out", args=[job.pk])
+    assert address in words(client.get(reverse("admin:evaluation_job_watch", args=[job.pk])))
+    answer = client.get(address)
+    assert answer["Content-Disposition"] == 'attachment; filename="Two soups-left-out.csv"'
+    lines = b"".join(answer.streaming_content).decode("utf-8-sig").splitlines()
+    assert lines[0] == "left out because,row in the file,prompt,response_a,response_b,topic"
+    assert lines[1].startswith("the cell in column 'response_b' is empty,8,Which soup number 4?,")
+    assert len(lines) == 3
+    assert signed_in(outsider).get(address).status_code == 404
+    # It is deleted as the upload is.
+    for path in Path(job.path).parent.iterdir():
+        path.unlink()
+    assert client.get(address).status_code == 404
+
+
+def test_bad_rows_that_the_worker_found_can_be_left_out_then(
+    owner: Any, queued: list[int], monkeypatch: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    for module in ("mapping", "staging"):
+        monkeypatch.setattr(f"evaluation.admin.tables.{module}.ROWS", 5)
+    client = signed_in(owner)
+    where = send(client, FROM_FILE, delimited([*ROWS[:10], ("Which?", "One", "", "food")]))
+    sent = {**GUESS, "title": "Soups", "slug": "soups", "protocol": "pairwise"}
+    assert "Import without" not in words(client.get(where))
+    confirm(client, where, sent, django_capture_on_commit_callbacks)
+    tasks.work_on_job(queued[0])
+    assert "Import without the rows that have errors" in words(client.get(where))
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(where, {**sent, "skip": "1"})
+    tasks.work_on_job(queued[1])
+    assert Job.objects.get().message == "Soups was created with 10 items. 1 row was left out."
+
+
+def test_a_draft_s_items_come_without_the_bad_rows(
+    editors_draft: Any, colleague: Any, queued: list[int], django_capture_on_commit_callbacks: Any
+) -> None:
+    client = signed_in(colleague)
+    address = reverse("admin:evaluation_study_upload", args=[editors_draft.pk])
+    where = send(client, address, delimited([*ROWS[:4], ("", "One", "Two", "food")]))
+    assert "Import without this row" in words(client.get(where))
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(where, {**GUESS, "arm": "", "skip": "1"})
+    tasks.work_on_job(queued[0])
+    job = Job.objects.get()
+    assert job.message == "4 items are in the draft. 1 row was left out.", job.problems
+
+
+def test_the_map_says_at_its_top_what_is_not_used_and_what_is_odd(owner: Any) -> None:
+    client = signed_in(owner)
+    rows = [(p, a, b, f"{t} ", f"We found number {n} a hard one") for n, (p, a, b, t) in enumerate(ROWS)]
+    rows.append((ROWS[0][0], "N/A", "<b>n/a</b>", "Food", "We found this a hard one"))
+    where = send(
+        client, FROM_FILE, delimited(rows, ("prompt", "response_a", "response_b", "topic", "<i>remarks</i>"))
+    )
+    shown = words(client.get(where))
+    top = shown.index("A column of texts is not used.")
+    assert top < shown.index("What each column is")
+    assert "<b>&lt;i&gt;remarks&lt;/i&gt;</b>: neither its name nor its content tells what it is" in shown
+    said = shown.index("Before you import it")
+    assert shown.index("What each column is") < said < shown.index('name="import"')
+    assert "line 62: the text in column 'response_a' is 'N/A'" in shown
+    assert "line 62: the prompt comes again beside another category" in shown
+    assert "line 62: the category 'Food' differs from 'food' only by case" in shown
+    # Without oddities there is no word of them.
+    plain = words(client.get(send(client, FROM_FILE, delimited(ROWS))))
+    assert "not used." not in plain
+    assert "Before you import it" not in plain

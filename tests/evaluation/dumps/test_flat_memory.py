@@ -75,7 +75,7 @@ def test_checking(tmp_path):
     assert_flat(few, many, 900)
 
 
-@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "csv", "xlsx", "parquet"])
 def test_exporting(format, tmp_path, settings, monkeypatch):
     settings.ASSAY_BATCH_SIZE = 20
     monkeypatch.setattr(answer_table, "ROWS_PER_GROUP", 60)

@@ -35,7 +35,7 @@ def table(text: str) -> list[str]:
 
 
 def test_columns():
-    assert table(section("CSV and Parquet: one row per answer")) == list(COLUMNS)
+    assert table(section("XLSX, CSV and Parquet: one row per answer")) == list(COLUMNS)
 
 
 @pytest.mark.parametrize(

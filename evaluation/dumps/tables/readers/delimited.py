@@ -107,9 +107,13 @@ def _why(error: str, begins: int, line: int) -> str:
 
 
 def _without_rules(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
-    """The rows of a Markdown table, without the bars at its edges and the line below its header."""
+    """The rows of a Markdown table, without the bars at its edges, the line below its header and the blanks beside the
+    bars, which are no part of its texts."""
     edged = all(not row[0].strip() and not row[-1].strip() for _, row in rows if any(map(str.strip, row)))
     kept = [(number, row[1:-1] if edged else row) for number, row in rows]
-    return [
+    found = [
         (number, row) for number, row in kept if not row or any(set(cell.strip()) - set(":-") for cell in row)
     ]
+    if not edged and len(found) == len(rows):
+        return found
+    return [(number, [cell.strip() for cell in row]) for number, row in found]

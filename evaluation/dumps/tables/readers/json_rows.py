@@ -1,11 +1,12 @@
 """JSON and JSONL whose records are somebody else's: an object is a row, its keys are the columns."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
-from evaluation.dumps.problems import Problems
+from evaluation.dumps.json_text import load_json
 from evaluation.dumps.tables.readers.delimited import decode
 from evaluation.dumps.tables.sheet import RawRows, SizeGuard
 from evaluation.refusals import Refused
@@ -18,7 +19,7 @@ def read_json(raw: bytes) -> RawRows:
     """A list of objects, an object that has one, or columns of equal length (as pandas writes both)."""
     text, notices = decode(raw)
     try:
-        value = orjson.loads(text)
+        value = load_json(text)
     except orjson.JSONDecodeError as error:
         raise Refused(f"line {error.lineno}: not JSON: {error.msg}.") from None
     records = _records(value)
@@ -28,25 +29,23 @@ def read_json(raw: bytes) -> RawRows:
 
 
 def read_json_lines(raw: bytes, limit: int | None = None) -> RawRows:
+    """A row for each line; one that is no object is a row without cells, as long as others are."""
     text, notices = decode(raw)
     records: list[tuple[int, Mapping[str, Any]]] = []
-    problems = Problems()
+    broken: dict[int, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            value = orjson.loads(line)
+            value = load_json(line)
         except orjson.JSONDecodeError as error:
-            problems.add(f"line {number}", [f"not JSON: {error.msg} (character {error.colno} of the line)"])
-            continue
-        if isinstance(value, dict):
-            records.append((number, value))
-        else:
-            problems.add(f"line {number}", ["not a JSON object"])
+            value, broken[number] = {}, f"not JSON: {error.msg} (character {error.colno} of the line)"
+        if not isinstance(value, dict):
+            value, broken[number] = {}, "not a JSON object"
+        records.append((number, value))
         if limit is not None and len(records) >= limit:
             break
-    problems.raise_if_any()
-    return _table(records, "line", notices)
+    return replace(_table(records, "line", notices), broken=broken)
 
 
 def _records(value: Any) -> Sequence[Mapping[str, Any]] | None:

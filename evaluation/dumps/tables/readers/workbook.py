@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import Any
 from xml.etree.ElementTree import iterparse
 
+from evaluation.dumps.tables.readers.shown_values import shown_value
 from evaluation.dumps.tables.sheet import MAX_COLUMNS, RawRows, SizeGuard
 from evaluation.refusals import Refused
 
@@ -79,12 +80,12 @@ def _rows(sheet: Any, limit: int | None) -> list[tuple[int, list[Any]]]:
     sheet.reset_dimensions()
     guard = SizeGuard()
     rows: list[tuple[int, list[Any]]] = []
-    for number, cells in enumerate(sheet.iter_rows(values_only=True, max_col=MAX_COLUMNS + 1), 1):
-        # They are filled up to the last column that was asked for; a million empty rows may come before the next one.
-        if cells.count(None) < len(cells):
-            filled = max(at for at, cell in enumerate(cells, 1) if cell is not None)
+    # A million empty rows may come before the next one.
+    for number, found in enumerate(sheet.iter_rows(), 1):
+        cells = [shown_value(cell.value, cell.number_format) for cell in found[: MAX_COLUMNS + 1]]
+        if filled := max((at for at, cell in enumerate(cells, 1) if cell is not None), default=0):
             guard.add(cells[:filled])
-            rows.append((number, list(cells[:filled])))
+            rows.append((number, cells[:filled]))
         if limit is not None and len(rows) >= limit:
             break
     return rows

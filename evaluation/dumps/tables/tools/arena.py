@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
-from evaluation.dumps.tables.sheet import Sheet, as_text, is_conversation
+from evaluation.dumps.tables.sheet import Sheet, as_name, as_text, is_conversation
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.tool import PlainTable, Tool, cells_are, records
 from evaluation.dumps.tables.turns import as_cell, in_turn, read_messages, said_by_model, said_by_user
@@ -37,7 +37,7 @@ def is_pair_of_conversations(sheet: Sheet) -> bool:
 def pair_of(record: Mapping[str, Any], turns: int | None = None) -> dict[str, Any] | str:
     """Prompt, systems, responses and the vote of a row; of several turns responses are all replies. `turns` cuts what
     came later. A reason to leave it out where it is no pair."""
-    if as_text(record["model_a"]) == as_text(record["model_b"]):
+    if as_name(record["model_a"]) == as_name(record["model_b"]):
         return "a model against itself"
     conversations = [read_messages(record[name]) or [] for name in CONVERSATIONS]
     if turns:

@@ -4,7 +4,7 @@ from typing import Any
 
 from evaluation.dumps.tables.answers import cells_of, columns_for, roles_of_answers
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.sheet import Sheet, as_name
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.tool import (
     PlainTable,
@@ -64,7 +64,7 @@ def _by_user(record: Record, questions: list[str]) -> dict[str, tuple[Record, st
     for name in questions:
         answers, users, statuses = (_listed(record[f"{name}{part}"]) for part in (ANSWERS, USERS, STATUS))
         for answer, user, status in zip(answers, users, statuses, strict=False):
-            given, _ = found.setdefault(as_text(user), ({}, as_text(status)))
+            given, _ = found.setdefault(as_name(user), ({}, as_name(status)))
             given[name] = answer
     return found
 

@@ -6,7 +6,7 @@ from typing import Any
 from evaluation.dumps.tables.answers import cells_of, columns_for, roles_of_answers
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.nested import open_column
-from evaluation.dumps.tables.sheet import Sheet, as_text, is_empty
+from evaluation.dumps.tables.sheet import Sheet, as_name, as_text, is_empty
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.tool import (
     PlainTable,
@@ -96,9 +96,9 @@ def _answers(form: Mapping[str, Any], responses: Sequence[str]) -> Record:
     found: Record = {}
     for result in as_objects(form.get("result")):
         value = as_object(result.get("value"))
-        name = as_text(result.get("from_name")) or "answer"
+        name = as_name(result.get("from_name")) or "answer"
         if "selected" in value:
-            found[name] = _side(as_text(value["selected"]), result.get("to_name"), responses)
+            found[name] = _side(as_name(value["selected"]), result.get("to_name"), responses)
         elif result.get("type") in ("choices", "textarea", "rating", "number"):
             inside = next(
                 (value[each] for each in ("choices", "text", "rating", "number") if each in value), None
@@ -111,7 +111,7 @@ def _answers(form: Mapping[str, Any], responses: Sequence[str]) -> Record:
 def _side(selected: str, to_name: Any, responses: Sequence[str]) -> str:
     """A or B of the responses as the table has them; the control may name them the other way round."""
     side = SIDES.get(selected, selected)
-    named = [each.strip() for each in as_text(to_name).split(",")]
+    named = [each.strip() for each in as_name(to_name).split(",")]
     if side in "AB" and named == [*responses[1::-1]] and len(named) == 2:
         return "B" if side == "A" else "A"
     return side

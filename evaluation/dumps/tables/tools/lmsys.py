@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.sheet import Sheet, as_name
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.tool import PlainTable, Tool, cells_are, records
 from evaluation.dumps.tables.tools.arena import PAIR
@@ -49,7 +49,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
         if not prompts or any(len(each) != len(prompts) for each in replies):
             plain.leave_out("prompts and replies that are not lists of equal length")
             continue
-        voted = [vote for name, vote in VOTES.items() if as_text(record.get(name)) in ("1", "True", "true")]
+        voted = [vote for name, vote in VOTES.items() if as_name(record.get(name)) in ("1", "True", "true")]
         plain.add(
             row,
             record

@@ -3,7 +3,7 @@
 from evaluation.dumps.tables.answers import cells_of, columns_for, roles_of_answers
 from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text
+from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_name
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.tool import (
     PlainTable,
@@ -52,7 +52,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
         item = {name: record[column] for column, name in shown.items()}
         hit = repr(item)
         items.setdefault(hit, (row, item))
-        if as_text(record["AssignmentStatus"]) == "Rejected" or as_text(record.get("Reject")):
+        if as_name(record["AssignmentStatus"]) == "Rejected" or as_name(record.get("Reject")):
             plain.leave_out("assignments that were rejected", "judgment")
             continue
         judged.add(hit)
@@ -78,8 +78,8 @@ def _answers(record: Record) -> Record:
             found[name] = ticked[0] if len(ticked) == 1 else ""
         elif not isinstance(value, str | int | float):
             continue
-        elif dot and as_text(value).casefold() in ("true", "false"):
-            if as_text(value).casefold() == "true":
+        elif dot and as_name(value).casefold() in ("true", "false"):
+            if as_name(value).casefold() == "true":
                 found[question] = choice
         else:
             found[name] = value

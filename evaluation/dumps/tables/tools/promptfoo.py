@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.sheet import Sheet, as_name, as_text
 from evaluation.dumps.tables.table_map import PER_RESPONSE, ColumnUse, TableMap
 from evaluation.dumps.tables.tool import PlainTable, Tool, as_object, cells_are, records
 from evaluation.dumps.tables.turns import read_messages
@@ -60,8 +60,8 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
 
 def _name(provider: Any) -> str:
     if isinstance(provider, Mapping):
-        return as_text(provider.get("label")) or as_text(provider.get("id"))
-    return as_text(provider)
+        return as_name(provider.get("label")) or as_name(provider.get("id"))
+    return as_name(provider)
 
 
 TOOL = Tool("promptfoo", "results of promptfoo", _tells, _read)

@@ -2,7 +2,7 @@
 
 from evaluation.dumps.tables.answers import cells_of, roles_of_answers
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.sheet import Sheet, as_name
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.tool import PlainTable, Tool, guess_material, records, sub_sheet
 
@@ -50,9 +50,9 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     plain = PlainTable(sheet, uses, BOOKKEEPING)
     columns = {name: name for name in roles}
     for row, record in records(sheet):
-        if as_text(record.get("Status")) in NOT_MEANT:
+        if as_name(record.get("Status")) in NOT_MEANT:
             plain.leave_out("previews, tests and spam")
-        elif as_text(record["Finished"]) in UNFINISHED:
+        elif as_name(record["Finished"]) in UNFINISHED:
             plain.leave_out("responses that were not finished")
         else:
             said = cells_of(record, roles, columns)

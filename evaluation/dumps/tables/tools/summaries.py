@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.sheet import Sheet, as_name, as_text
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.tool import PlainTable, Tool, as_object, cells_are, records
 
@@ -48,7 +48,7 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
             plain.leave_out("without two summaries")
             continue
         text = next((info[each] for each in TEXTS if info.get(each)), "")
-        prompt = "\n\n".join(as_text(each) for each in (info.get("title"), text) if as_text(each))
+        prompt = "\n\n".join(as_text(each) for each in (info.get("title"), text) if as_name(each))
         first, second = pair
         plain.add(
             row,

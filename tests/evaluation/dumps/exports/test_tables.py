@@ -141,7 +141,7 @@ def test_export_to_a_path(soups, tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
-@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "csv", "xlsx", "parquet"])
 def test_a_broken_export_leaves_no_half_file(format, soups, tmp_path, monkeypatch):
     path = tmp_path / f"out.{format}"
     path.write_text("old")

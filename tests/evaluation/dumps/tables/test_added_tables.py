@@ -108,10 +108,11 @@ def test_the_page_says_what_each_column_is_and_takes_a_map(
     settings.ASSAY_JOB_FILES = str(tmp_path / "jobs")
     client = signed_in(study.members.get().user)
     address = reverse("admin:evaluation_study_add_items", args=[study.pk])
-    header = ("wohl", "weh", "was", "wo")
+    header = ("wohl", "weh", "was", "wo", "warum")
+    rows = [(*MORE[0], "We came upon this one in May.")]
 
     def send(**more: Any) -> Any:
-        file = SimpleUploadedFile("more.csv", delimited(MORE[:1], header))
+        file = SimpleUploadedFile("more.csv", delimited(rows, header))
         return client.post(address, {"file": file, "against": "all", **more})
 
     def as_file(value: Any) -> Any:
@@ -119,7 +120,7 @@ def test_the_page_says_what_each_column_is_and_takes_a_map(
             "map.json", value if isinstance(value, bytes) else json.dumps(value).encode()
         )
 
-    uses = zip(header, ("prompt", "response", "response", "category"), ("", "A", "B", ""), strict=True)
+    uses = zip(header[:4], ("prompt", "response", "response", "category"), ("", "A", "B", ""), strict=True)
     columns = [{"column": column, "as": role, "system": system} for column, role, system in uses]
     for wrong, reason in ((b"{", "This is not JSON"), ({"columns": []}, "The map: ")):
         refused = send(map=as_file(wrong))
@@ -129,7 +130,8 @@ def test_the_page_says_what_each_column_is_and_takes_a_map(
     job = study.jobs.get()
     work_on_job(job.pk)
     shown = client.get(sent["Location"])
-    for words in ("response of A: &#x27;weh&#x27;", "New systems: none.", "Which stew is quick?"):
+    unused = "column &#x27;warum&#x27; holds texts that are not used: the map does not use it"
+    for words in ("response of A: &#x27;weh&#x27;", "New systems: none.", "Which stew is quick?", unused):
         assert words in shown.content.decode()
     assert study.items.count() == 3
     confirm = reverse("admin:evaluation_job_confirm", args=[job.pk])
