@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 
 class ColumnRole(StrEnum):
@@ -292,6 +293,8 @@ def split_whose(name: str, responses: Collection[str]) -> tuple[str, str]:
     return " ".join(words), ""
 
 
+# Cells that name systems are compared, too, row by row.
+@lru_cache(4096)
 def plain_name(name: str) -> str:
     """The name as names are compared."""
     return " ".join(_words(name))

@@ -207,9 +207,9 @@ def _gold_by_content(roles: dict[str, ColumnRole], named: Mapping[str, NameRole]
     responses = [column for column, role in roles.items() if role == ColumnRole.RESPONSE]
     systems = [_system(column, named.get(column)) for column in responses]
     names = {*names_of_parts(systems, responses), *TIE_WORDS}
-    for column, role in roles.items():
+    for column in [column for column, role in roles.items() if role == ColumnRole.REFERENCE and responses]:
         values = [label for each in sheet.values(column) for label in split_right(as_text(each))]
-        if role == ColumnRole.REFERENCE and values and responses and names.issuperset(values):
+        if values and names.issuperset(values):
             roles[column] = ColumnRole.GOLD
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Any
 
 from evaluation.counting import counted
@@ -206,8 +207,7 @@ class JudgmentReader:
         self, row: SheetRow, systems: Sequence[str], columns: Sequence[str], problems: list[str]
     ) -> Vote | None:
         """The row's vote on the responses of these systems, headed by these columns; None where its cells are empty."""
-        names = names_of_responses(systems, columns)
-        places = names | {plain_name(name): at for name, at in names.items() if plain_name(name) not in names}
+        places = places_of(tuple(systems), tuple(columns))
         vote = Vote(row.number, shown=self._shown(row, places, len(systems), problems))
         self._winner(row, vote, places, systems, problems)
         for use in self.map.named(ColumnRole.SCORE, ColumnRole.RANK, ColumnRole.LABEL):
@@ -407,6 +407,13 @@ def response_names(sheet: Sheet, table_map: TableMap) -> set[str]:
     for use in table_map.named(ColumnRole.SYSTEM):
         names |= {as_name(each) for each in sheet.values(use.column)}
     return {plain for name in names if (plain := plain_name(name))}
+
+
+@lru_cache(1024)
+def places_of(systems: tuple[str, ...], columns: tuple[str, ...]) -> Mapping[str, int]:
+    """The places of responses by all names that cells may have for them, also as `plain_name` writes these."""
+    names = names_of_responses(systems, columns)
+    return names | {plain_name(name): at for name, at in names.items() if plain_name(name) not in names}
 
 
 def whose_column(use: ColumnUse, names: set[str]) -> tuple[str, str]:

@@ -20,12 +20,13 @@ from evaluation.dumps.tables.cells import (
     read_turns_before,
     structure_of,
 )
-from evaluation.dumps.tables.column_names import ColumnRole, is_side, plain_name
-from evaluation.dumps.tables.gold_cells import names_of_parts, names_of_responses, read_gold, read_role
+from evaluation.dumps.tables.column_names import ColumnRole, is_side
+from evaluation.dumps.tables.gold_cells import names_of_parts, read_gold, read_role
 from evaluation.dumps.tables.judgments import (
     ItemVotes,
     JudgmentReader,
     Vote,
+    places_of,
     response_names,
     whose_column,
 )
@@ -195,10 +196,12 @@ class RecordMaker:
 
     def _add_claims(self, row: SheetRow, found: list[dict[str, Any]], problems: list[str]) -> None:
         """Give each response the claims in its column."""
-        places = names_of_responses([each["system"] for each in found], self._columns_of(found))
+        if not self._claims:
+            return
+        places = places_of(tuple(each["system"] for each in found), tuple(self._columns_of(found)))
         for use, (_, whose) in self._claims.items():
             claims = read_claims(self._cell(row, use.column))
-            at = next((at for name, at in places.items() if plain_name(name) == whose), None)
+            at = places.get(whose)
             if claims and at is None and len(found) != 1:
                 problems.append(
                     f"the cell in column {use.column!r} has claims, and the row has no such response"
@@ -341,8 +344,9 @@ class RecordMaker:
         if self.judgments is not None:
             # The same content is the same item, judged again.
             said = [content, follow_ups, asked, source, arm, role, gold]
-            judged, is_new = self._judged_item(said, responses)
-            mapped.problems += self._give(judged, responses, votes)
+            hashes = self._hashes(responses)
+            judged, is_new = self._judged_item(said, responses, hashes)
+            mapped.problems += self._give(judged, [judged.parts[each] for each in hashes], votes)
             if not is_new or mapped.problems:
                 return
             judgments = judged.judgments
@@ -376,30 +380,28 @@ class RecordMaker:
         mapped.problems += dict.fromkeys(find_unstorable(responses))
 
     def _judged_item(
-        self, said: Sequence[Any], responses: Sequence[Mapping[str, Any]]
+        self, said: Sequence[Any], responses: Sequence[Mapping[str, Any]], hashes: Sequence[str]
     ) -> tuple[ItemVotes, bool]:
         """The item of this content, whichever way round its responses stand, and whether it is new."""
-        order = sorted(responses, key=lambda each: (each["system"], each.get("key", each["system"])))
-        hashes = self._hashes(order)
         identity = canonical_hash([*said, sorted(hashes)])
         if identity in self._judged:
             return self._judged[identity], False
-        parts = {each: f"r{place}" for place, each in enumerate(hashes, 1)}
+        keys = [(each["system"], each.get("key", each["system"])) for each in responses]
+        order = sorted(range(len(keys)), key=lambda at: keys[at])
+        parts = {hashes[at]: f"r{place}" for place, at in enumerate(order, 1)}
         return self._judged.setdefault(identity, ItemVotes(parts)), True
 
     def _hashes(self, responses: Sequence[Mapping[str, Any]]) -> list[str]:
         """A hash of each response. Where a system is no more than a side, its texts change sides from row to row."""
-        hashes = [_content_hash(each, "key", "system") for each in responses]
-        if self._are_sides and len({*hashes}) == len(hashes):
-            return hashes
+        if self._are_sides:
+            hashes = [_content_hash(each, "key", "system") for each in responses]
+            if len({*hashes}) == len(hashes):
+                return hashes
         return [_content_hash(each, "key") for each in responses]
 
-    def _give(
-        self, judged: ItemVotes, responses: Sequence[Mapping[str, Any]], votes: Sequence[Vote]
-    ) -> Iterator[str]:
-        """Give the item the votes; sentences about those that can't be its judgments."""
+    def _give(self, judged: ItemVotes, parts: Sequence[str], votes: Sequence[Vote]) -> Iterator[str]:
+        """Give the item the votes on responses of these parts; sentences about those that can't be its judgments."""
         assert self.judgments is not None
-        parts = [judged.parts[each] for each in self._hashes(responses)]
         for vote in votes:
             self.judgments.finish(vote)
             if problem := judged.add(vote, parts, self.sheet.unit):

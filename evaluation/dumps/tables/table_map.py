@@ -43,7 +43,7 @@ LABELS: dict[ColumnRole, str] = {
     ColumnRole.REASON: "reason of a judgment",
     ColumnRole.SHOWN: "order shown to the rater",
     ColumnRole.JUDGED_AT: "time of a judgment",
-    ColumnRole.SECONDS: "seconds that a judgment took",
+    ColumnRole.SECONDS: "seconds taken",
     ColumnRole.IGNORED: "not used",
 }
 # What a rater says; without a column of it there are no judgments.

@@ -13,6 +13,7 @@ from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.imports.header import QUESTION_DEFAULTS
 from evaluation.dumps.published import RELEASES
 from evaluation.dumps.schemas import load_schema, schema_problems
+from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.models import Judgment
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.requirements.questions import find_question_problems
@@ -67,6 +68,12 @@ def test_enumerations():
     for name in ("kind", "source", "outcome"):
         row = re.search(rf"^\| `{name}` \| (.*) \|$", section("A judgment"), re.MULTILINE)
         assert all(value in row[1] for value in properties[name]["enum"])
+
+
+def test_roles_of_a_table_s_columns():
+    roles = load_schema("map")["properties"]["columns"]["items"]["properties"]["as"]["enum"]
+    assert sorted(roles) == sorted(ColumnRole)
+    assert sorted(table(section("What a column can be"))) == sorted({*roles} - {"ignore"})
 
 
 def test_releases_and_formats():
