@@ -17,7 +17,7 @@ def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:
 FORMAT = ExportFormat(
     key="csv-bom",
     label="CSV with a byte order mark",
-    about="The CSV for programs that can't tell UTF-8 without it, such as Excel; it still takes the key 0012 for 12.",
+    about="The CSV for Excel and others that can't tell UTF-8 without it; they still take the key 0012 for 12.",
     content_type="text/csv; charset=utf-8",
     write=write,
     place=22,
