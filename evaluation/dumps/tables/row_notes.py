@@ -121,6 +121,9 @@ class _Seen:
             yield "the key comes again, and a number is put behind it"
         if any(_has_twins(record["responses"]) for record in mapped.records):
             yield "two responses are the same text"
+        if not mapped.records:
+            # It judges an item of a row before.
+            return
         query = mapped.records[0]["query"]
         prompt, category = str(query.get("text", "")), query.get("category", "")
         if query["key"] in self.queries:

@@ -96,9 +96,9 @@ def test_empty_responses_are_named_where_they_are_no_error(tmp_path: Any) -> Non
 
 # --- columns ---------------------------------------------------------------------------------------------------------
 
-WIDE = (*HEADER[:3], "remarks of ours", "question", "winner", "seen at", "hash", "comments")
+WIDE = (*HEADER[:3], "remarks of ours", "question", "split", "seen at", "hash", "comments")
 FURTHER = [
-    (f"This one is about {n} cups", f"Is it soup number {n}?", "model_a", f"2026-03-05 14:{n:02}:00",
+    (f"This one is about {n} cups", f"Is it soup number {n}?", "test", f"2026-03-05 14:{n:02}:00",
      f"73928e03-4c1f-4d2a-9d3e-{n:012}", "We liked the second response better here.")
     for n in range(1, 31)
 ]  # fmt: skip
