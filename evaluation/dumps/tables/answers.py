@@ -7,7 +7,7 @@ from typing import Any
 from evaluation.dumps.tables.column_names import ColumnRole, judged_by_name
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
 from evaluation.dumps.tables.judgments import response_names, whose_column
-from evaluation.dumps.tables.sheet import Sheet, as_text, is_empty
+from evaluation.dumps.tables.sheet import Sheet, as_name, is_empty
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.turns import LOOK_AT
 
@@ -35,13 +35,13 @@ def roles_of_answers(
     responses = material.named(ColumnRole.RESPONSE)
     systems = [use.column for use in material.named(ColumnRole.SYSTEM)]
     known = {use.system.casefold() for use in responses}
-    known |= {as_text(cell).strip().casefold() for column in systems for cell in shown.values(column)}
+    known |= {as_name(cell).casefold() for column in systems for cell in shown.values(column)}
     names = response_names(shown, material)
     found: dict[str, ColumnRole] = {}
     answers = answers[:LOOK_AT]
     for name in dict.fromkeys(name for each in answers for name in each):
         values = [each[name] for each in answers if not is_empty(each.get(name))]
-        texts = [as_text(each) for each in values]
+        texts = [as_name(each) for each in values]
         if not texts:
             continue
         preferences = [each for each in texts if is_preference(each, name, known)]
@@ -78,7 +78,7 @@ def cells_of(
 
 def preferred(value: Any, name: str = "") -> str:
     """The answer as the side that it prefers, A or B, where it says one; otherwise as it was given."""
-    text = as_text(value).strip()
+    text = as_name(value)
     plain = text.casefold()
     if plain in NUMBERS and ASKS_PREFERENCE.search(name):
         return NUMBERS[plain]

@@ -9,7 +9,7 @@ from typing import Any
 
 from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.column_names import plain_name
-from evaluation.dumps.tables.sheet import as_text, is_conversation
+from evaluation.dumps.tables.sheet import as_name, is_conversation
 
 EMAIL = re.compile(r"[^\s@,;:<>\"'()\[\]{}]+@[^\s@,;:<>\"'()\[\]{}]+\.[A-Za-z]{2,}")
 NUMBER = re.compile(r"^[-+$€£]?\d[\d.,]*(?:[eE][-+]?\d+)?\s?%?(?: \(\d+/\d+\))?$")
@@ -60,7 +60,7 @@ def says_of_people(column: str) -> bool:
 
 def is_private(value: Any) -> bool:
     """True for nothing but an address of electronic mail, and for a form in HTML."""
-    text = as_text(value).strip()
+    text = as_name(value)
     return bool(EMAIL.fullmatch(text) or FORM.search(text[:2000]))
 
 
@@ -76,7 +76,7 @@ def is_bookkeeping(value: Any) -> bool:
         return False
     if isinstance(value, Mapping | list) or isinstance(structure_of(value), dict):
         return True
-    text = as_text(value).strip()
+    text = as_name(value)
     return (
         any(each.match(text) for each in (NUMBER, TIME, ADDRESS, UUID)) or _is_id(text) or is_private(value)
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
-from evaluation.dumps.tables.sheet import Sheet, as_name, as_text, is_conversation
+from evaluation.dumps.tables.sheet import Sheet, as_name, is_conversation
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.tool import PlainTable, Tool, cells_are, records
 from evaluation.dumps.tables.turns import as_cell, in_turn, read_messages, said_by_model, said_by_user
@@ -60,7 +60,7 @@ def pair_of(record: Mapping[str, Any], turns: int | None = None) -> dict[str, An
 
 def vote_of(value: Any) -> str:
     """The vote in words that are known: a tie is one whatever stands behind it in brackets."""
-    text = as_text(value).strip()
+    text = as_name(value)
     plain = text.casefold()
     return "tie" if plain.startswith("tie") and plain not in TIE_WORDS else text
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text
+from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_name, as_text
 from evaluation.dumps.tables.table_map import PER_RESPONSE, ColumnUse, TableMap
 from evaluation.dumps.tables.tool import PlainTable, Record, Tool, cells_are, records
 
@@ -42,7 +42,7 @@ def _tells(sheet: Sheet) -> bool:
     return (
         {*sheet.columns} >= NEEDED
         and any(each in sheet.columns for each in SEGMENTS)
-        and cells_are(sheet, ["severity"], lambda cell: as_text(cell).strip().casefold() in SEVERITIES)
+        and cells_are(sheet, ["severity"], lambda cell: as_name(cell).casefold() in SEVERITIES)
     )
 
 
@@ -51,8 +51,8 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     segment = next(each for each in SEGMENTS if each in sheet.columns)
     ratings: dict[tuple[str, ...], _Rating] = {}
     for row, record in records(sheet):
-        about = [as_text(record[name]).strip() for name in ("doc", segment, "system", "rater")]
-        category, severity = (as_text(record[name]).strip() for name in ("category", "severity"))
+        about = [as_name(record[name]) for name in ("doc", segment, "system", "rater")]
+        category, severity = (as_name(record[name]) for name in ("category", "severity"))
         if not all(about) or severity.casefold() not in SEVERITIES:
             plain.leave_out("without a document, segment, system, rater or known severity")
             continue
