@@ -33,7 +33,7 @@ def every_route(patterns: Any = None, before: str = "") -> Iterator[str]:
 
 ROUTES = list(every_route())
 # Of pages below a judge's own, those that go by the study.
-OF_STUDY = tuple(f"admin/judging/judge/{page}/" for page in ("new", "budget", "preset", "jury"))
+OF_STUDY = tuple(f"admin/judging/judge/{page}/" for page in ("new", "budget", "preset", "provider", "jury"))
 BY_TOKEN = [route for route in ROUTES if "<token:token>" in route]
 
 

@@ -47,7 +47,7 @@ NOT_NOW = {
     "admin/evaluation/study/<int:pk>/upload/", "admin/evaluation/study/<int:pk>/resolve/",
     "admin/evaluation/study/<int:pk>/pair-references/", "admin/judging/judge/<int:pk>/map/",
     "admin/evaluation/job/<int:pk>/map/", "admin/evaluation/job/<int:pk>/map/<int:number>/",
-    "admin/evaluation/job/<int:pk>/confirm/",
+    "admin/evaluation/job/<int:pk>/confirm/", "admin/evaluation/job/<int:pk>/left-out/",
     "admin/evaluation/job/<int:pk>/download/", "admin/evaluation/job/<path:object_id>/history/",
     "admin/judging/judge/together/", "api/v1/studies/<slug:slug>/run-groups/estimate/",
     "api/v1/studies/<slug:slug>/additions/", "admin/evaluation/study/<int:pk>/design-preview/",

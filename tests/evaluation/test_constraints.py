@@ -284,6 +284,7 @@ VIOLATIONS = {
     "once_per_rule": lambda w: again(w.done, slot=w.free, state="skipped", judgment=None, attempt=1),
     "assignment_slot_has_once": lambda w: change(w.current, once=None),
     "assignment_ends_after_reserved": lambda w: change(w.done, ended_at=F("reserved_at") - timedelta(1)),
+    "endpoint_has_one_key": lambda w: change(w.endpoint, key_name="ASSAY_KEY_X", stored_key="x"),
     "endpoint_key_name_prefixed": lambda w: change(w.endpoint, key_name="SECRET_KEY"),
     "endpoint_in_flight_positive": lambda w: change(w.endpoint, max_in_flight=0),
     "endpoint_rate_limits_positive": lambda w: change(w.endpoint, tokens_per_minute=0),

@@ -1,5 +1,6 @@
 """One row per answer, as a workbook whose keys and texts stay what they are."""
 
+import os
 from datetime import datetime
 from typing import Any, BinaryIO
 
@@ -38,9 +39,9 @@ def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:
             for row in rows:
                 sheet.append(_cells(sheet, row))
     except BaseException:
-        # Its rows are in a file of their own until it is saved.
-        sheet.close()
-        sheet._writer.cleanup()
+        # Its rows are in a file of their own, which goes when it is saved.
+        with open(os.devnull, "wb") as nowhere:
+            book.save(nowhere)
         raise
     book.save(out)
 
