@@ -94,7 +94,7 @@ def read_claims(value: Any) -> list[str]:
     """Claims of a cell: a JSON list of texts, or a line each."""
     found = structure_of(value)
     given = found if isinstance(found, list) else as_text(value).splitlines()
-    return [text for each in given if (text := as_text(each))]
+    return [text for each in given if (text := as_name(each))]
 
 
 def read_documents(value: Any) -> Found:

@@ -3,13 +3,16 @@
 import re
 
 from evaluation.dumps.release import short_key
+from evaluation.dumps.tables.bookkeeping import EMAIL
 from evaluation.dumps.tables.column_names import ColumnRole, plain_name
-from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.sheet import Sheet, as_name
 from evaluation.dumps.tables.table_map import TableMap
 
 MAX_PSEUDONYM = 60
-# An e-mail address, and ids of people on Prolific and Mechanical Turk.
-IDENTITY = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|[0-9a-f]{24}|A(?=[A-Z0-9]*\d)[A-Z0-9]{10,20}")
+# Ids of people on Prolific and Mechanical Turk.
+PLATFORM_ID = re.compile(r"[0-9a-f]{24}|A(?=[A-Z0-9]*\d)[A-Z0-9]{10,20}")
+# Of a name, where an address is looked for.
+LOOK_AT = 1_000
 # Words of columns whose cells tell a person from all others, whatever they look like.
 OF_A_PERSON = re.compile(
     r"\b(worker|crowdworker|participant|prolific|pid|mturk|e ?mail|username|user name|user id)\b"
@@ -21,17 +24,21 @@ class RaterNames:
 
     def __init__(self, sheet: Sheet, table_map: TableMap) -> None:
         self.column = next((use.column for use in table_map.named(ColumnRole.RATER)), "")
-        values = [as_text(each) for each in sheet.values(self.column)] if self.column else []
+        values = [as_name(each) for each in sheet.values(self.column)] if self.column else []
         self.are_numbered = bool(OF_A_PERSON.search(plain_name(self.column))) or any(
-            IDENTITY.fullmatch(each) for each in values
+            EMAIL.search(each[:LOOK_AT]) or PLATFORM_ID.fullmatch(each) for each in values
         )
         self._numbers: dict[str, int] = {}
         if self.are_numbered:
             for each in values:
-                self._numbers.setdefault(each, len(self._numbers) + 1)
+                self._number(each)
 
     def name(self, text: str) -> str:
         """The name of the rater in a cell; empty for an empty one."""
+        text = text.strip()
         if not text:
             return ""
-        return f"rater {self._numbers[text]}" if self.are_numbered else short_key(text, MAX_PSEUDONYM)
+        return f"rater {self._number(text)}" if self.are_numbered else short_key(text, MAX_PSEUDONYM)
+
+    def _number(self, text: str) -> int:
+        return self._numbers.setdefault(text, len(self._numbers) + 1)

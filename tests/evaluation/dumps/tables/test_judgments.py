@@ -102,6 +102,16 @@ def test_addresses_are_numbered_wherever_they_stand(tmp_path: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize("who", ["ada@example.org ", "Ada <ada@example.org>", " 5f2b8c1d9e5f2b8c1d9e0a1b"])
+def test_what_identifies_a_rater_is_known_whatever_stands_around_it(tmp_path: Any, who: str) -> None:
+    rows = [(MINT, "n1", "A"), (MINT, who, "B"), (BASIL, who.strip(), "A")]
+    found = read(write(tmp_path / "v.csv", votes(*rows, header=PLAIN)))
+    assert [[each["rater"] for each in item["judgments"]] for item in found.items] == [
+        ["rater 1", "rater 2"],
+        ["rater 2"],
+    ]
+
+
 def test_a_map_says_what_no_name_tells(tmp_path: Any) -> None:
     header = ("q", "x", "y", "who", "what", "why", "pick", "order", "when", "took")
     rows = [
