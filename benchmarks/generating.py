@@ -234,7 +234,7 @@ def ask_pages() -> dict[str, tuple[float, int]]:
     started = start_pipeline(study, chosen)
 
     def get(name: str, *arguments: object) -> None:
-        address = reverse(f"admin:evaluation_study_{name}", args=[study.pk, *arguments])
+        address = reverse(f"admin:evaluation_study_{name}", args=[study.slug, *arguments])
         response = client.get(address)
         assert response.status_code == 200, (address, response.status_code)
 

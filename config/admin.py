@@ -1,4 +1,4 @@
-"""Django's admin as a researcher's desk: its front page lists their studies instead of tables."""
+"""Django's admin: a study's pages for its members, below /studies/, and the installation's for who runs it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,21 +7,35 @@ from django.contrib.admin import AdminSite, autodiscover
 from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
 from django.core import checks
-from django.http import HttpRequest
-from django.template.response import TemplateResponse
+from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import include, path, reverse
 
 
 class AssaySite(AdminSite):
     site_header = "Assay"
     site_title = "Assay"
-    index_title = "Studies"
+    index_title = "The installation"
     site_url = None
     enable_nav_sidebar = False
 
     def get_urls(self) -> list[Any]:
         """With the apps' admin modules, which import most of them: commands that need no address load none."""
+        from evaluation.admin.base import StudyScopedAdmin
+        from evaluation.models import Study
+
         autodiscover()
-        return super().get_urls()
+        of_studies = [each for each in self._registry.values() if isinstance(each, StudyScopedAdmin)]
+        return [
+            path("admin/", include(super().get_urls())),
+            path("new/", include(self._registry[Study].urls_of_new())),
+            path(
+                "studies/<slug:slug>/", include([url for each in of_studies for url in each.urls_of_study()])
+            ),
+        ]
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Whoever has an account: each page asks for the rights that it needs."""
+        return bool(request.user.is_active)
 
     @property
     def login_form(self) -> Any:  # type: ignore[override] # nobody sets it
@@ -31,11 +45,16 @@ class AssaySite(AdminSite):
 
         return AuthenticationForm
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        # Imported here: apps are not ready when the site is made.
-        from evaluation.admin.index import index_context
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        if not request.user.is_superuser:
+            return HttpResponseRedirect(reverse("evaluation:study-list"))
+        return super().index(request, extra_context)
 
-        return super().index(request, {**index_context(request), **(extra_context or {})})
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Leads to one's studies unless another page asked."""
+        asked = "next" in request.GET or "next" in request.POST
+        studies = {} if asked else {"next": reverse("evaluation:study-list")}
+        return super().login(request, studies | (extra_context or {}))
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Guessing the present password is delayed like a login: a session that was left open must not do for it."""

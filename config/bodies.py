@@ -6,9 +6,9 @@ from django.conf import settings
 
 from annotator.middleware import PREFIXES
 
-# The admin's uploads, which alone may take a file. The proxy in docs/operating.md has the same expression.
+# The pages that take uploads, which alone may take a file. The proxy in docs/operating.md has the same expression.
 UPLOADS = re.compile(
-    r"/admin/evaluation/study/(from-file|[0-9]+/(upload|scores|add-items|generation/(queries|import|corpora)))/"
+    r"/(new/from-file|studies/[-a-zA-Z0-9_]+/(upload|scores|add-items|generation/(queries|import|corpora)))/"
 )
 # Their pages send plain forms, and drafts and revisions as JSON.
 FROM_PARTICIPANTS = ("application/x-www-form-urlencoded", "application/json")

@@ -7,7 +7,7 @@ handler500 = "config.errors.pages.error_page"
 urlpatterns = [
     # First what is asked for most: participants' pages.
     path("", include("annotator.urls")),
-    path("admin/", admin.site.urls),
+    path("", admin.site.urls),
     path("api/v1/", include("config.api")),
     path("", include("evaluation.urls")),
     path("", include("analytics.urls")),

@@ -17,5 +17,4 @@ urlpatterns = [
     # In logs the token is masked (`config.logs`).
     path("invitations/<slug:invitation>/", invitation, name="invitation"),
     path("studies/", views.study_list, name="study-list"),
-    path("studies/<slug:slug>/", views.study_detail, name="study-detail"),
 ]

@@ -13,13 +13,13 @@ from annotator.admin.entry_rules import entry_rules_of
 from annotator.admin.sections import render_section
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
 from annotator.panels.services.launch_advice import RETRY_URL_NAME, lacks_retry
-from evaluation.admin.base import StudyFilter, StudyScopedAdmin
-from evaluation.admin.pages import EmptyNote, Tab, tabs
+from evaluation.admin.base import StudyScopedAdmin
+from evaluation.admin.pages import EmptyNote, Tab, list_url, tabs
 from evaluation.admin.rights import has_right
 from evaluation.models import Role, Status, Study
 from evaluation.permissions import get_study_for
 
-tabs["participants"] = Tab("Participants", "annotator_participant_changelist", 40, group="People")
+tabs["participants"] = Tab("Participants", "admin:annotator_participant_list", 30, "People and judges")
 
 
 @login_required
@@ -46,9 +46,9 @@ def _section_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     if not has_right(request, "write", study.pk):
         return []
     return [
-        ("Who may take part", reverse("admin:evaluation_study_entry_rules", args=[study.pk])),
-        ("Recruitment platform", reverse("admin:evaluation_study_platform", args=[study.pk])),
-        ("Personal links", reverse("admin:evaluation_study_links", args=[study.pk])),
+        ("Who may take part", reverse("admin:evaluation_study_entry_rules", args=[study.slug])),
+        ("Recruitment platform", reverse("admin:evaluation_study_platform", args=[study.slug])),
+        ("Personal links", reverse("admin:evaluation_study_links", args=[study.slug])),
         *([("Allow two attempts", reverse(RETRY_URL_NAME, args=[study.pk]))] if lacks_retry(study) else []),
     ]
 
@@ -56,7 +56,7 @@ def _section_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
 def without_participants(request: HttpRequest, study: Study) -> EmptyNote:
     """The note where nobody has come yet."""
     if study.status == Status.DRAFT:
-        launch = reverse("admin:evaluation_study_launch", args=[study.pk])
+        launch = reverse("admin:evaluation_study_launch", args=[study.slug])
         return EmptyNote(
             "No participants yet: they can come once the study is launched.", "Check and launch", launch
         )
@@ -64,7 +64,7 @@ def without_participants(request: HttpRequest, study: Study) -> EmptyNote:
     if not has_right(request, "write", study.pk):
         return EmptyNote(text)
     return EmptyNote(
-        text, "Recruitment platform", reverse("admin:evaluation_study_platform", args=[study.pk])
+        text, "Recruitment platform", reverse("admin:evaluation_study_platform", args=[study.slug])
     )
 
 
@@ -77,6 +77,7 @@ def ending_of(visit: Submission) -> str:
 
 @admin.register(Participant)
 class ParticipantAdmin(StudyScopedAdmin):
+    address = "participants"
     tab = "participants"
 
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
@@ -110,7 +111,7 @@ class ParticipantAdmin(StudyScopedAdmin):
         "skips",
         "created_at",
     )
-    list_filter = (StudyFilter, "step", "outcome", "platform")
+    list_filter = ("step", "outcome", "platform")
     list_select_related = ("rater", "arm", "study")
     search_fields = ("external_id", "rater__pseudonym")
     search_help_text = "Panel's id or pseudonym"
@@ -150,9 +151,7 @@ class ParticipantAdmin(StudyScopedAdmin):
         return "; ".join(f"{each.external_id or 'without an id'}: {ending_of(each)}" for each in made)
 
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        assignments = (
-            f"{reverse('admin:annotator_assignment_changelist')}?study={study.pk}&q={obj.rater.pseudonym}"
-        )
+        assignments = f"{list_url('annotator_assignment', study)}?q={obj.rater.pseudonym}"
         return [
             ("Rater", reverse("admin:evaluation_rater_change", args=[obj.rater_id])),
             ("Assignments", assignments),
@@ -161,11 +160,12 @@ class ParticipantAdmin(StudyScopedAdmin):
 
 @admin.register(Submission)
 class SubmissionAdmin(StudyScopedAdmin):
+    address = "submissions"
     study_path = "participant__study"
     tab = "participants"
     fields = ("participant", "external_id", "external_study_id", "entered_at", "ended_at", "outcome")
     list_display = ("__str__", "participant", "external_id", "entered_at", "ended_at", "ended")
-    list_filter = (StudyFilter.at("participant__study"), "outcome")
+    list_filter = ("outcome",)
     list_select_related = ("participant__study",)
     search_fields = ("external_id", "participant__external_id")
     ordering = ("-pk",)
@@ -177,6 +177,7 @@ class SubmissionAdmin(StudyScopedAdmin):
 
 @admin.register(Assignment)
 class AssignmentAdmin(StudyScopedAdmin):
+    address = "assignments"
     study_path = "participant__study"
     tab = "participants"
     fields = (
@@ -203,7 +204,7 @@ class AssignmentAdmin(StudyScopedAdmin):
         "reserved_at",
         "ended_at",
     )
-    list_filter = (StudyFilter.at("participant__study"), "state", "surplus")
+    list_filter = ("state", "surplus")
     list_select_related = ("participant__study", "participant__rater", "item")
     search_fields = ("item__key", "participant__rater__pseudonym", "participant__external_id")
     search_help_text = "Key of an item, pseudonym or panel's id"

@@ -12,7 +12,7 @@ from evaluation.models import Study
 
 PER_PAGE = 100
 
-tabs["quality"] = Tab("Quality", "evaluation_study_quality", 45, per_study=True, group="People")
+tabs["quality"] = Tab("Quality", "admin:evaluation_study_quality", 32, "People and judges")
 
 
 @study_page()

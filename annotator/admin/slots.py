@@ -15,7 +15,7 @@ from annotator.admin.sections import render_section
 from annotator.models import Slot, SlotState
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
-from evaluation.admin.base import StudyFilter, StudyScopedAdmin
+from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.pages import ConfirmedAction, ReasonForm, confirmation_page, workbench_url
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.models import Study
@@ -59,8 +59,8 @@ def _acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     if not (study.is_frozen and has_right(request, "write", study.pk)):
         return []
     return [
-        ("Change judgments per item", reverse("admin:evaluation_study_redundancy", args=[study.pk])),
-        ("Re-collect excluded judgments", reverse("admin:evaluation_study_replace", args=[study.pk])),
+        ("Change judgments per item", reverse("admin:evaluation_study_redundancy", args=[study.slug])),
+        ("Re-collect excluded judgments", reverse("admin:evaluation_study_replace", args=[study.slug])),
     ]
 
 
@@ -115,10 +115,11 @@ def replace(request: HttpRequest, study: Study) -> HttpResponse:
 
 @admin.register(Slot)
 class SlotAdmin(StudyScopedAdmin):
+    address = "slots"
     tab = "workbench"
     fields = ("item", "arm", "k", "order", "rank", "state", "leased_until", "replaces")
     list_display = ("__str__", "item", "arm", "order", "state", "leased_until")
-    list_filter = (StudyFilter, "state")
+    list_filter = ("state",)
     list_select_related = ("item", "arm", "study")
     search_fields = ("item__key",)
     search_help_text = "Key of an item"

@@ -9,13 +9,21 @@ from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
 from django.utils.text import capfirst
 
-from evaluation.admin.pages import EmptyNote, study_context
+from evaluation.admin.pages import EmptyNote, list_url, study_context
 from evaluation.admin.prose import Prose
-from evaluation.admin.rights import View, has_right, has_right_anywhere, my_studies
+from evaluation.admin.rights import (
+    FORM,
+    View,
+    has_right,
+    has_right_anywhere,
+    my_studies,
+    study_for,
+    study_page,
+)
 from evaluation.models import Study
 from evaluation.refusals import WrongState
 from evaluation.services.history import log_action
@@ -37,45 +45,23 @@ class RowFilter(admin.SimpleListFilter):
 
 
 class StudyRowFilter(RowFilter):
-    """A filter by a row of the chosen study."""
+    """A filter by a row of the study whose list it is."""
 
     model: type[Model]
     related: tuple[str, ...] = ()
     longest = 100
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        pk = parse_id(request.GET.get("study", ""))
-        if pk is None or not has_right(request, "view", pk):
+        study = study_of_list(request)
+        if study is None:
             return []
-        rows = self.model._default_manager.filter(study=pk).select_related(*self.related)
+        rows = self.model._default_manager.filter(study=study).select_related(*self.related)
         return [(str(each.pk), str(each)) for each in rows[: self.longest]]
 
 
-class StudyFilter(RowFilter):
-    """A filter by one of the user's own studies."""
-
-    title = "study"
-    parameter_name = "study"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        studies = (
-            my_studies(request).filter(rehearsal_of=None).order_by("-created_at").values_list("pk", "title")
-        )
-        return [(str(pk), title) for pk, title in studies[:200]]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if self.value() is not None:
-            # Inside a study its list goes on being of that study, which is nothing to choose.
-            self.template = "admin/no_filter.html"
-
-    def has_output(self) -> bool:
-        return True  # one study is still a choice: of that one or of all
-
-    @classmethod
-    def at(cls, path: str) -> "type[StudyFilter]":
-        """The filter for models that reach their study by another path."""
-        return type("StudyFilterAt", (cls,), {"path": path})
+def study_of_list(request: HttpRequest) -> Study | None:
+    """The study whose list is asked for; None on the pages of single rows."""
+    return getattr(request, "study_of_list", None)
 
 
 def parse_id(value: Any) -> int | None:
@@ -90,15 +76,6 @@ class StudyChangeList(ChangeList):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.title = str(capfirst(self.opts.verbose_name_plural))
-        of_study = [each for each in self.filter_specs if isinstance(each, StudyFilter) and each.value()]
-        if of_study:
-            self.has_filters = len(self.filter_specs) > len(of_study)
-            chosen = set(self.filter_params) - {each.parameter_name for each in of_study}
-            self.has_active_filters = bool(chosen)
-            self.clear_all_filters_qs = self.get_query_string(
-                new_params={each.parameter_name: each.value() for each in of_study},
-                remove=list(chosen),
-            )
 
 
 def is_empty(changes: ChangeList) -> bool:
@@ -109,8 +86,9 @@ def is_empty(changes: ChangeList) -> bool:
 class StudyScopedAdmin(admin.ModelAdmin):
     """Rows of the user's studies, read-only unless a subclass says what a draft's writers may change."""
 
-    # The lookup that leads from a row to its study, and the key of the tab that it belongs to.
+    # The lookup from a row to its study, the address of a study's rows below its own, and the key of their tab.
     study_path: ClassVar[str] = "study"
+    address: ClassVar[str] = ""
     tab: ClassVar[str] = ""
     # Fields that writers may change while the study is a draft.
     draft_fields: ClassVar[tuple[str, ...]] = ()
@@ -129,15 +107,17 @@ class StudyScopedAdmin(admin.ModelAdmin):
         return found
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows = super().get_queryset(request)
+        rows, study = super().get_queryset(request), study_of_list(request)
+        if study is not None:
+            return rows.filter(**{self.study_path: study})
         return rows.filter(**{f"{self.study_path}__in": my_studies(request).values("pk")})
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.is_active and request.user.is_staff)
+        return False  # the admin's front page is that of the installation
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is None:
-            return bool(request.user.is_active and request.user.is_staff)
+            return True  # of one's own studies
         return has_right(request, "view", self.study_of(obj).pk)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -167,16 +147,32 @@ class StudyScopedAdmin(admin.ModelAdmin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return StudyChangeList
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        pk = parse_id(request.GET.get("study", ""))
-        study = my_studies(request).filter(pk=pk).first() if pk is not None else None
-        around = study_context(request, study, self.tab)
-        response: Any = super().changelist_view(request, {**around, **(extra_context or {})})
+    def list_view(self, request: HttpRequest, study: Study) -> HttpResponse:
+        """The study's rows."""
+        request.study_of_list = study  # type: ignore[attr-defined]
+        response = self.changelist_view(request, study_context(request, study, self.tab))
         changes = getattr(response, "context_data", {}).get("cl")
-        if study is not None and changes is not None and is_empty(changes):
+        if changes is not None and is_empty(changes):
             response.context_data["empty"] = self.when_empty(request, study)
             changes.has_filters = False
         return response
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        if study_of_list(request) is not None:
+            return super().changelist_view(request, extra_context)
+        # Rows were listed here, those of one study by its id, those of all without.
+        given = request.GET.copy()
+        pk = parse_id(given.pop("study", [""])[-1])
+        study = my_studies(request).filter(pk=pk).first() if pk is not None else None
+        if study is None:
+            return HttpResponseRedirect(reverse("evaluation:study-list"))
+        return HttpResponseRedirect(f"{self.list_url(study)}?{given.urlencode()}".removesuffix("?"))
+
+    def list_url(self, study: Study) -> str:
+        return list_url(f"{self.opts.app_label}_{self.opts.model_name}", study)
+
+    def response_post_save_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        return HttpResponseRedirect(self.list_url(self.study_of(obj)))
 
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
         """The sentence in place of a study's list that has no row."""
@@ -264,10 +260,54 @@ class StudyScopedAdmin(admin.ModelAdmin):
         """(route, name, view) of pages besides Django's; the name stands behind app_model_."""
         return ()
 
+    def urls_of_study(self) -> list[URLPattern]:
+        """The addresses below that of a study."""
+        name = f"{self.opts.app_label}_{self.opts.model_name}_list"
+        listed = study_page(methods=FORM)(self.list_view)
+        return [path(f"{self.address}/", self.admin_site.admin_view(listed), name=name), *self._below_list()]
+
+    def pages_of_study(self) -> Sequence[tuple[str, str, View]]:
+        """(route, name, view) of pages below the list, about the study and no row of it."""
+        return ()
+
+    def _below_list(self) -> list[URLPattern]:
+        names = f"{self.opts.app_label}_{self.opts.model_name}"
+        return [
+            path(
+                f"{self.address}/{route}".lstrip("/"),
+                self.admin_site.admin_view(view),
+                name=f"{names}_{name}",
+            )
+            for route, name, view in self.pages_of_study()
+        ]
+
     def get_urls(self) -> list[URLPattern]:
         names = f"{self.opts.app_label}_{self.opts.model_name}"
         own = [
             path(route, self.admin_site.admin_view(view), name=f"{names}_{name}")
             for route, name, view in self.extra_pages()
         ]
-        return own + super().get_urls()
+        moved = [
+            path(f"{route}<int:pk>/", self.admin_site.admin_view(moved_page(f"admin:{names}_{name}")))
+            for route, name, _ in self.pages_of_study()
+        ]
+        return own + moved + super().get_urls()
+
+
+def moved_page(url_name: str) -> View:
+    """The view at an address of a study's page by the study's id, from before they went by its slug."""
+
+    def lead_on(request: HttpRequest, pk: int) -> HttpResponse:
+        address = reverse(url_name, args=[study_for(request, pk).slug])
+        return lead_to(request, address)
+
+    return lead_on
+
+
+def lead_to(request: HttpRequest, address: str) -> HttpResponse:
+    """To a page's new address, with what was asked or sent."""
+    asked = request.META.get("QUERY_STRING", "")
+    answer = HttpResponseRedirect(f"{address}?{asked}" if asked else address)
+    if request.method not in ("GET", "HEAD"):
+        answer.status_code = 307  # which a browser follows with the form that it sent
+    return answer

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from evaluation.admin.base import StudyFilter, StudyRowFilter, StudyScopedAdmin
-from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page
+from evaluation.admin.base import StudyRowFilter, StudyScopedAdmin
+from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, list_url
 from evaluation.admin.preview import preview
 from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Arm, Context, Item, Judgment, Query, Response, Status, Study
@@ -45,12 +45,13 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(Item)
 class ItemAdmin(StudyScopedAdmin):
+    address = "items"
     tab = "items"
     fields = ("key", "arm", "role", "query_text", "context_text", "clarifying_question", "clarifying_source",
               "responses_text", "gold", "state", "stimulus_hash")  # fmt: skip
     draft_fields = ("role", "clarifying_question", "clarifying_source")
     list_display = ("key", "query_short", "arm", "role", "judged", "state", "see")
-    list_filter = (StudyFilter, ArmFilter, "role", StateFilter)
+    list_filter = (ArmFilter, "role", StateFilter)
     list_select_related = ("arm", "query", "study")
     search_fields = ("key", "query__text", "query__key")
     search_help_text = "Key or words of the query"
@@ -65,7 +66,7 @@ class ItemAdmin(StudyScopedAdmin):
         text = "No items yet. An item is a prompt with the responses that are judged together."
         if study.is_frozen or not has_right(request, "write", study.pk):
             return EmptyNote(text)
-        return EmptyNote(text, "Upload items", reverse("admin:evaluation_study_upload", args=[study.pk]))
+        return EmptyNote(text, "Upload items", reverse("admin:evaluation_study_upload", args=[study.slug]))
 
     @admin.display(description="query")
     def query_short(self, item: Item) -> str:
@@ -112,7 +113,7 @@ class ItemAdmin(StudyScopedAdmin):
         under_way = study.status in (Status.LIVE, Status.PAUSED)
         if under_way and obj.withdrawn_at is None and has_right(request, "write", study.pk):
             links.append(("Withdraw", reverse("admin:evaluation_item_withdraw", args=[obj.pk])))
-        judgments = f"{reverse('admin:evaluation_judgment_changelist')}?study={study.pk}&q={obj.key}"
+        judgments = f"{list_url('evaluation_judgment', study)}?q={obj.key}"
         return [*links, ("Judgments", judgments)]
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
@@ -149,11 +150,12 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
 
 @admin.register(Query)
 class QueryAdmin(StudyScopedAdmin):
+    address = "queries"
     tab = "items"
     fields = ("key", "text", "category", "source", "split", "information_need", "references", "documents")
     draft_fields = ("text", "category", "source", "split", "information_need")
     list_display = ("key", "__str__", "category", "source", "split")
-    list_filter = (StudyFilter, "split")
+    list_filter = ("split",)
     list_select_related = ("study",)
     search_fields = ("key", "text", "category")
     ordering = ("study", "pk")
@@ -166,11 +168,11 @@ class QueryAdmin(StudyScopedAdmin):
 
 @admin.register(Context)
 class ContextAdmin(StudyScopedAdmin):
+    address = "contexts"
     study_path = "query__study"
     tab = "items"
     fields = ("key", "query", "source", "follow_up_text")
     list_display = ("key", "query", "source", "n_follow_ups")
-    list_filter = (StudyFilter.at("query__study"),)
     list_select_related = ("query__study",)
     search_fields = ("key", "query__text")
     ordering = ("pk",)
@@ -197,12 +199,12 @@ def complete_questions(context: Context, study: Study) -> list[dict[str, Any]]:
 
 @admin.register(Response)
 class ResponseAdmin(StudyScopedAdmin):
+    address = "responses"
     study_path = "query__study"
     tab = "items"
     fields = ("key", "system", "query", "context", "text")
     draft_fields = ("text",)
     list_display = ("key", "system", "query", "characters")
-    list_filter = (StudyFilter.at("query__study"),)
     list_select_related = ("query__study", "system")
     search_fields = ("key", "query__text", "system__key")
     ordering = ("pk",)

@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django_htmx.http import HttpResponseClientRefresh
 
-from evaluation.admin.base import StudyFilter, StudyScopedAdmin
+from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.job_rights import job_for, may_begin, my_jobs
 from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.tables import mapping
@@ -108,7 +108,7 @@ def _upload_again(job: Job) -> str:
         return ""
     if job.study is None:
         return reverse("admin:evaluation_study_from_file")
-    return reverse(f"admin:evaluation_study_{form}", args=[job.study.pk])
+    return reverse(f"admin:evaluation_study_{form}", args=[job.study.slug])
 
 
 def _generation_of(job: Job) -> str:
@@ -117,7 +117,7 @@ def _generation_of(job: Job) -> str:
     made = kind.makes_study and job.state == Job.State.DONE
     if job.study is None or kind.tab != "generation" or made:
         return ""
-    return reverse("admin:evaluation_study_generation", args=[job.study.pk])
+    return reverse("admin:evaluation_study_generation", args=[job.study.slug])
 
 
 def restart(request: HttpRequest, pk: int) -> HttpResponse:
@@ -205,11 +205,12 @@ class JobKindFilter(admin.SimpleListFilter):
 
 @admin.register(Job)
 class JobAdmin(StudyScopedAdmin):
+    address = "jobs"
     tab = "exports"
     fields = ("kind", "slug", "state", "phase", "done", "total", "message", "file_name", "by", "created_at",
               "started_at", "finished_at")  # fmt: skip
     list_display = ("name", "state", "progress", "message", "by", "created_at")
-    list_filter = (StudyFilter, JobKindFilter, "state")
+    list_filter = (JobKindFilter, "state")
     list_select_related = ("study", "by")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

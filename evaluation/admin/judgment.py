@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from evaluation.admin.base import RowFilter, StudyFilter, StudyScopedAdmin, parse_id
+from evaluation.admin.base import RowFilter, StudyScopedAdmin, parse_id
 from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged
 from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Answer, Exclusion, Judgment, Rater, Study
@@ -43,12 +43,13 @@ class KindFilter(admin.SimpleListFilter):
 
 @admin.register(Judgment)
 class JudgmentAdmin(StudyScopedAdmin):
+    address = "judgments"
     tab = "judgments"
     fields = ("item", "rater", "outcome", "answers_text", "shown", "replicate", "revision", "surplus", "day", "seconds",
               "standing", "trace")  # fmt: skip
     list_display = ("item_key", "rater_name", "outcome", "summary", "seconds", "standing")
     list_display_links = ("item_key",)
-    list_filter = (StudyFilter, KindFilter, "outcome", "surplus", RaterFilter)
+    list_filter = (KindFilter, "outcome", "surplus", RaterFilter)
     list_select_related = ("item", "rater", "study")
     search_fields = ("item__key", "rater__pseudonym", "rater__label")
     search_help_text = "Key of an item, or name of a rater"

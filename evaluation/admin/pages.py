@@ -15,30 +15,21 @@ from evaluation.models import Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 
-# The groups of a study's pages, as they stand in its bar; pages of no group have a place of their own there.
-GROUPS = ("Design", "People", "Judges", "Judgments", "Results")
+# The places of a study, as they stand in its bar.
+PLACES = ("Overview", "Design", "People and judges", "Judgments", "Results")
 
 
 @dataclass(frozen=True)
 class Tab:
-    """A page or a list of one study, at its place in its group, which leads to the first.
-
-    `per_study` puts the study's id into the path, `by_slug` its slug, otherwise it stands in the filter.
-    """
+    """A page or a list of one study, in one of its places, which leads to the first of them by number."""
 
     label: str
     url_name: str
-    place: int
-    per_study: bool = False
-    group: str = ""
-    by_slug: bool = False
+    number: int
+    place: str
 
     def url(self, study: Study) -> str:
-        if self.by_slug:
-            return reverse(self.url_name, args=[study.slug])
-        if self.per_study:
-            return reverse(f"admin:{self.url_name}", args=[study.pk])
-        return f"{reverse(f'admin:{self.url_name}')}?study={study.pk}"
+        return reverse(self.url_name, args=[study.slug])
 
 
 @dataclass(frozen=True)
@@ -52,8 +43,8 @@ class EmptyNote:
 
 # By key; the apps put in their own.
 tabs: dict[str, Tab] = {}
-# Pages about one study that the other apps serve: (route, name, view), the route behind /admin/evaluation/study/<id>/,
-# the name behind evaluation_study_. Asked for when Django makes the addresses.
+# Pages about one study that the other apps serve: (route, name, view), the route behind /studies/<slug>/, the name
+# behind evaluation_study_. Asked for when Django makes the addresses.
 study_pages: dict[str, Callable[[], Iterable[tuple[str, str, View]]]] = {}
 
 
@@ -63,43 +54,35 @@ def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> d
         return {}
     return {
         "study": study,
-        **study_tabs(request.user, study, tab),
+        **study_tabs(study, tab),
         "may_write": has_right(request, "write", study.pk),
         "may_own": has_right(request, "own", study.pk),
     }
 
 
-def study_tabs(user: Any, study: Study, here: str = "") -> dict[str, Any]:
-    """The variables of a study's bar: (label, address, current) of its home, of its groups and of the pages beside
-    this one. Who may not enter the admin is led to no page of it."""
+def study_tabs(study: Study, here: str = "") -> dict[str, Any]:
+    """The variables of a study's bar: (label, address, current) of its places and of the pages beside this one."""
     current = tabs[here] if here else None
-    in_order = [
-        each for each in sorted(tabs.values(), key=lambda each: each.place) if user.is_staff or each.by_slug
-    ]
-    group_here = current.group if current else ""
-    firsts = {each.group: each for each in reversed(in_order)}
-    in_group = [each for each in in_order if group_here and each.group == group_here]
-    home = tabs["workbench"].url(study), here == "workbench"
-    if not user.is_staff:
-        home = reverse("evaluation:study-detail", args=[study.slug]), False
+    in_order = sorted(tabs.values(), key=lambda each: each.number)
+    place = current.place if current else ""
+    firsts = {each.place: each for each in reversed(in_order)}
     return {
-        "study_home": ("Workbench" if user.is_staff else "Study", *home),
-        "study_tabs": [
-            (group, firsts[group].url(study), group == group_here) for group in GROUPS if group in firsts
+        "study_places": [(name, firsts[name].url(study), name == place) for name in PLACES],
+        "study_pages": [
+            (each.label, each.url(study), each is current) for each in in_order if each.place == place
         ],
-        "study_pages": [(each.label, each.url(study), each is current) for each in in_group],
     }
 
 
 def until_judged(study: Study, what: str) -> EmptyNote:
     """The note where everything comes of judging, and nobody has judged yet."""
     if study.status == Status.DRAFT:
-        launch = reverse("admin:evaluation_study_launch", args=[study.pk])
+        launch = reverse("admin:evaluation_study_launch", args=[study.slug])
         return EmptyNote(
             f"No {what} yet: people judge once the study is launched.", "Check and launch", launch
         )
     return EmptyNote(
-        f"No {what} yet: send people the link for participants on the workbench, or have a judge run.",
+        f"No {what} yet: send people the link for participants on the overview, or have a judge run.",
         "Judges",
         tabs["judges"].url(study),
     )
@@ -119,7 +102,12 @@ def page(
 
 
 def workbench_url(study: Study) -> str:
-    return reverse("admin:evaluation_study_workbench", args=[study.pk])
+    return reverse("admin:evaluation_study_workbench", args=[study.slug])
+
+
+def list_url(rows: str, study: Study) -> str:
+    """The address of a study's list of such rows, by app and model: evaluation_item."""
+    return reverse(f"admin:{rows}_list", args=[study.slug])
 
 
 def walk_through_url(study: Study) -> str:

@@ -9,8 +9,8 @@ from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.admin.base import StudyFilter, StudyScopedAdmin, parse_id
-from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged
+from evaluation.admin.base import StudyScopedAdmin, parse_id, study_of_list
+from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, list_url, until_judged
 from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
 from evaluation.refusals import Refused
@@ -40,6 +40,7 @@ def _per_rater(judgments: QuerySet[Any], figure: Any) -> Subquery:
 
 @admin.register(Rater)
 class RaterAdmin(StudyScopedAdmin):
+    address = "raters"
     tab = "raters"
     fields = (
         "pseudonym",
@@ -64,7 +65,7 @@ class RaterAdmin(StudyScopedAdmin):
         "in_figures",
         "standing",
     )
-    list_filter = (StudyFilter, "kind", "source", ExcludedFilter)
+    list_filter = ("kind", "source", ExcludedFilter)
     list_select_related = ("study",)
     search_fields = ("pseudonym", "label")
     search_help_text = "Pseudonym or published name"
@@ -110,7 +111,7 @@ class RaterAdmin(StudyScopedAdmin):
         return rater.why or ""
 
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        judgments = f"{reverse('admin:evaluation_judgment_changelist')}?study={study.pk}&rater={obj.pk}"
+        judgments = f"{list_url('evaluation_judgment', study)}?rater={obj.pk}"
         if not has_right(request, "write", study.pk):
             return [("Judgments", judgments)]
         name = "restore" if obj.gone else "exclude"
@@ -131,10 +132,9 @@ class RaterAdmin(StudyScopedAdmin):
         return HttpResponseRedirect(f"{reverse(f'admin:evaluation_rater_{name}')}?ids={ids}")
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Offer the actions to users who may write anywhere; the action itself checks the study it is about."""
-        chosen = parse_id(request.GET.get("study", ""))
-        writes = has_right(request, "write", chosen) if chosen is not None else True
-        return super().get_actions(request) if writes else {}
+        """For who may write in the study."""
+        study = study_of_list(request)
+        return super().get_actions(request) if study and has_right(request, "write", study.pk) else {}
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (("exclude/", "exclude", exclude_raters), ("restore/", "restore", restore_raters))
@@ -215,7 +215,7 @@ def restore_raters(request: HttpRequest) -> HttpResponse:
 
 
 def _list_of(study: Study) -> str:
-    return f"{reverse('admin:evaluation_rater_changelist')}?study={study.pk}"
+    return list_url("evaluation_rater", study)
 
 
 def _named(names: list[str]) -> str:

@@ -11,19 +11,19 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluation.admin.base import StudyFilter, StudyScopedAdmin
+from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.design.frozen import describe_spec
-from evaluation.admin.pages import ConfirmedAction, confirmation_page
+from evaluation.admin.pages import ConfirmedAction, confirmation_page, list_url
 from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Exclusion, Import, ItemFlag, Revision, Study
 
 
 @admin.register(Revision)
 class RevisionAdmin(StudyScopedAdmin):
+    address = "revisions"
     tab = "design"
     fields = ("number", "spec_hash", "created_at", "spec_text")
     list_display = ("__str__", "number", "spec_hash", "created_at")
-    list_filter = (StudyFilter,)
     list_select_related = ("study",)
     ordering = ("study", "number")
 
@@ -35,10 +35,10 @@ class RevisionAdmin(StudyScopedAdmin):
 
 @admin.register(Exclusion)
 class ExclusionAdmin(StudyScopedAdmin):
+    address = "exclusions"
     tab = "raters"
     fields = ("rater", "judgment", "reason", "by", "at", "undone_by", "undone_at", "undone_reason")
     list_display = ("__str__", "rater", "judgment", "by", "at", "undone_at", "undone_reason")
-    list_filter = (StudyFilter,)
     list_select_related = ("study", "rater", "judgment", "by")
     ordering = ("-pk",)
 
@@ -47,11 +47,11 @@ class ExclusionAdmin(StudyScopedAdmin):
 class ImportAdmin(StudyScopedAdmin):
     """Imports that made a study; failed ones left nothing, and their jobs say why."""
 
+    address = "imports"
     study_path = "created_study"
     tab = "design"
     fields = ("file_name", "format", "state", "by", "started_at", "finished_at", "notes")
     list_display = ("file_name", "format", "state", "by", "started_at")
-    list_filter = (StudyFilter.at("created_study"),)
     list_select_related = ("created_study", "by")
     ordering = ("-pk",)
 
@@ -61,11 +61,12 @@ class ImportAdmin(StudyScopedAdmin):
 
 @admin.register(ItemFlag)
 class ItemFlagAdmin(StudyScopedAdmin):
+    address = "flags"
     study_path = "item__study"
     tab = "items"
     fields = ("item", "reason", "rater", "note", "at")
     list_display = ("item", "reason", "rater", "note_short", "at", "resolve")
-    list_filter = (StudyFilter.at("item__study"), "reason")
+    list_filter = ("reason",)
     list_select_related = ("item__study", "rater")
     search_fields = ("item__key", "note", "rater__pseudonym")
     ordering = ("-pk",)
@@ -109,6 +110,6 @@ def resolve_flag(request: HttpRequest, pk: int) -> HttpResponse:
         text=f"Flagged as “{flag.reason}”. {flag.note} Say what you found; withdrawing the item is a separate act.",
         button="Resolve",
         do=do,
-        back=f"{reverse('admin:evaluation_itemflag_changelist')}?study={study.pk}",
+        back=list_url("evaluation_itemflag", study),
     )
     return confirmation_page(request, study, act, tab="items")

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 
@@ -27,8 +26,6 @@ def roles(request: HttpRequest) -> dict[int, str]:
 
 def has_right(request: HttpRequest, right: str, study: int | None) -> bool:
     """True for who has the right in the study of that id: to view, to write, to own."""
-    if not (request.user.is_active and request.user.is_staff):
-        return False
     return request.user.is_superuser or (study is not None and roles(request).get(study) in RIGHTS[right])
 
 
@@ -37,9 +34,7 @@ def has_right_anywhere(request: HttpRequest, right: str) -> bool:
 
 
 def study_for(request: HttpRequest, pk: int, right: str = "view") -> Study:
-    """A member's study for a page of the admin (`evaluation.permissions`), which is for staff alone."""
-    if not (request.user.is_active and request.user.is_staff):
-        raise PermissionDenied
+    """The study of a row, for a member with the right."""
     return get_study_for(request.user, pk=pk, right=right)
 
 
@@ -47,14 +42,14 @@ View = Callable[..., HttpResponseBase]
 
 
 def study_page(right: str = "view", *, methods: tuple[str, ...] = ("GET", "HEAD")) -> Callable[[View], View]:
-    """A page about one study: its view gets the study in place of its id."""
+    """A page about one study: its view gets the study in place of its slug."""
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def answer(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponseBase:
+        def answer(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
             if request.method not in methods:
                 return HttpResponseNotAllowed(methods)
-            return view(request, study_for(request, pk, right), **kwargs)
+            return view(request, get_study_for(request.user, slug, right=right), **kwargs)
 
         return answer
 

@@ -14,4 +14,4 @@ register = template.Library()
 @register.inclusion_tag("evaluation/_study_bar.html", takes_context=True)
 def study_bar(context: Context, study: Study, here: str = "") -> dict[str, Any]:
     """The bar as the admin has it; `here` is the key of the page among `evaluation.admin.pages.tabs`."""
-    return {"study": study, **study_tabs(context["user"], study, here)}
+    return {"study": study, **study_tabs(study, here)}

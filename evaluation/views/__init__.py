@@ -1,6 +1,5 @@
 """Members' pages; one module per screen."""
 
-from evaluation.views.study_detail import study_detail
 from evaluation.views.study_list import study_list
 
-__all__ = ["study_detail", "study_list"]
+__all__ = ["study_list"]

@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from evaluation.admin.pages import workbench_url
 from evaluation.models import Study, StudyMember
 from evaluation.refusals import Refused
 from evaluation.services.invitations import accept_invitation, accept_with_new_account, find_invitation
@@ -38,7 +39,7 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     user: Any = request.user
     if user.is_authenticated and StudyMember.objects.filter(study=found.study, user=user.pk).exists():
         messages.info(request, _("You are already a member of this study."))
-        return redirect(*_home(found.study, user))
+        return redirect(workbench_url(found.study))
     context: dict[str, Any] = {"study_title": found.study.title, "problem": found.problem(timezone.now())}
     if context["problem"]:
         return render(request, "evaluation/invitation.html", context, status=410)
@@ -58,15 +59,8 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
 
 def _join(request: HttpRequest, token: str, form: AccountForm | None) -> HttpResponse:
     if form is None:
-        return redirect(*_home(accept_invitation(token, user=request.user), request.user))
+        return redirect(workbench_url(accept_invitation(token, user=request.user)))
     given = form.cleaned_data
     user = accept_with_new_account(token, username=given["username"], password=given["password1"])
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    return redirect(*_home(Study.objects.get(members__user=user), user))
-
-
-def _home(study: Study, user: Any) -> tuple[str, Any]:
-    """Where a member's work on the study begins: in the admin, for who may go there."""
-    if user.is_staff:
-        return "admin:evaluation_study_workbench", study.pk
-    return "evaluation:study-detail", study.slug
+    return redirect(workbench_url(Study.objects.get(members__user=user)))

@@ -14,6 +14,6 @@ def _trust_page() -> Iterable[tuple[str, str, View]]:
 
 
 study_pages["trust"] = _trust_page
-tabs["trust"] = Tab("Trust a judge", "evaluation_study_trust", 72, per_study=True, group="Judges")
+tabs["trust"] = Tab("Trust a judge", "admin:evaluation_study_trust", 38, "People and judges")
 
 __all__ = ["call", "endpoint", "generation", "judge", "judge_runs"]

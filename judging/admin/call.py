@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from evaluation.admin.base import StudyFilter, StudyRowFilter, StudyScopedAdmin
+from evaluation.admin.base import StudyRowFilter, StudyScopedAdmin
 from judging.models import Call, Run
 
 
@@ -20,6 +20,7 @@ class RunFilter(StudyRowFilter):
 class CallAdmin(StudyScopedAdmin):
     """Calls, with requests and raw replies."""
 
+    address = "calls"
     study_path = "run__study"
     tab = "judges"
     fields = (
@@ -53,7 +54,7 @@ class CallAdmin(StudyScopedAdmin):
         "error",
         "latency_ms",
     )
-    list_filter = (StudyFilter.at("run__study"), RunFilter, "state", "outcome")
+    list_filter = (RunFilter, "state", "outcome")
     list_select_related = ("run__study", "run__judging__judge", "item")
     search_fields = ("item__key", "error")
     search_help_text = "An item's key, or words of an error"

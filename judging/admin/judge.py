@@ -10,8 +10,8 @@ from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.admin.base import StudyFilter, StudyScopedAdmin, parse_id
-from evaluation.admin.pages import EmptyNote, Tab, page, tabs
+from evaluation.admin.base import StudyScopedAdmin, parse_id, study_of_list
+from evaluation.admin.pages import EmptyNote, Tab, list_url, page, tabs
 from evaluation.admin.rights import FORM, View, has_right, study_for, study_page
 from evaluation.models import Item, Role, Study
 from evaluation.refusals import FieldsRefused
@@ -45,7 +45,7 @@ from judging.services.judges import (
     preview_stimulus,
 )
 
-tabs["judges"] = Tab("All judges", "judging_judge_changelist", 70, group="Judges")
+tabs["judges"] = Tab("Judges", "admin:judging_judge_list", 36, "People and judges")
 
 
 class JudgeForm(forms.ModelForm):
@@ -318,6 +318,7 @@ def download_map(request: HttpRequest, pk: int) -> HttpResponse:
 
 @admin.register(Judge)
 class JudgeAdmin(StudyScopedAdmin):
+    address = "judges"
     tab = "judges"
     fields = (
         "name",
@@ -348,7 +349,7 @@ class JudgeAdmin(StudyScopedAdmin):
         "created_at",
     )
     list_display = ("__str__", "backend", "model", "orders", "samples", "n_runs", "anchored")
-    list_filter = (StudyFilter, "backend")
+    list_filter = ("backend",)
     list_select_related = ("study", "endpoint", "anchors")
     search_fields = ("name", "model")
     change_list_template = "admin/judging/judge_list.html"
@@ -358,7 +359,7 @@ class JudgeAdmin(StudyScopedAdmin):
         text = "No judges yet. A judge is a model, or a rule, that judges the same items as people."
         if not has_right(request, "write", study.pk):
             return EmptyNote(text)
-        return EmptyNote(text, "New judge", reverse("admin:judging_judge_new", args=[study.pk]))
+        return EmptyNote(text, "New judge", reverse("admin:judging_judge_new", args=[study.slug]))
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return (
@@ -369,10 +370,7 @@ class JudgeAdmin(StudyScopedAdmin):
         )
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        pk = parse_id(request.GET.get("study", ""))
-        study = (
-            Study.objects.filter(pk=pk).first() if pk is not None and has_right(request, "view", pk) else None
-        )
+        study = study_of_list(request)
         spending = spending_context(study) if study else {}
         return super().changelist_view(request, {**spending, **(extra_context or {})})
 
@@ -384,9 +382,9 @@ class JudgeAdmin(StudyScopedAdmin):
         return HttpResponseRedirect(together_url(judges))
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """For the judges of one study, by who may write in it."""
-        pk = parse_id(request.GET.get("study", ""))
-        return super().get_actions(request) if pk is not None and has_right(request, "write", pk) else {}
+        """For who may write in the study."""
+        study = study_of_list(request)
+        return super().get_actions(request) if study and has_right(request, "write", study.pk) else {}
 
     @admin.display(description="runs")
     def n_runs(self, judge: Any) -> str:
@@ -410,7 +408,7 @@ class JudgeAdmin(StudyScopedAdmin):
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
         steps = [("Write evaluation steps", reverse("admin:judging_judge_steps", args=[obj.pk]))]
         seen = [("Show prompt", reverse("admin:judging_judge_prompt", args=[obj.pk]))]
-        runs = [("Runs", f"{reverse('admin:judging_run_changelist')}?study={study.pk}&judge={obj.pk}")]
+        runs = [("Runs", f"{list_url('judging_run', study)}?judge={obj.pk}")]
         if latest_map(obj) is not None:
             seen.append(("Download map", reverse("admin:judging_judge_map", args=[obj.pk])))
         if not has_right(request, "write", study.pk):
@@ -427,13 +425,17 @@ class JudgeAdmin(StudyScopedAdmin):
             *runs,
         ]
 
+    def pages_of_study(self) -> Sequence[tuple[str, str, View]]:
+        return (
+            ("new/", "new", new_judge),
+            ("preset/", "preset", judges_of_preset),
+            ("provider/", "provider", judges_of_provider),
+            ("jury/", "jury", new_jury),
+            ("budget/", "budget", set_budget),
+        )
+
     def extra_pages(self) -> Sequence[tuple[str, str, View]]:
         return (
-            ("new/<int:pk>/", "new", new_judge),
-            ("preset/<int:pk>/", "preset", judges_of_preset),
-            ("provider/<int:pk>/", "provider", judges_of_provider),
-            ("jury/<int:pk>/", "jury", new_jury),
-            ("budget/<int:pk>/", "budget", set_budget),
             ("together/", "together", start_together),
             ("<int:pk>/edit/", "edit", edit),
             ("<int:pk>/prompt/", "prompt", prompt),

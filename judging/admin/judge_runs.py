@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html
 
-from evaluation.admin.base import StudyFilter, StudyRowFilter, StudyScopedAdmin, parse_id
-from evaluation.admin.pages import EmptyNote, page, tabs
+from evaluation.admin.base import StudyRowFilter, StudyScopedAdmin, parse_id
+from evaluation.admin.pages import EmptyNote, list_url, page, tabs
 from evaluation.admin.rights import FORM, study_for
 from evaluation.models import Study
 from evaluation.refusals import Refused
@@ -121,8 +121,7 @@ def _estimated(study: Study, judge: Judge, form: StartForm) -> dict[str, Any]:
 
 
 def _own(run: Run, progress: RunProgress) -> dict[str, Any]:
-    judgments = {"study": run.study_id, "rater": run.judging.rater_id}
-    calls = f"{reverse('admin:judging_call_changelist')}?study={run.study_id}&run={run.pk}"
+    calls = f"{list_url('judging_call', run.study)}?run={run.pk}"
     return {
         "unread": unreadable_reply(run),
         # Participants ask for a failed revision again themselves.
@@ -130,7 +129,11 @@ def _own(run: Run, progress: RunProgress) -> dict[str, Any]:
         "stuck": 0,
         "links": [
             ("Calls", calls, False),
-            ("Judgments", f"{reverse('admin:evaluation_judgment_changelist')}?{urlencode(judgments)}", False),
+            (
+                "Judgments",
+                f"{list_url('evaluation_judgment', run.study)}?rater={run.judging.rater_id}",
+                False,
+            ),
         ],
     }
 
@@ -195,6 +198,7 @@ class JudgeFilter(StudyRowFilter):
 
 @admin.register(Run)
 class RunAdmin(StudyScopedAdmin):
+    address = "runs"
     tab = "judges"
 
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
@@ -228,7 +232,7 @@ class RunAdmin(StudyScopedAdmin):
         "created_at",
         "finished_at",
     )
-    list_filter = (StudyFilter, JudgeFilter, "state", "judging__purpose")
+    list_filter = (JudgeFilter, "state", "judging__purpose")
     list_select_related = ("study", "judging__judge", "created_by", "group")
     ordering = ("-pk",)
 

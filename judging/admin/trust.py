@@ -202,7 +202,7 @@ STEP_OF = {
 
 
 def _address(study: Study) -> str:
-    return reverse("admin:evaluation_study_trust", args=[study.pk])
+    return reverse("admin:evaluation_study_trust", args=[study.slug])
 
 
 def _forms(
@@ -304,7 +304,7 @@ def _label(request: HttpRequest, study: Study) -> dict[str, Any]:
         "sample": study.human_sample,
         "is_draft": study.status == Status.DRAFT,
         "rows": list(_part_rows(width / 100, queries)) if study.status == Status.DRAFT else [],
-        "plan": reverse("admin:evaluation_study_plan", args=[study.pk]),
+        "plan": reverse("admin:evaluation_study_plan", args=[study.slug]),
     }
 
 

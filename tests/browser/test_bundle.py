@@ -59,7 +59,7 @@ def test_a_bundle_is_made_downloaded_and_opened_again(
             ("bundle", "/studies/contexteval/report/bundle/"),
             ("bundle-opened", watched),
             ("bundle-of-opened", f"/studies/{opened.slug}/report/bundle/"),
-            ("bundle-exports", f"/admin/evaluation/study/{study.pk}/exports/"),
+            ("bundle-exports", f"/studies/{study.slug}/exports/"),
         ):
             looking.go(address.replace(looking.base, ""))
             assert_sound(looking)

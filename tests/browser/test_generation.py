@@ -47,7 +47,7 @@ def test_entries_of_a_draft_are_edited_row_by_row(
     visitor = new_visitor(viewport=DESK)
     page = visitor.page
     sign_in(visitor)
-    visitor.go(f"/admin/evaluation/study/{queries.pk}/generation/products/{product.pk}/")
+    visitor.go(f"/studies/{queries.slug}/generation/products/{product.pk}/")
     look(visitor, "product-entries")
     first, second = page.get_by_role("group", name="Entry 1"), page.get_by_role("group", name="Entry 2")
     first.get_by_label("Answer 3").fill("In spring")
@@ -208,7 +208,7 @@ def test_products_of_a_file_come_into_a_study(
     desk = new_visitor(viewport=DESK)
     page = desk.page
     sign_in(desk)
-    desk.go(f"/admin/evaluation/study/{queries.pk}/generation/")
+    desk.go(f"/studies/{queries.slug}/generation/")
     press(page, "Import products")
     look(desk, "generation-import")
     lines = [{"assay_products": 1, "pipeline": "responses"}]

@@ -38,7 +38,7 @@ def test_a_rehearsal_is_refused_and_then_filled_in_the_background(
     file = build.write(tmp_path / "draft.jsonl", build.header(), build.item())
     draft = build.read_in(file, slug="draft", owner=owner)
     sign_in(visitor)
-    visitor.go(f"/admin/evaluation/study/{draft.pk}/rehearse/")
+    visitor.go(f"/studies/{draft.slug}/rehearse/")
     page.get_by_label("Hurried (%)").fill("80")
     page.get_by_label("Random (%)").fill("30")
     press(page, "Rehearse")
@@ -62,7 +62,7 @@ def test_a_rehearsal_is_refused_and_then_filled_in_the_background(
 def test_a_copy_of_a_study(new_visitor: Any, judged: Study) -> None:
     visitor = new_visitor(viewport=DESK)
     sign_in(visitor)
-    visitor.go(f"/admin/evaluation/study/{judged.pk}/duplicate/")
+    visitor.go(f"/studies/{judged.slug}/duplicate/")
     look(visitor, "making-duplicate")
     visitor.page.get_by_label("Slug").fill("soups")
     press(visitor.page, "Create the draft")
@@ -79,7 +79,7 @@ def test_items_are_added_from_a_file(new_visitor: Any, judged: Study, tmp_path: 
     visitor = new_visitor(viewport=DESK)
     page = visitor.page
     sign_in(visitor)
-    visitor.go(f"/admin/evaluation/study/{judged.pk}/add-items/")
+    visitor.go(f"/studies/{judged.slug}/add-items/")
     look(visitor, "making-add-items")
     app.conf.task_always_eager = False  # the worker is a moment behind
     arm = judged.arms.get().key
@@ -90,7 +90,7 @@ def test_items_are_added_from_a_file(new_visitor: Any, judged: Study, tmp_path: 
         ("good", {"arm": arm, "responses": responses}, "Add these items?"),
     ):
         file = build.write(tmp_path / f"{name}.jsonl", build.item(9, **given))
-        visitor.go(f"/admin/evaluation/study/{judged.pk}/add-items/")
+        visitor.go(f"/studies/{judged.slug}/add-items/")
         page.get_by_label("File", exact=True).set_input_files(file)
         press(page, "Upload and check")
         page.get_by_text("Waiting for the worker.").wait_for()
@@ -109,7 +109,7 @@ def test_a_second_round_is_derived(new_visitor: Any, judged: Study) -> None:
     visitor = new_visitor(viewport=DESK)
     page = visitor.page
     sign_in(visitor)
-    visitor.go(f"/admin/evaluation/study/{judged.pk}/derive/")
+    visitor.go(f"/studies/{judged.slug}/derive/")
     look(visitor, "making-derive")
     press(page, "Second round of disagreements")
     look(visitor, "making-derive-options")

@@ -35,7 +35,7 @@ def study(db: Any) -> Study:
 
 def test_a_colleague_is_invited_by_a_link(new_visitor: Callable[..., Visitor], study: Study) -> None:
     owner = let_in(new_visitor(), study.members.get().user)
-    owner.go(f"/admin/evaluation/study/{study.pk}/members/")
+    owner.go(f"/studies/{study.slug}/members/")
     look(owner, "members")
     owner.page.locator("#invite-role").select_option("viewer")
     leave_by(owner.page.get_by_role("button", name="Invite"))
@@ -71,7 +71,7 @@ def test_a_colleague_is_invited_by_a_link(new_visitor: Callable[..., Visitor], s
 
 def test_who_has_an_account_joins_with_one_button(new_visitor: Callable[..., Visitor], study: Study) -> None:
     owner = let_in(new_visitor(), study.members.get().user)
-    owner.go(f"/admin/evaluation/study/{study.pk}/members/")
+    owner.go(f"/studies/{study.slug}/members/")
     leave_by(owner.page.get_by_role("button", name="Invite"))
     link = owner.page.locator("#invitation-link").inner_text()
     colleague = let_in(new_visitor(), make_user("grace"))
@@ -79,7 +79,7 @@ def test_who_has_an_account_joins_with_one_button(new_visitor: Callable[..., Vis
     look(colleague, "invitation-signed-in")
     colleague.page.get_by_role("button", name="Join the study").click()
     colleague.page.wait_for_url("**/workbench/")
-    owner.go(f"/admin/evaluation/study/{study.pk}/members/")
+    owner.go(f"/studies/{study.slug}/members/")
     assert (
         owner.page.get_by_role("cell", name="grace")
         .or_(owner.page.get_by_role("rowheader", name="grace"))

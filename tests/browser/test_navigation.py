@@ -71,7 +71,7 @@ def test_both_sides_have_one_head(desk: Visitor, owner: Any) -> None:
 
 def test_a_study_s_tabs_lead_from_one_side_to_the_other(desk: Visitor, owner: Any) -> None:
     study = judged_study("judged", owner=owner, queries=2)
-    desk.go(f"/admin/evaluation/study/{study.pk}/workbench/")
+    desk.go(f"/studies/{study.slug}/")
     for group in GROUPS:
         desk.page.locator(".study-bar .tabs").first.get_by_role("link", name=group, exact=True).click()
         desk.page.locator(".study-bar a[aria-current='true']", has_text=group).wait_for()
@@ -128,16 +128,16 @@ def test_a_live_study_without_participants_names_the_link(desk: Visitor, owner: 
     study: Study = factories.launch(factories.make_study("contrast", owner=owner))
     assert_says(
         desk,
-        f"/admin/annotator/participant/?study={study.pk}",
+        f"/studies/{study.slug}/participants/",
         "Send them the study's link",
         "Recruitment platform",
     )
-    assert_says(desk, f"/admin/evaluation/judgment/?study={study.pk}", "have a judge run", "Judges")
+    assert_says(desk, f"/studies/{study.slug}/judgments/", "have a judge run", "Judges")
 
 
 def test_what_is_searched_in_vain_is_no_empty_study(desk: Visitor, owner: Any) -> None:
     study = judged_study("judged", owner=owner, queries=2)
-    desk.go(f"/admin/evaluation/item/?study={study.pk}&q=no-such-words")
+    desk.go(f"/studies/{study.slug}/items/?q=no-such-words")
     assert desk.page.locator(".empty").count() == 0
     assert desk.page.get_by_role("button", name="Search").is_visible()
 
@@ -145,7 +145,7 @@ def test_what_is_searched_in_vain_is_no_empty_study(desk: Visitor, owner: Any) -
 def test_on_a_phone_nothing_is_cut_off(desk: Visitor, owner: Any) -> None:
     study = judged_study("judged", owner=owner, queries=2)
     resize(desk.page, PHONE)
-    for address in (f"/admin/evaluation/study/{study.pk}/workbench/", "/studies/judged/report/"):
+    for address in (f"/studies/{study.slug}/", "/studies/judged/report/"):
         desk.go(address)
         for link in desk.page.locator("header.top a, .study-bar a").all():
             box = link.bounding_box()

@@ -135,7 +135,7 @@ def test_a_first_study_from_its_csv_to_who_agrees_with_whom(
             break
         leave_by(page.locator(".actions button, form button.button").first)
     look(desk, "08-walk-item")
-    page.goto(desk.base + f"/admin/evaluation/study/{Study.objects.get().pk}/workbench/")
+    page.goto(desk.base + f"/studies/{Study.objects.get().slug}/")
 
     # Rehearsed, seen and gone.
     press(page, "Rehearse with simulated participants")

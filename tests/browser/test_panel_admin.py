@@ -111,7 +111,7 @@ def look(visitor: Visitor, name: str, *sizes: Any) -> None:
 def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> None:
     sent: list[int] = []
     monkeypatch.setattr(tasks.send_panel_acts, "delay", sent.append)
-    page, home = ada.page, reverse("admin:evaluation_study_panel", args=[panel.study_id])
+    page, home = ada.page, reverse("admin:evaluation_study_panel", args=[panel.study.slug])
     ada.go(home)
     look(ada, "page")
 
@@ -179,7 +179,7 @@ def test_whom_to_take_as_a_researcher_sets_it(ada: Visitor, panel: Panel, prolif
     Panel.objects.filter(pk=panel.pk).update(external_id="", drafted_at=None, status="")
     make_panel_study("pilot", owner=get_user_model().objects.get(username="ada"))
     page = ada.page
-    ada.go(reverse("admin:evaluation_study_panel_preset", args=[panel.study_id]))
+    ada.go(reverse("admin:evaluation_study_panel_preset", args=[panel.study.slug]))
     page.get_by_label("HREF", exact=False).check()
     page.get_by_role("button", name="Use the preset").click()
     leave_by(page.get_by_role("link", name="Eligibility"))
@@ -208,7 +208,7 @@ def test_a_long_reading_can_be_watched(ada: Visitor, panel: Panel) -> None:
     }
     Job.objects.filter(pk=begun.pk).update(sent_at=timezone.now(), **running)
     page = ada.page
-    ada.go(reverse("admin:evaluation_study_panel", args=[panel.study_id]))
+    ada.go(reverse("admin:evaluation_study_panel", args=[panel.study.slug]))
     page.get_by_text("reading bonuses, 120 of 300").wait_for()
     look(ada, "reading")
     Job.objects.filter(pk=begun.pk).update(done=240)
@@ -225,7 +225,7 @@ def test_what_the_panel_shows_of_a_bonus_in_doubt(ada: Visitor, panel: Panel) ->
     PanelRecord.objects.filter(pk=doubted.record_id).update(bonuses=Decimal("0.50"), bonuses_at=now)
     PanelRecord.objects.filter(participant_id=NAMES[7]).update(bonuses=Decimal("0.25"), bonuses_at=now)
     page = ada.page
-    ada.go(reverse("admin:evaluation_study_panel", args=[panel.study_id]))
+    ada.go(reverse("admin:evaluation_study_panel", args=[panel.study.slug]))
     look(ada, "evidence", WIDE)
     leave_by(page.get_by_role("link", name="Settle as paid"))
     look(ada, "settle-paid", PHONE)
@@ -250,7 +250,7 @@ def test_a_panel_that_sends_people_without_being_set_is_cautioned(ada: Visitor, 
     ada.go(f"/studies/{study.slug}/")
     caution.wait_for()
     look(ada, "study-unread")
-    ada.go(reverse("admin:evaluation_study_workbench", args=[study.pk]))
+    ada.go(reverse("admin:evaluation_study_workbench", args=[study.slug]))
     caution.wait_for()
     look(ada, "workbench-unread")
     ada.page.get_by_role("link", name="Set Prolific").click()

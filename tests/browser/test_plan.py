@@ -22,7 +22,7 @@ def study(db: None) -> Study:
 
 def test_from_assumptions_to_the_cheapest_design(new_visitor: Callable[..., Visitor], study: Study) -> None:
     visitor = let_in(new_visitor(), study.members.get().user)
-    visitor.go(f"/admin/evaluation/study/{study.pk}/plan/")
+    visitor.go(f"/studies/{study.slug}/plan/")
     page = visitor.page
     look(visitor, "plan")
     page.get_by_label("Expected win rate, percent").fill("58")

@@ -181,7 +181,7 @@ def test_the_pages_of_a_researcher(visitor: Visitor) -> None:
     StudyMember.objects.create(study=study, user=ada, role="owner")
     sign_in(visitor)
     page = visitor.page
-    visitor.go(reverse("admin:evaluation_study_platform", args=[study.pk]))
+    visitor.go(reverse("admin:evaluation_study_platform", args=[study.slug]))
     leave_by(page.get_by_role("link", name="CloudResearch Connect"))
     page.get_by_label("Partial Completes address").fill("connect.cloudresearch.com/partial")
     leave_by(page.get_by_role("button", name="Use CloudResearch Connect"))
@@ -196,7 +196,7 @@ def test_the_pages_of_a_researcher(visitor: Visitor) -> None:
     leave_by(page.get_by_role("link", name="Link", exact=False).first)
     look(visitor, "admin_platform_link")
     make_links(study, ["Ann of the second floor", "Ben"])
-    visitor.go(reverse("admin:evaluation_study_links", args=[study.pk]))
+    visitor.go(reverse("admin:evaluation_study_links", args=[study.slug]))
     page.get_by_label("Names, one per line").fill("Cleo\nDan")
     leave_by(page.get_by_role("button", name="Create links"))
     assert page.locator("tbody tr").count() == 4
@@ -221,9 +221,9 @@ def test_the_pages_of_lists_and_of_what_to_think_about(visitor: Visitor) -> None
         set_panel(study, "sona", codes, "keep")
     sign_in(visitor)
     page = visitor.page
-    visitor.go(reverse("admin:evaluation_study_launch", args=[draft.pk]))
+    visitor.go(reverse("admin:evaluation_study_launch", args=[draft.slug]))
     expect(page.locator(".checklist .advice li")).to_have_count(1)
-    visitor.go(reverse("admin:evaluation_study_entry_rules", args=[draft.pk]))
+    visitor.go(reverse("admin:evaluation_study_entry_rules", args=[draft.slug]))
     expect(
         page.get_by_text("Unknown in this study: SONA gives each person a new survey code").first
     ).to_be_visible()
@@ -234,7 +234,7 @@ def test_the_pages_of_lists_and_of_what_to_think_about(visitor: Visitor) -> None
     visitor.complaints.clear()  # what looks at the page sets styles, which the policy refuses
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".messagelist .warning")).to_contain_text("recognised are let in")
-    visitor.go(reverse("admin:evaluation_study_launch", args=[draft.pk]))
+    visitor.go(reverse("admin:evaluation_study_launch", args=[draft.slug]))
     expect(page.locator(".checklist .advice li")).to_have_count(2)
     expect(page.get_by_role("button", name="Launch now")).to_be_visible()
     assert visitor.complaints == []

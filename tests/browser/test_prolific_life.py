@@ -150,7 +150,7 @@ def confirm(desk: Page, button: str) -> None:
 
 def open_panel(desk: Page, panel: Panel) -> None:
     base = desk.url.split("/admin/")[0]
-    desk.goto(base + reverse("admin:evaluation_study_panel", args=[panel.study_id]))
+    desk.goto(base + reverse("admin:evaluation_study_panel", args=[panel.study.slug]))
 
 
 @dataclass

@@ -56,7 +56,7 @@ def test_edited_and_then_frozen(new_visitor: Any) -> None:
     visitor: Visitor = new_visitor(viewport=DESK)
     sign_in(visitor)
     page = visitor.page
-    visitor.go(f"/admin/evaluation/study/{study.pk}/change/")
+    visitor.go(f"/studies/{study.slug}/design/")
     look_at_all_widths(visitor, "draft")
 
     values = open_second(visitor).get_by_label("Values")
@@ -73,7 +73,7 @@ def test_edited_and_then_frozen(new_visitor: Any) -> None:
     assert study.attributes.get(key="expertise").values == ["Nothing at all", "A little", "A lot"]
 
     launch_study(study)
-    visitor.go(f"/admin/evaluation/study/{study.pk}/change/")
+    visitor.go(f"/studies/{study.slug}/design/")
     assert attributes(visitor).get_by_text("A little").is_visible()
     assert attributes(visitor).get_by_role("textbox").count() == 0
     look_at_all_widths(visitor, "frozen")

@@ -42,7 +42,7 @@ def test_a_share_is_named_below_the_questions(new_visitor: Callable[..., Visitor
     visitor = new_visitor(viewport=WIDE)
     page = visitor.page
     sign_in(visitor)
-    where = f"/admin/evaluation/study/{draft.pk}/change/"
+    where = f"/studies/{draft.slug}/design/"
     visitor.go(where)
     lines = page.locator("#id_shares")
     # A line that is none is said at its field, and one of what no question has beside the preview.

@@ -31,7 +31,7 @@ def test_from_people_s_part_to_the_verdict(new_visitor: Callable[..., Visitor]) 
     for name in ("longer", "random"):
         create_judge(study, name=name, backend=name)
     visitor = let_in(new_visitor(), study.members.get().user)
-    visitor.go(f"/admin/evaluation/study/{study.pk}/trust/")
+    visitor.go(f"/studies/{study.slug}/trust/")
     page = visitor.page
     look(visitor, "trust")
     press(page, "Draw the halves")

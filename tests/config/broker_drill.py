@@ -52,9 +52,9 @@ def begin(token):
         records = build.write(Path(folder) / "x", build.header(), build.item(1), build.item(2)).read_bytes()
     file = SimpleUploadedFile("soups.jsonl", records)
     asked = {
-        "export": ("admin:evaluation_study_exports", [study.pk], {"format": "csv"}),
+        "export": ("admin:evaluation_study_exports", [study.slug], {"format": "csv"}),
         "import": ("admin:evaluation_study_from_file", [], {"file": file, "slug": "soups", "title": "Soups"}),
-        "launch": ("admin:evaluation_study_launch", [draft.pk], {"confirmed": "1"}),
+        "launch": ("admin:evaluation_study_launch", [draft.slug], {"confirmed": "1"}),
     }
     for kind, (name, ids, form) in asked.items():
         answer = client.post(reverse(name, args=ids), form)

@@ -35,9 +35,9 @@ def test_what_an_item_s_page_needs_to_be_painted_is_small(client):
 def test_a_file_that_is_downloaded_stays_as_it_is(client, owner):
     study = factories.launch(factories.make_study("files", owner=owner, queries=2))
     client.force_login(owner)
-    page = client.get(f"/admin/evaluation/study/{study.pk}/workbench/", headers=ACCEPTS)
+    page = client.get(f"/studies/{study.slug}/", headers=ACCEPTS)
     assert page["Content-Encoding"] == "gzip"
-    table = client.get(f"/admin/evaluation/study/{study.pk}/template/", headers=ACCEPTS)
+    table = client.get(f"/studies/{study.slug}/template/", headers=ACCEPTS)
     assert table["Content-Disposition"].startswith("attachment")
     assert "Content-Encoding" not in table
 

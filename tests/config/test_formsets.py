@@ -84,8 +84,8 @@ def test_formsets_are_of_the_admin_s_pages_alone() -> None:
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
 def test_a_preview_builds_no_more(chief: Any, built: Counter[str], headers: dict[str, str]) -> None:
     client, draft = signed_in(chief), draft_of("relevance", chief)
-    sent = values_of(client.get(reverse("admin:evaluation_study_change", args=[draft.pk])))
-    address = reverse("admin:evaluation_study_draft_preview", args=[draft.pk])
+    sent = values_of(client.get(reverse("admin:evaluation_study_change", args=[draft.slug])))
+    address = reverse("admin:evaluation_study_draft_preview", args=[draft.slug])
     for prefix in ("questions", "attributes", "texts", "arms"):
         built.clear()
         answer = client.post(address, sent | {f"{prefix}-TOTAL_FORMS": TOO_MANY}, headers=headers)
@@ -103,7 +103,7 @@ def with_arms(n: int, owner: Any) -> Study:
 
 def more_arms(client: Client, study: Study, n: int) -> Any:
     """What comes of a form with so many further arms."""
-    address = reverse("admin:evaluation_study_change", args=[study.pk])
+    address = reverse("admin:evaluation_study_change", args=[study.slug])
     sent, there = values_of(client.get(address)), study.arms.count()
     sent["arms-TOTAL_FORMS"] = there + n
     for place in range(there, there + n):
@@ -119,7 +119,7 @@ def test_a_draft_is_given_as_many_arms_as_the_limit(owner: Any) -> None:
     assert study.arms.count() == 18
     assert more_arms(client, study, 2).status_code == 302
     assert study.arms.count() == 20
-    page = client.get(reverse("admin:evaluation_study_change", args=[study.pk])).content.decode()
+    page = client.get(reverse("admin:evaluation_study_change", args=[study.slug])).content.decode()
     assert "Save and add: question" in page
     assert "Save and add: arm" not in page
 

@@ -200,7 +200,7 @@ def uploads():
     yield reverse("admin:evaluation_study_from_file")
     generation = (f"generation_{name}" for name in ("queries", "import", "corpora"))
     for name in ("upload", "scores", "add_items", *generation):
-        yield reverse(f"admin:evaluation_study_{name}", args=[12])
+        yield reverse(f"admin:evaluation_study_{name}", args=["soups"])
 
 
 def test_files_are_taken_where_they_are_uploaded(site):

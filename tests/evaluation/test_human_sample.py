@@ -160,12 +160,12 @@ def test_pages_and_methods_say_it(owner):
     draft.human_sample = 2
     draft.save()
     client = signed_in(owner)
-    page = client.get(f"/admin/evaluation/study/{draft.pk}/launch/").content.decode()
+    page = client.get(f"/studies/{draft.slug}/launch/").content.decode()
     assert "People judge a random part of the queries, 2 of 6" in page
     study = factories.launch(draft, steps=factories.NO_STEPS)
     hand_in(come(study).token)
     assert "part of the queries, 2 of 6, which was registered" in methods_passages(study)["assignment"]
-    workbench = client.get(f"/admin/evaluation/study/{study.pk}/workbench/").content.decode()
+    workbench = client.get(f"/studies/{study.slug}/").content.decode()
     assert "3 judgments needed per item of the random part that people judge: 2 items" in workbench
     assert "6 needed from people" in workbench
     page = client.get(f"/studies/{study.slug}/").content.decode()
@@ -195,7 +195,7 @@ def test_a_dump_brings_it_back(tmp_path):
 def test_a_draft_s_form(owner):
     draft = factories.make_study("form", owner=owner, queries=6, training=False, checks=0)
     client = signed_in(owner)
-    address = f"/admin/evaluation/study/{draft.pk}/change/"
+    address = f"/studies/{draft.slug}/design/"
     data = values_of(client.get(address))
     rule = {"stopping_figure": "win_rate", "stopping_until": "decided"}
     refused = client.post(address, data | rule | {"human_sample": "2"}).content.decode()

@@ -17,6 +17,6 @@ def test_what_a_kind_names_is_there():
     for kind in job_kinds().values():
         assert callable(import_string(kind.work)), kind.key
         if kind.upload_form:
-            assert reverse(f"admin:evaluation_study_{kind.upload_form}", args=[1])
+            assert reverse(f"admin:evaluation_study_{kind.upload_form}", args=["soups"])
         if kind.confirmed_on:
             assert get_template(kind.confirmed_on)

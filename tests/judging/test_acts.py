@@ -142,7 +142,7 @@ def study_budget_by_api(client, owner, study):
 
 def study_budget_by_page(client, owner, study):
     client.force_login(owner)
-    answer = client.post(reverse("admin:judging_judge_budget", args=[study.pk]), {"amount": "7"})
+    answer = client.post(reverse("admin:judging_judge_budget", args=[study.slug]), {"amount": "7"})
     assert answer.status_code == 302, answer.content.decode()
 
 
@@ -203,7 +203,7 @@ def drop_by_api(client, owner, run, product):
 
 def drop_by_page(client, owner, run, product):
     client.force_login(owner)
-    address = reverse("admin:evaluation_study_generation_run", args=[run.study_id, run.pk])
+    address = reverse("admin:evaluation_study_generation_run", args=[run.study.slug, run.pk])
     assert client.post(address, {"product": [product], "drop": "1"}).status_code == 302
 
 
@@ -265,7 +265,7 @@ def test_the_page_of_a_pipeline_s_run_shows_what_was_done_to_it(db, client, owne
     StudyMember.objects.create(study=soups, user=owner, role="editor")
     drop_by_command(client, owner, made, Product.objects.get().pk)
     client.force_login(owner)
-    address = reverse("admin:evaluation_study_generation_run", args=[soups.pk, made.pk])
+    address = reverse("admin:evaluation_study_generation_run", args=[soups.slug, made.pk])
     assert shown_history(client, address) == [(SERVER, f"Dropped 1 product of {made}.")]
 
 

@@ -88,7 +88,7 @@ ACTS = {
     "create": (
         None,
         {
-            "page": lambda world: world.post("judging_judge_new", FORM, world.study.pk),
+            "page": lambda world: world.post("judging_judge_new", FORM, world.study.slug),
             "command": lambda world: command("add_judge", world.study.slug, "shorter", backend="shorter"),
         },
         "Created judge shorter v1.",
@@ -109,7 +109,7 @@ ACTS = {
             "page": lambda world: world.post(
                 "judging_judge_jury",
                 {"name": "crowd", "like": world.llm.pk, "combination": "mean", "personas": PERSONAS},
-                world.study.pk,
+                world.study.slug,
             ),
             "command": lambda world: command(
                 "add_jury", world.study.slug, "crowd", endpoint="here", model="coin", combination="mean",
@@ -124,7 +124,7 @@ ACTS = {
             "page": lambda world: world.post(
                 "judging_judge_preset",
                 {"preset": "contexteval", "endpoint_1": world.llm.endpoint_id, "model_1": "coin"},
-                world.study.pk,
+                world.study.slug,
             ),
             "command": lambda world: command(
                 "add_judges", world.study.slug, preset="contexteval", models=["here:coin"]
@@ -200,7 +200,7 @@ def test_a_study_of_products_is_in_both_histories(world, way):
     LogEntry.objects.all().delete()
     if way == "page":
         form = {"option-arms": "without", "option-baseline": "", "title": "Pairs", "slug": "pairs"}
-        world.post("evaluation_study_generation_make", form, soups.pk, run.pk)
+        world.post("evaluation_study_generation_make", form, soups.slug, run.pk)
     elif way == "api":
         body = {"options": {"arms": "without"}, "title": "Pairs", "slug": "pairs"}
         by_api(world, "post", f"generation/runs/{run.pk}/studies", body, soups)
@@ -223,7 +223,7 @@ def test_imported_products_are_in_the_history(world, way):
     LogEntry.objects.all().delete()
     if way == "page":
         data = {"file": SimpleUploadedFile(file.name, file.read_bytes())}
-        world.post("evaluation_study_generation_import", data, soups.pk)
+        world.post("evaluation_study_generation_import", data, soups.slug)
     elif way == "api":
         body = {"lines": [json.loads(line) for line in file.read_text().splitlines()]}
         by_api(world, "post", "generation/import", body, soups)

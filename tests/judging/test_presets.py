@@ -133,7 +133,7 @@ def test_the_page_makes_them(pairs, owner, here):
     here.studies.add(pairs)
     client = Client()
     client.force_login(owner)
-    page = reverse("admin:judging_judge_preset", args=[pairs.pk])
+    page = reverse("admin:judging_judge_preset", args=[pairs.slug])
     assert "ContextEval" in client.get(page).content.decode()
     half = client.post(page, {"preset": "contexteval", "endpoint_1": here.pk})
     assert half.status_code == 422
@@ -172,7 +172,7 @@ def test_the_page_makes_the_models_of_a_paper_one_jury(pairs, here, owner):
     sent = {"preset": "contexteval", "jury": "autoraters"}
     for number, model in enumerate(("coin", "first"), 1):
         sent |= {f"endpoint_{number}": here.pk, f"model_{number}": model}
-    assert client.post(reverse("admin:judging_judge_preset", args=[pairs.pk]), sent).status_code == 302
+    assert client.post(reverse("admin:judging_judge_preset", args=[pairs.slug]), sent).status_code == 302
     assert [each.name for each in Judge.objects.order_by("pk")] == ["autoraters-coin", "autoraters-first"]
-    refused = client.post(reverse("admin:judging_judge_preset", args=[pairs.pk]), sent | {"preset": "href"})
+    refused = client.post(reverse("admin:judging_judge_preset", args=[pairs.slug]), sent | {"preset": "href"})
     assert "The models of HREF are no jury" in refused.content.decode()

@@ -43,7 +43,7 @@ def test_the_command_writes_it(judged, tmp_path):
 
 
 def test_the_exports_page_offers_it_and_hands_it_out(judged, admin, work_on_jobs):
-    page = reverse("admin:evaluation_study_exports", args=[judged.pk])
+    page = reverse("admin:evaluation_study_exports", args=[judged.slug])
     with FORMATS.registered(TALLY):
         assert "How many rows there are." in admin.get(page).content.decode()
         work_on_jobs(lambda: admin.post(page, {"format": "tally"}))
@@ -56,7 +56,7 @@ def test_the_exports_page_offers_it_and_hands_it_out(judged, admin, work_on_jobs
 
 
 def test_it_is_offered_only_where_it_suits(judged, admin):
-    page = reverse("admin:evaluation_study_exports", args=[judged.pk])
+    page = reverse("admin:evaluation_study_exports", args=[judged.slug])
     few = ExportFormat(**{**vars(TALLY), "suits": lambda study: study.slug != "contrast"})
     with FORMATS.registered(few):
         assert "How many rows there are." not in admin.get(page).content.decode()

@@ -61,7 +61,7 @@ def test_it_has_a_page_from_beginning_to_end(study, owner, client):
     assert f"{study.items.count()} items were weighed." in page
     assert f'href="/scales/{study.slug}/"' in page
     assert "To the scales" in page
-    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.pk])).content.decode()
+    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.slug])).content.decode()
     assert ">Weighing</a>" in " ".join(workbench.split()).replace("> ", ">").replace(" <", "<")
 
 

@@ -71,7 +71,7 @@ def test_a_heuristic_is_run_exported_and_reported(study):
 
 
 def test_the_page_of_a_new_judge_offers_it(study, admin):
-    page = reverse("admin:judging_judge_new", args=[study.pk])
+    page = reverse("admin:judging_judge_new", args=[study.slug])
     with BACKENDS.registered(EARLIER):
         assert "the earlier in the alphabet" in admin.get(page).content.decode()
         fields = {

@@ -108,7 +108,7 @@ def test_options_that_do_not_fit_are_refused_by_name(study, option, said):
 
 
 def test_the_form_has_a_field_for_each_option(study, admin):
-    page = reverse("admin:judging_judge_new", args=[study.pk])
+    page = reverse("admin:judging_judge_new", args=[study.slug])
     assert "Options of longer by a margin" in admin.get(page).content.decode()
     fields = {
         "name": "wide", "backend": "marginal", "max_tokens": "100", "verdict": "text", "rationale": "none",

@@ -110,7 +110,7 @@ def test_it_can_be_acknowledged_and_shows_in_one_visit(panel, owl, admin, regist
 def test_without_it_nothing_of_it_is_left(panel, owl, admin):
     assert "night" not in text(admin.get(panel_url(panel.study)))
     with pytest.raises(NoReverseMatch):
-        reverse("admin:evaluation_study_panel_send_tea", args=[panel.study_id, owl.pk])
+        reverse("admin:evaluation_study_panel_send_tea", args=[panel.study.slug, owl.pk])
 
 
 def test_a_kind_whose_remedy_is_forgotten_says_so(panel, owl, admin):

@@ -40,7 +40,7 @@ def begin(admin):
 
 def save(admin, study, change):
     """The design page as it is, with these changes."""
-    where = reverse("admin:evaluation_study_change", args=[study.pk])
+    where = reverse("admin:evaluation_study_change", args=[study.slug])
     page = admin.get(where)
     data = {name: value for name, value in values_of(page).items() if not name.startswith("step_")}
     change(page, data)
@@ -94,11 +94,11 @@ def launch(admin, study, items, work_on_jobs):
     lines = b"\n".join(map(orjson.dumps, items))
     file = SimpleUploadedFile("items.jsonl", lines)
     work_on_jobs(
-        lambda: admin.post(reverse("admin:evaluation_study_upload", args=[study.pk]), {"file": file})
+        lambda: admin.post(reverse("admin:evaluation_study_upload", args=[study.slug]), {"file": file})
     )
     assert study.items.count() == len(items)
     work_on_jobs(
-        lambda: admin.post(reverse("admin:evaluation_study_launch", args=[study.pk]), {"confirmed": "1"})
+        lambda: admin.post(reverse("admin:evaluation_study_launch", args=[study.slug]), {"confirmed": "1"})
     )
     study.refresh_from_db()
     assert study.status == "live"
@@ -131,7 +131,7 @@ def test_summaries_rated_by_experts_and_crowd(admin, owner, served, work_on_jobs
     launch(admin, study, items, work_on_jobs)
 
     links = make_links(study, ["Ines"], group="experts")
-    assert "Ines" in admin.get(reverse("admin:evaluation_study_links", args=[study.pk])).content.decode()
+    assert "Ines" in admin.get(reverse("admin:evaluation_study_links", args=[study.slug])).content.decode()
     door = reverse("annotator:entry", args=[study.slug])
     Client().post(door, {"personal": links[0].key, "choice": "agree", "group": "crowd"})
     people = [enter(study, group) for group in ("experts", "crowd", "nobody")]
@@ -164,7 +164,7 @@ def test_facts_with_a_precision_by_experts_and_crowd(admin, owner, work_on_jobs)
     save(admin, study, add(*kinds))
     save(admin, study, answered("relevant", Asked="claim"))
     save(admin, study, answered("correct", Asked="claim", Choices="yes | Yes\nno | No\nunsure | Can't say"))
-    where = reverse("admin:evaluation_study_change", args=[study.pk])
+    where = reverse("admin:evaluation_study_change", args=[study.slug])
     data = {
         name: value for name, value in values_of(admin.get(where)).items() if not name.startswith("step_")
     }
@@ -223,7 +223,7 @@ def test_facts_with_a_precision_by_experts_and_crowd(admin, owner, work_on_jobs)
 
 
 def workbench(admin, study):
-    page = admin.get(reverse("admin:evaluation_study_workbench", args=[study.pk]))
+    page = admin.get(reverse("admin:evaluation_study_workbench", args=[study.slug]))
     return page.content.decode().splitlines()
 
 

@@ -49,7 +49,7 @@ def pairs(owner):
 
 
 def test_a_study_is_set_to_it(pairs, admin):
-    page = reverse("admin:evaluation_study_platform", args=[pairs.pk])
+    page = reverse("admin:evaluation_study_platform", args=[pairs.slug])
     with PLATFORMS.registered(Guild()):
         assert "Readers who show a badge at the door." in admin.get(page).content.decode()
         refused = admin.post(page, {"platform": "guild", "hall": ""})

@@ -82,7 +82,7 @@ def record(ticket):
 
 
 def url(panel, name="", *args):
-    return reverse(f"admin:evaluation_study_panel{f'_{name}' if name else ''}", args=[panel.study_id, *args])
+    return reverse(f"admin:evaluation_study_panel{f'_{name}' if name else ''}", args=[panel.study.slug, *args])
 
 
 # --- setting it up ----------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def url(panel, name="", *args):
 
 def test_a_study_is_set_to_it_and_says_what_its_draft_lacks(bazaar, owner, admin, settings):
     study = make("pairs", owner=owner, pay=Decimal("2.50"), completion_codes={"completed": "MUCH-TOO-LONG"})
-    page = reverse("admin:evaluation_study_platform", args=[study.pk])
+    page = reverse("admin:evaluation_study_platform", args=[study.slug])
     assert "Work from visits that are returned" in text(admin.get(page, {"platform": "bazaar"}))
     assert admin.post(page, {"platform": "bazaar", "quarter": "", "returned": "keep"}).status_code == 422
     assert (

@@ -181,7 +181,7 @@ def test_it_is_reported_with_its_values(lights, admin, client):
 
 def test_a_draft_is_given_one(kinds, admin, owner, tmp_path):
     study = read_in(tmp_path, build.item())
-    page = admin.get(reverse("admin:evaluation_study_change", args=[study.pk])).content.decode()
+    page = admin.get(reverse("admin:evaluation_study_change", args=[study.slug])).content.decode()
     assert '<option value="light">' in page
     assert "How safe is it?" in page
 

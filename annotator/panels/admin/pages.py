@@ -144,7 +144,7 @@ def panel_for(study: Study) -> Panel:
 def panel_url(study: Study, name: str = "", *args: Any) -> str:
     """The address of the study's panel, or of one of its pages."""
     suffix = f"_{name.replace('-', '_')}" if name else ""
-    return reverse(f"admin:evaluation_study_panel{suffix}", args=[study.pk, *args])
+    return reverse(f"admin:evaluation_study_panel{suffix}", args=[study.slug, *args])
 
 
 def visit_for(panel: Panel, record: int) -> VisitReconciliation:

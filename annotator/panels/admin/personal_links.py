@@ -91,7 +91,7 @@ def _rows(study: Study) -> list[LinkRow]:
             come.get(link.label, "not opened yet"),
             reverse(
                 f"admin:evaluation_study_{'restore' if link.revoked_at else 'revoke'}_link",
-                args=[study.pk, link.pk],
+                args=[study.slug, link.pk],
             ),
         )
         for link in PersonalLink.objects.filter(study=study).select_related("study")
@@ -99,7 +99,7 @@ def _rows(study: Study) -> list[LinkRow]:
 
 
 def _links_url(study: Study) -> str:
-    return reverse("admin:evaluation_study_links", args=[study.pk])
+    return reverse("admin:evaluation_study_links", args=[study.slug])
 
 
 @study_page("write", methods=FORM)

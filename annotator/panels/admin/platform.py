@@ -54,7 +54,7 @@ def platform(request: HttpRequest, study: Study) -> HttpResponse:
     stored = panel.settings | {"returned": panel.returned} if panel and panel.platform == chosen.key else {}
     form = settings_form(chosen)(request.POST if request.method == "POST" else None, initial=stored)
     if request.method == "POST" and form.is_valid() and _save(request, study, chosen, form):
-        return HttpResponseRedirect(reverse("admin:evaluation_study_platform", args=[study.pk]))
+        return HttpResponseRedirect(reverse("admin:evaluation_study_platform", args=[study.slug]))
     set_up = panel is not None and chosen.key == current.key
     context = {
         "title": "Recruitment platform",

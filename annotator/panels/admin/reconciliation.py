@@ -25,7 +25,7 @@ from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import has_right, study_page
 from evaluation.models import Study
 
-tabs["panel"] = Tab("Panel", "evaluation_study_panel", 47, per_study=True, group="People")
+tabs["panel"] = Tab("Panel", "admin:evaluation_study_panel", 34, "People and judges")
 
 PER_PAGE = 50
 # Mismatches of one kind that are listed; the others are found by the filter.
@@ -132,7 +132,7 @@ def _takes(panel: Panel) -> str:
 
 
 def _platform_url(study: Study) -> str:
-    return reverse("admin:evaluation_study_platform", args=[study.pk])
+    return reverse("admin:evaluation_study_platform", args=[study.slug])
 
 
 # --- how it stands ----------------------------------------------------------------------------------------------------

@@ -3,18 +3,19 @@
 from django.contrib import admin
 
 from annotator.models import PanelRecord
-from evaluation.admin.base import StudyFilter, StudyScopedAdmin
+from evaluation.admin.base import StudyScopedAdmin
 
 
 @admin.register(PanelRecord)
 class PanelRecordAdmin(StudyScopedAdmin):
+    address = "panel/records"
     study_path = "panel__study"
     tab = "panel"
     fields = (
         "external_id", "participant_id", "submission", "status", "status_at", "started_at", "completed_at", "code",
     )  # fmt: skip
     list_display = ("external_id", "participant_id", "status", "status_at", "code", "submission")
-    list_filter = (StudyFilter.at("panel__study"), "status")
+    list_filter = ("status",)
     list_select_related = ("panel__study", "submission")
     search_fields = ("external_id", "participant_id")
     ordering = ("-pk",)

@@ -49,5 +49,5 @@ def preview_context(study: Study) -> dict[str, Any]:
         "problems": draft.problems,
         "choices": preview_choices(draft),
         "n_items": study.items.filter(role=Role.MAIN).count(),
-        "preview_url": reverse("admin:evaluation_study_draft_preview", args=[study.pk]),
+        "preview_url": reverse("admin:evaluation_study_draft_preview", args=[study.slug]),
     }

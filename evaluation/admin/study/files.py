@@ -59,8 +59,8 @@ def upload(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "button": "Upload and check",
         "replaces": study.items.count(),
-        "template": reverse("admin:evaluation_study_template", args=[study.pk]),
-        "cancel": reverse("admin:evaluation_study_workbench", args=[study.pk]),
+        "template": reverse("admin:evaluation_study_template", args=[study.slug]),
+        "cancel": reverse("admin:evaluation_study_workbench", args=[study.slug]),
     }
     status = 422 if form.is_bound else 200
     return page(request, "admin/upload.html", context, study=study, tab="workbench", status=status)
@@ -86,7 +86,7 @@ def scores(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "button": "Upload and check",
         "scores": True,
-        "cancel": reverse("admin:evaluation_study_workbench", args=[study.pk]),
+        "cancel": reverse("admin:evaluation_study_workbench", args=[study.slug]),
     }
     status = 422 if form.is_bound else 200
     return page(request, "admin/upload.html", context, study=study, tab="workbench", status=status)

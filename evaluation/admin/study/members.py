@@ -167,4 +167,4 @@ def _page(
 
 
 def _address(study: Study) -> str:
-    return reverse("admin:evaluation_study_members", args=[study.pk])
+    return reverse("admin:evaluation_study_members", args=[study.slug])

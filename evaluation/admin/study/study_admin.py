@@ -8,9 +8,9 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 
-from evaluation.admin.base import StudyScopedAdmin
+from evaluation.admin.base import StudyScopedAdmin, lead_to
 from evaluation.admin.design.frozen import design_context
 from evaluation.admin.design.inlines import (
     ArmInline,
@@ -29,7 +29,15 @@ from evaluation.admin.design.sections import (
     fill_sections,
 )
 from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
-from evaluation.admin.rights import View, has_right, my_studies
+from evaluation.admin.rights import (
+    FORM,
+    View,
+    has_right,
+    has_right_anywhere,
+    my_studies,
+    study_for,
+    study_page,
+)
 from evaluation.admin.study import (
     files,
     launch,
@@ -49,15 +57,15 @@ from evaluation.services.studies.creation import add_arms, create_study
 from evaluation.services.studies.drafts import delete_draft, lock_draft
 from evaluation.services.studies.rehearsals import rehearsal_of
 
-tabs["workbench"] = Tab("Workbench", "evaluation_study_workbench", 10, per_study=True)
-tabs["design"] = Tab("Form", "evaluation_study_change", 20, per_study=True, group="Design")
-tabs["items"] = Tab("Items", "evaluation_item_changelist", 30, group="Design")
-tabs["judgments"] = Tab("All judgments", "evaluation_judgment_changelist", 50, group="Judgments")
-tabs["raters"] = Tab("Raters", "evaluation_rater_changelist", 60, group="Judgments")
-tabs["exports"] = Tab("Exports", "evaluation_study_exports", 88, per_study=True, group="Results")
-tabs["report"] = Tab("Report", "analytics:study-report", 85, group="Results", by_slug=True)
-tabs["members"] = Tab("Members", "evaluation_study_members", 90, per_study=True, group="People")
-tabs["history"] = Tab("History", "evaluation_study_history", 100, per_study=True, group="Design")
+tabs["workbench"] = Tab("Overview", "admin:evaluation_study_workbench", 10, "Overview")
+tabs["design"] = Tab("Form", "admin:evaluation_study_change", 20, "Design")
+tabs["items"] = Tab("Items", "admin:evaluation_item_list", 22, "Design")
+tabs["judgments"] = Tab("Judgments", "admin:evaluation_judgment_list", 40, "Judgments")
+tabs["raters"] = Tab("Raters", "admin:evaluation_rater_list", 42, "Judgments")
+tabs["exports"] = Tab("Exports", "admin:evaluation_study_exports", 52, "Results")
+tabs["report"] = Tab("Report", "analytics:study-report", 50, "Results")
+tabs["members"] = Tab("Members", "admin:evaluation_study_members", 12, "Overview")
+tabs["history"] = Tab("History", "admin:evaluation_study_history", 14, "Overview")
 
 
 @admin.register(Study)
@@ -65,9 +73,6 @@ class StudyAdmin(StudyScopedAdmin):
     study_path = "pk"
     tab = "design"
     inlines = (QuestionInline, AttributeInline, TextInline, ArmInline)
-    list_display = ("title", "slug", "protocol", "status", "created_at")
-    list_filter = ("status",)
-    search_fields = ("title", "slug")
     change_form_template = "admin/evaluation/study/change_form.html"
 
     # --- whose it is ------------------------------------------------------------------------------------------------
@@ -76,16 +81,14 @@ class StudyAdmin(StudyScopedAdmin):
         return found
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        found = my_studies(request).order_by("-created_at", "-pk")
-        in_list = getattr(request.resolver_match, "url_name", "") == "evaluation_study_changelist"
-        return found.filter(rehearsal_of=None) if in_list else found
+        return my_studies(request)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return bool(request.user.is_active and request.user.is_staff)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is None:
-            return bool(request.user.is_staff)
+            return has_right_anywhere(request, "write")
         return has_right(request, "write", obj.pk) and obj.launching_since is None
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -196,11 +199,11 @@ class StudyAdmin(StudyScopedAdmin):
             request,
             f"{obj.title} was created as a draft. Edit its texts and questions, then upload its items.",
         )
-        return HttpResponseRedirect(reverse("admin:evaluation_study_change", args=[obj.pk]))
+        return HttpResponseRedirect(reverse("admin:evaluation_study_change", args=[obj.slug]))
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
         messages.success(request, "Saved.")
-        address = reverse("admin:evaluation_study_change", args=[obj.pk])
+        address = reverse("admin:evaluation_study_change", args=[obj.slug])
         another = request.POST.get("another", "")
         if another:  # the button for who has no script, which adds a row on the page
             address += f"?{urlencode({OrderedInline.wanted: another})}#{another}s"
@@ -241,40 +244,74 @@ class StudyAdmin(StudyScopedAdmin):
         links = [("Walk through", walk_through_url(study))] if study.status == Status.DRAFT else []
         if study.is_frozen or not has_right(request, "write", study.pk):
             return links
-        return [("Upload items", reverse("admin:evaluation_study_upload", args=[study.pk])), *links]
+        return [("Upload items", reverse("admin:evaluation_study_upload", args=[study.slug])), *links]
 
-    def extra_pages(self) -> Sequence[tuple[str, str, View]]:
+    def design_view(self, request: HttpRequest, study: Study) -> HttpResponse:
+        return self.change_view(request, str(study.pk))
+
+    def acts_view(self, request: HttpRequest, study: Study) -> HttpResponse:
+        return self.history_view(request, str(study.pk))
+
+    def deletion_view(self, request: HttpRequest, study: Study) -> HttpResponse:
+        return self.delete_view(request, str(study.pk))
+
+    def pages_of_study(self) -> Sequence[tuple[str, str, View]]:
         return (
-            ("from-file/", "from_file", files.study_from_file),
-            ("<int:pk>/workbench/", "workbench", workbench.workbench),
-            ("<int:pk>/design-preview/", "draft_preview", draft_preview),
-            ("<int:pk>/upload/", "upload", files.upload),
-            ("<int:pk>/template/", "template", files.template),
-            ("<int:pk>/scores/", "scores", files.scores),
-            ("<int:pk>/launch/", "launch", launch.launch),
-            ("<int:pk>/rehearse/", "rehearse", rehearsal.rehearse),
-            ("<int:pk>/delete-rehearsal/", "delete_rehearsal", rehearsal.delete),
-            ("<int:pk>/pause/", "pause", launch.pause),
-            ("<int:pk>/resume/", "resume", launch.resume),
-            ("<int:pk>/close/", "close", launch.close),
-            ("<int:pk>/revise/", "revise", revision.revise),
-            ("<int:pk>/add-items/", "add_items", additions.add),
-            ("<int:pk>/derive/", "derive", derivation.derive),
-            ("<int:pk>/pool/", "pool", pooling.pool),
-            ("<int:pk>/duplicate/", "duplicate", duplicate.duplicate),
-            ("<int:pk>/resolve/", "resolve", resolver.resolve),
-            ("<int:pk>/pair-references/", "pair_references", reference_pairs.pair_references),
-            ("<int:pk>/members/", "members", members.members),
-            ("<int:pk>/members/invite/", "invite", members.invite_colleague),
+            ("", "workbench", workbench.workbench),
+            ("design/", "change", study_page(methods=FORM)(self.design_view)),
+            ("history/", "history", study_page(methods=FORM)(self.acts_view)),
+            ("delete/", "delete", study_page("own", methods=FORM)(self.deletion_view)),
+            ("design-preview/", "draft_preview", draft_preview),
+            ("upload/", "upload", files.upload),
+            ("template/", "template", files.template),
+            ("scores/", "scores", files.scores),
+            ("launch/", "launch", launch.launch),
+            ("rehearse/", "rehearse", rehearsal.rehearse),
+            ("delete-rehearsal/", "delete_rehearsal", rehearsal.delete),
+            ("pause/", "pause", launch.pause),
+            ("resume/", "resume", launch.resume),
+            ("close/", "close", launch.close),
+            ("revise/", "revise", revision.revise),
+            ("add-items/", "add_items", additions.add),
+            ("derive/", "derive", derivation.derive),
+            ("pool/", "pool", pooling.pool),
+            ("duplicate/", "duplicate", duplicate.duplicate),
+            ("resolve/", "resolve", resolver.resolve),
+            ("pair-references/", "pair_references", reference_pairs.pair_references),
+            ("members/", "members", members.members),
+            ("members/invite/", "invite", members.invite_colleague),
             (
-                "<int:pk>/members/invitations/<int:invitation>/withdraw/",
+                "members/invitations/<int:invitation>/withdraw/",
                 "withdraw_invitation",
                 members.withdraw,
             ),
-            ("<int:pk>/exports/", "exports", files.exports),
-            *(
-                (f"<int:pk>/{route}", name, view)
-                for pages in study_pages.values()
-                for route, name, view in pages()
-            ),
+            ("exports/", "exports", files.exports),
+            *((f"{route}", name, view) for pages in study_pages.values() for route, name, view in pages()),
         )
+
+    def urls_of_study(self) -> list[URLPattern]:
+        return self._below_list()
+
+    def get_urls(self) -> list[URLPattern]:
+        """The addresses from before studies left the admin; the pages are elsewhere (`config.admin`)."""
+        return [
+            path("", self.admin_site.admin_view(self.changelist_view), name="evaluation_study_changelist"),
+            path("<int:pk>/", self.admin_site.admin_view(moved_study)),
+            path("<int:pk>/<path:rest>", self.admin_site.admin_view(moved_study)),
+        ]
+
+    def urls_of_new(self) -> list[URLPattern]:
+        """The addresses at which a study is begun."""
+        site = self.admin_site
+        return [
+            path("", site.admin_view(self.add_view), name="evaluation_study_add"),
+            path("from-file/", site.admin_view(files.study_from_file), name="evaluation_study_from_file"),
+        ]
+
+
+# Pages that had another name.
+MOVED = {"": "design/", "workbench/": "", "change/": "design/"}
+
+
+def moved_study(request: HttpRequest, pk: int, rest: str = "") -> HttpResponse:
+    return lead_to(request, f"/studies/{study_for(request, pk).slug}/{MOVED.get(rest, rest)}")

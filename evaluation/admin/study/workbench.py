@@ -174,4 +174,4 @@ def _action_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
 
 
 def _url(study: Study, name: str) -> str:
-    return reverse(f"admin:evaluation_study_{name}", args=[study.pk])
+    return reverse(f"admin:evaluation_study_{name}", args=[study.slug])

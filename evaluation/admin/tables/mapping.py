@@ -273,7 +273,7 @@ def _as_file(table_map: TableMap) -> HttpResponse:
 def _back(job: Job) -> str:
     if job.study_id is None:
         return reverse("admin:evaluation_study_from_file")
-    return reverse("admin:evaluation_study_upload", args=[job.study_id])
+    return reverse("admin:evaluation_study_upload", args=[job.study.slug])
 
 
 @csrf_exempt  # the participant's own form carries no token, and nothing is stored

@@ -55,7 +55,7 @@ def corpora(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "files": [],
         "missing": "",
-        "back": reverse("admin:evaluation_study_generation", args=[study.pk]),
+        "back": reverse("admin:evaluation_study_generation", args=[study.slug]),
     }
     try:
         context["files"] = CORPORA.files()

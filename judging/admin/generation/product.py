@@ -62,7 +62,7 @@ def edit(request: HttpRequest, study: Study, product_id: int) -> HttpResponse:
 
 
 def _back(study: Study, product: Product) -> str:
-    run = reverse("admin:evaluation_study_generation_run", args=[study.pk, product.unit.run_id])
+    run = reverse("admin:evaluation_study_generation_run", args=[study.slug, product.unit.run_id])
     return f"{run}?step={product.unit.step}"
 
 

@@ -64,7 +64,7 @@ def _own(run: Run, progress: RunProgress) -> dict[str, Any]:
     failed = sum(each["failed"] for each in counts.values())
     complete = run.state == RunState.COMPLETE
     stuck = failed if complete else 0
-    make = reverse("admin:evaluation_study_generation_make", args=[run.study_id, run.pk])
+    make = reverse("admin:evaluation_study_generation_make", args=[run.study.slug, run.pk])
     return {
         "steps": [(step, counts.get(step.key, {})) for step in pipeline.steps],
         "failed": failed,
@@ -79,8 +79,8 @@ def _own(run: Run, progress: RunProgress) -> dict[str, Any]:
 
 def _url(run: Run, act: str = "") -> str:
     if act:
-        return reverse("admin:evaluation_study_generation_steer", args=[run.study_id, run.pk, act])
-    return reverse("admin:evaluation_study_generation_run", args=[run.study_id, run.pk])
+        return reverse("admin:evaluation_study_generation_steer", args=[run.study.slug, run.pk, act])
+    return reverse("admin:evaluation_study_generation_run", args=[run.study.slug, run.pk])
 
 
 PANEL = RunPanel(
@@ -88,7 +88,7 @@ PANEL = RunPanel(
     template="admin/judging/generation/_steps.html",
     own=_own,
     url=_url,
-    state_url=lambda run: reverse("admin:evaluation_study_generation_state", args=[run.study_id, run.pk]),
+    state_url=lambda run: reverse("admin:evaluation_study_generation_state", args=[run.study.slug, run.pk]),
     texts={
         "pause": "No further calls are made; those in flight finish within moments. Nothing is lost.",
         "resume": "The run continues where it stopped. Existing products stay.",
@@ -111,7 +111,7 @@ def show(request: HttpRequest, study: Study, run_id: int) -> HttpResponse:
     made = {step.key for step, counts in status["steps"] if counts.get("products")}
     context = {
         "title": f"Run {run.pk}: {pipeline_label(run)}",
-        "back": reverse("admin:evaluation_study_generation", args=[study.pk]),
+        "back": reverse("admin:evaluation_study_generation", args=[study.slug]),
         **status,
         **_listed(request, run, made),
     }

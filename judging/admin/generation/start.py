@@ -34,7 +34,7 @@ def start(request: HttpRequest, study: Study, key: str) -> HttpResponse:
                 run = begin_pipeline(study, settings, by=request.user, by_batch=by_batch, **limits)
                 messages.success(request, f"Started {run}.")
                 return HttpResponseRedirect(
-                    reverse("admin:evaluation_study_generation_run", args=[study.pk, run.pk])
+                    reverse("admin:evaluation_study_generation_run", args=[study.slug, run.pk])
                 )
         except FieldsRefused as refused:
             form.show(refused.by_field)
@@ -46,7 +46,7 @@ def start(request: HttpRequest, study: Study, key: str) -> HttpResponse:
         "pipeline": pipeline,
         "form": form,
         "estimate": estimate,
-        "back": reverse("admin:evaluation_study_generation", args=[study.pk]),
+        "back": reverse("admin:evaluation_study_generation", args=[study.slug]),
     }
     status = 422 if form.errors else 200
     return page(

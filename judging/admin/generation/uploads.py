@@ -35,7 +35,7 @@ def _upload(request: HttpRequest, study: Study, kind: str, title: str, template_
         "form": form,
         "button": "Upload and check",
         template_part: True,
-        "cancel": reverse("admin:evaluation_study_generation", args=[study.pk]),
+        "cancel": reverse("admin:evaluation_study_generation", args=[study.slug]),
     }
     status = 422 if form.is_bound else 200
     return page(request, "admin/upload.html", context, study=study, tab="generation", status=status)

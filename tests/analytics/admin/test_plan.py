@@ -38,7 +38,7 @@ BESIDE = {"aim": "width", "reach": "3", "judge_r": "0.4", "judged": "5000"}
 
 
 def address(study):
-    return reverse("admin:evaluation_study_plan", args=[study.pk])
+    return reverse("admin:evaluation_study_plan", args=[study.slug])
 
 
 @pytest.fixture

@@ -207,7 +207,7 @@ def test_ties_as_wins_have_a_bundle_of_their_own(
 def test_it_is_found_from_exports_and_from_the_reports_files(client, study, owner):
     client.force_login(owner)
     for address in (
-        reverse("admin:evaluation_study_exports", args=[study.pk]),
+        reverse("admin:evaluation_study_exports", args=[study.slug]),
         reverse("analytics:study-report-files", args=[study.slug]),
     ):
         assert f'href="{page_of(study)}"' in read(client, address)
@@ -236,7 +236,7 @@ def test_a_study_opens_from_a_bundle_and_says_what_is_the_same(
     assert len(figures) > 5
     for name in (*figures, "counts", *(f"table {table.key}" for table in tables_of(report))):
         assert f'<th scope="row">{name}</th><td>same</td>' in page
-    assert reverse("admin:evaluation_study_duplicate", args=[opened.pk]) in page
+    assert reverse("admin:evaluation_study_duplicate", args=[opened.slug]) in page
     assert "What was the same" in read(client, page_of(opened))
     draft = duplicate_study(opened, by=colleague, items=True)
     assert draft.items.count() == opened.items.count()
@@ -388,7 +388,7 @@ def test_a_bundle_is_refused_where_it_does_not_belong(
     written(client, study, sent, django_capture_on_commit_callbacks)
     content, capture = download(client, study), django_capture_on_commit_callbacks
     draft = make_study("a-draft", owner=owner)
-    items = reverse("admin:evaluation_study_upload", args=[draft.pk])
+    items = reverse("admin:evaluation_study_upload", args=[draft.slug])
     for said, given in (
         ("which holds a whole study. Upload it under", {"address": items}),
         ("has its own title and protocol", {"title": "Mine"}),

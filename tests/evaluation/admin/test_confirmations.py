@@ -17,12 +17,12 @@ from tests.evaluation.admin.conftest import signed_in
 pytestmark = pytest.mark.django_db
 
 
-def act(client: Any, page: str, pk: int, /, **data: Any) -> Any:
-    return client.post(reverse(f"admin:{page}", args=[pk]), data)
+def act(client: Any, page: str, row: int | str, /, **data: Any) -> Any:
+    return client.post(reverse(f"admin:{page}", args=[row]), data)
 
 
 def history(client: Any, study: Study) -> str:
-    page = client.get(reverse("admin:evaluation_study_history", args=[study.pk]))
+    page = client.get(reverse("admin:evaluation_study_history", args=[study.slug]))
     return " ".join(page.content.decode().split())
 
 
@@ -35,16 +35,16 @@ def text(response: Any) -> str:
 
 def test_pausing_resuming_closing(mine: Any, colleague: Any) -> None:
     client, study = signed_in(colleague), mine.study
-    missing = act(client, "evaluation_study_pause", study.pk, reason=" ")
+    missing = act(client, "evaluation_study_pause", study.slug, reason=" ")
     assert missing.status_code == 422
     assert "This field is required" in text(missing)
     for name, status, reason in (
         ("pause", "paused", "Lunch."), ("resume", "live", ""), ("close", "closed", "Enough & done."),
     ):  # fmt: skip
-        assert act(client, f"evaluation_study_{name}", study.pk, reason=reason).status_code == 302
+        assert act(client, f"evaluation_study_{name}", study.slug, reason=reason).status_code == 302
         study.refresh_from_db()
         assert study.status == status
-    refused = act(client, "evaluation_study_resume", study.pk, reason="Again.")
+    refused = act(client, "evaluation_study_resume", study.slug, reason="Again.")
     assert refused.status_code == 422
     assert "can&#x27;t become live" in text(refused)
     said = history(client, study)
@@ -57,7 +57,7 @@ def test_pausing_resuming_closing(mine: Any, colleague: Any) -> None:
 def test_the_launch_page_shows_what_is_missing(owner: Any) -> None:
     study = factories.make_study("empty", owner=owner, queries=0, training=False, checks=0)
     client = signed_in(owner)
-    address = reverse("admin:evaluation_study_launch", args=[study.pk])
+    address = reverse("admin:evaluation_study_launch", args=[study.slug])
     page = text(client.get(address))
     assert "The study has no items." in page
     assert "Launch now" not in page
@@ -72,7 +72,7 @@ def test_the_launch_page_shows_the_design_and_launches(owner: Any, viewer: Any) 
         "ready", owner=owner, queries=5, items_per_participant=4, pay="2.50", redundancy=3
     )
     StudyMember.objects.create(study=study, user=viewer, role="viewer")
-    address = reverse("admin:evaluation_study_launch", args=[study.pk])
+    address = reverse("admin:evaluation_study_launch", args=[study.slug])
     assert "Launch now" not in text(signed_in(viewer).get(address))
     client = signed_in(owner)
     page = client.get(address)
@@ -103,7 +103,7 @@ def test_a_large_launch_is_a_job(
     )
     client = signed_in(owner)
     with django_capture_on_commit_callbacks(execute=True):
-        answer = client.post(reverse("admin:evaluation_study_launch", args=[study.pk]), {"confirmed": "1"})
+        answer = client.post(reverse("admin:evaluation_study_launch", args=[study.slug]), {"confirmed": "1"})
     job = Job.objects.get()
     assert answer["Location"] == reverse("admin:evaluation_job_watch", args=[job.pk])
     tasks.work_on_job(sent[0])
@@ -114,7 +114,7 @@ def test_a_large_launch_is_a_job(
     assert (study.status, study.is_frozen) == ("draft", False)
     study.items.get(key="odd").delete()
     with django_capture_on_commit_callbacks(execute=True):
-        client.post(reverse("admin:evaluation_study_launch", args=[study.pk]), {"confirmed": "1"})
+        client.post(reverse("admin:evaluation_study_launch", args=[study.slug]), {"confirmed": "1"})
     tasks.work_on_job(sent[1])
     study.refresh_from_db()
     assert study.status == "live"
@@ -136,11 +136,11 @@ def test_withdrawing_an_item(mine: Any, colleague: Any) -> None:
 def test_changing_the_redundancy(mine: Any, colleague: Any) -> None:
     client = signed_in(colleague)
     for wrong in (0, "many", 3):
-        answer = act(client, "evaluation_study_redundancy", mine.study.pk, redundancy=wrong, reason="x")
+        answer = act(client, "evaluation_study_redundancy", mine.study.slug, redundancy=wrong, reason="x")
         assert answer.status_code == 422, wrong
     before = Slot.objects.filter(study=mine.study).count()
     assert (
-        act(client, "evaluation_study_redundancy", mine.study.pk, redundancy=5, reason="Tighter.").status_code
+        act(client, "evaluation_study_redundancy", mine.study.slug, redundancy=5, reason="Tighter.").status_code
         == 302
     )
     assert Slot.objects.filter(study=mine.study).count() == before + 2 * 3
@@ -157,9 +157,9 @@ def test_excluding_replacing_restoring(mine: Any, colleague: Any) -> None:
     assert client.post(one, {"reason": "Again."}).status_code == 422
     standing = study.exclusions.get(rater=rater)
     assert (standing.reason, standing.by, standing.undone_at) == ("Too fast.", colleague, None)
-    assert "Too fast." in text(client.get(reverse("admin:evaluation_rater_changelist"), {"study": study.pk}))
-    assert act(client, "evaluation_study_replace", study.pk, reason="Anew.").status_code == 302
-    assert act(client, "evaluation_study_replace", study.pk, reason="Anew.").status_code == 422
+    assert "Too fast." in text(client.get(reverse("admin:evaluation_rater_list", args=[study.slug])))
+    assert act(client, "evaluation_study_replace", study.slug, reason="Anew.").status_code == 302
+    assert act(client, "evaluation_study_replace", study.slug, reason="Anew.").status_code == 422
     back = reverse("admin:evaluation_rater_restore") + f"?ids={rater.pk}"
     assert client.post(back, {"reason": "Looked closer."}).status_code == 302
     assert client.post(back, {"reason": "Again."}).status_code == 422
@@ -202,7 +202,7 @@ def test_owners_manage_members(mine: Any, owner: Any, outsider: Any, colleague: 
     client = signed_in(owner)
     outsider.email = "out@example.org"
     outsider.save()
-    address = reverse("admin:evaluation_study_members", args=[mine.study.pk])
+    address = reverse("admin:evaluation_study_members", args=[mine.study.slug])
     assert "outsider" not in text(client.get(address))
     for who in ("out", "nobody@example.org", ""):
         assert client.post(address, {"who": who, "role": "viewer"}).status_code == 422
@@ -227,7 +227,7 @@ def test_owners_manage_members(mine: Any, owner: Any, outsider: Any, colleague: 
 
 def test_members_of_another_study_can_not_be_changed(mine: Any, theirs: Any, owner: Any) -> None:
     stranger = StudyMember.objects.get(study=theirs.study)
-    address = reverse("admin:evaluation_study_members", args=[mine.study.pk])
+    address = reverse("admin:evaluation_study_members", args=[mine.study.slug])
     assert signed_in(owner).post(address, {"member": stranger.pk, "role": "remove"}).status_code == 422
     assert StudyMember.objects.filter(pk=stranger.pk).exists()
 
@@ -244,7 +244,7 @@ def form_of(page: Any) -> dict[str, Any]:
 
 def test_revising_a_live_study(mine: Any, colleague: Any) -> None:
     client, study = signed_in(colleague), mine.study
-    address = reverse("admin:evaluation_study_revise", args=[study.pk])
+    address = reverse("admin:evaluation_study_revise", args=[study.slug])
     data = form_of(client.get(address)) | {"reason": "Clearer."}
     nothing = client.post(address, data)
     assert nothing.status_code == 422
@@ -273,7 +273,7 @@ def test_revising_a_live_study(mine: Any, colleague: Any) -> None:
 
 
 def test_a_draft_is_not_revised(editors_draft: Any, colleague: Any) -> None:
-    address = reverse("admin:evaluation_study_revise", args=[editors_draft.pk])
+    address = reverse("admin:evaluation_study_revise", args=[editors_draft.slug])
     refused = signed_in(colleague).get(address)
     assert refused.status_code == 403
     assert "Your account may not do this." in refused.content.decode()
@@ -291,10 +291,10 @@ def test_a_judge_is_made_edited_and_run(mine: Any, colleague: Any, monkeypatch: 
         "max_tokens": 100, "temperature": 0, "verdict": "text", "rationale": "none", "price_prompt": 0,
         "price_completion": 0, "extra": "{}", "questions": ["preference"],
     }  # fmt: skip
-    refused = act(client, "judging_judge_new", study.pk, **{**data, "backend": "chat"})
+    refused = act(client, "judging_judge_new", study.slug, **{**data, "backend": "chat"})
     assert refused.status_code == 422
     assert "needs an endpoint" in text(refused)
-    answer = act(client, "judging_judge_new", study.pk, **data)
+    answer = act(client, "judging_judge_new", study.slug, **data)
     assert answer.status_code == 302
     judge = study.judges.get(name="shorter")
     estimate = client.get(reverse("admin:judging_judge_start", args=[judge.pk]))

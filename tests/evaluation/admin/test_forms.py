@@ -32,7 +32,7 @@ def values_of(page: Any) -> dict[str, Any]:
 
 
 def address(study: Study) -> str:
-    return reverse("admin:evaluation_study_change", args=[study.pk])
+    return reverse("admin:evaluation_study_change", args=[study.slug])
 
 
 def test_begun_from_a_protocol(owner: Any) -> None:
@@ -216,15 +216,15 @@ def test_rows_of_a_draft_are_corrected(editors_draft: Any, colleague: Any, viewe
     assert client.post(where, {"text": "Mended?", "category": "even", "split": "dev"}).status_code == 302
     query.refresh_from_db()
     assert (query.text, query.split) == ("Mended?", "dev")
-    said = client.get(reverse("admin:evaluation_study_history", args=[editors_draft.pk])).content.decode()
+    said = client.get(reverse("admin:evaluation_study_history", args=[editors_draft.slug])).content.decode()
     assert "Changed Text, Split of query" in said
 
 
 def test_only_owners_delete_only_drafts(editors_draft: Any, mine: Any, owner: Any, colleague: Any) -> None:
     for user, study in ((colleague, editors_draft), (owner, mine.study)):
-        where = reverse("admin:evaluation_study_delete", args=[study.pk])
+        where = reverse("admin:evaluation_study_delete", args=[study.slug])
         assert signed_in(user).post(where, {"post": "yes"}).status_code == 403
-    where = reverse("admin:evaluation_study_delete", args=[editors_draft.pk])
+    where = reverse("admin:evaluation_study_delete", args=[editors_draft.slug])
     assert "18 items" in signed_in(owner).get(where).content.decode()
     assert signed_in(owner).post(where, {"post": "yes"}).status_code == 302
     assert list(Study.objects.all()) == [mine.study]

@@ -148,7 +148,7 @@ def test_items_for_a_draft_take_the_place_of_its_own(
     records = [build.item(n, arm="NoCtxGen-NoCtxEval") for n in (1, 2)]
     file = upload("items.jsonl", *records, tmp_path=tmp_path)
     client = signed_in(colleague)
-    address = reverse("admin:evaluation_study_upload", args=[study.pk])
+    address = reverse("admin:evaluation_study_upload", args=[study.slug])
     assert "replace them" in client.get(address).content.decode()
     begin(client, address, {"file": file}, django_capture_on_commit_callbacks)
     tasks.work_on_job(queued[0])
@@ -161,7 +161,7 @@ def test_items_for_a_draft_take_the_place_of_its_own(
     assert Study.objects.count() == 1
     assert not Item.objects.exclude(study=study).exists()
     history = (
-        signed_in(colleague).get(reverse("admin:evaluation_study_history", args=[study.pk])).content.decode()
+        signed_in(colleague).get(reverse("admin:evaluation_study_history", args=[study.slug])).content.decode()
     )
     assert "Uploaded items.jsonl: 2 items." in history
 
@@ -203,7 +203,7 @@ def test_a_wrong_file_changes_nothing_of_a_draft(editors_draft: Any, colleague: 
 
 
 def test_no_upload_into_a_study_that_was_launched(mine: Any, colleague: Any) -> None:
-    address = reverse("admin:evaluation_study_upload", args=[mine.study.pk])
+    address = reverse("admin:evaluation_study_upload", args=[mine.study.slug])
     file = SimpleUploadedFile("x.jsonl", b"{}")
     assert signed_in(colleague).get(address).status_code == 403
     assert signed_in(colleague).post(address, {"file": file}).status_code == 403
@@ -219,7 +219,7 @@ def test_an_export_is_written_and_fetched_by_members(
     format: str,
 ) -> None:
     client = signed_in(viewer)
-    address = reverse("admin:evaluation_study_exports", args=[mine.study.pk])
+    address = reverse("admin:evaluation_study_exports", args=[mine.study.slug])
     begin(client, address, {"format": format}, django_capture_on_commit_callbacks)
     job = Job.objects.get(pk=queued[0])
     fetch = reverse("admin:evaluation_job_download", args=[job.pk])
@@ -238,7 +238,7 @@ def test_an_export_is_written_and_fetched_by_members(
 
 
 def test_a_format_that_there_is_not(mine: Any, viewer: Any) -> None:
-    address = reverse("admin:evaluation_study_exports", args=[mine.study.pk])
+    address = reverse("admin:evaluation_study_exports", args=[mine.study.slug])
     page = signed_in(viewer).post(address, {"format": "../../etc"})
     assert page.status_code == 422
     assert "Choose one of the formats." in page.content.decode()
@@ -250,7 +250,7 @@ def test_two_at_once_are_one_too_many(mine: Any, viewer: Any) -> None:
         begin_job(kind="export", slug="mine", study=mine.study, by=viewer, parameters={"format": "jsonl"})
     begin_job(kind="launch", slug="mine", study=mine.study, by=viewer)
     page = signed_in(viewer).post(
-        reverse("admin:evaluation_study_exports", args=[mine.study.pk]), {"format": "csv"}
+        reverse("admin:evaluation_study_exports", args=[mine.study.slug]), {"format": "csv"}
     )
     assert page.status_code == 422
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -349,7 +349,7 @@ def test_an_export_begun_while_the_broker_is_down_waits_and_is_sent_later(
     owner: Any, study: Study, queued: list[int], monkeypatch: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     client = signed_in(owner)
-    exports = reverse("admin:evaluation_study_exports", args=[study.pk])
+    exports = reverse("admin:evaluation_study_exports", args=[study.slug])
 
     def unreachable(pk: int) -> None:
         raise OperationalError("Connection refused")

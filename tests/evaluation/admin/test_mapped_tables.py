@@ -86,7 +86,7 @@ def test_the_draft_s_next_table_is_read_by_the_map_of_the_last(
     editors_draft: Any, colleague: Any, viewer: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     client = signed_in(colleague)
-    address = reverse("admin:evaluation_study_upload", args=[editors_draft.pk])
+    address = reverse("admin:evaluation_study_upload", args=[editors_draft.slug])
     odd = ("a", "b", "c", "d")
     where = send(client, address, workbook([odd, *[(b, p, a, t) for p, a, b, t in ROWS]]), "odd.xlsx")
     assert signed_in(viewer).get(where).status_code == 403
@@ -144,7 +144,7 @@ def test_a_table_that_nobody_maps_is_deleted_after_a_day(owner: Any, settings: A
 
 
 def test_a_template_has_the_columns_of_the_study(editors_draft: Any, viewer: Any, outsider: Any) -> None:
-    address = reverse("admin:evaluation_study_template", args=[editors_draft.pk])
+    address = reverse("admin:evaluation_study_template", args=[editors_draft.slug])
     answer = signed_in(viewer).get(address)
     first = answer.content.decode("utf-8-sig").splitlines()[0]
     assert first.startswith("key,prompt,context,response: ")
@@ -217,7 +217,7 @@ def test_the_map_says_what_is_shown_as_mathematics_and_one_click_turns_it(
 
 def test_the_click_turns_the_draft_that_the_table_is_for(editors_draft: Any, colleague: Any) -> None:
     client = signed_in(colleague)
-    address = reverse("admin:evaluation_study_upload", args=[editors_draft.pk])
+    address = reverse("admin:evaluation_study_upload", args=[editors_draft.slug])
     where = send(client, address, delimited(MATHS))
     turned = {**GUESS, "system-1": "aspen", "system-2": "birch", "arm": ""}
     for value, shown in (("1", True), ("0", False)):
@@ -276,7 +276,7 @@ def test_a_table_of_votes_becomes_a_closed_study(
 
 def test_votes_can_t_come_into_a_draft(editors_draft: Any, colleague: Any) -> None:
     client = signed_in(colleague)
-    address = reverse("admin:evaluation_study_upload", args=[editors_draft.pk])
+    address = reverse("admin:evaluation_study_upload", args=[editors_draft.slug])
     header = ("prompt", "response_a", "response_b", "WorkerId", "winner")
     where = send(client, address, delimited(VOTES, header), "votes.csv")
     refused = (
@@ -343,7 +343,7 @@ def test_a_draft_s_items_come_without_the_bad_rows(
     editors_draft: Any, colleague: Any, queued: list[int], django_capture_on_commit_callbacks: Any
 ) -> None:
     client = signed_in(colleague)
-    address = reverse("admin:evaluation_study_upload", args=[editors_draft.pk])
+    address = reverse("admin:evaluation_study_upload", args=[editors_draft.slug])
     where = send(client, address, delimited([*ROWS[:4], ("", "One", "Two", "food")]))
     assert "Import without this row" in words(client.get(where))
     with django_capture_on_commit_callbacks(execute=True):

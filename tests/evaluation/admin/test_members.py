@@ -20,7 +20,7 @@ def mail_server(settings: Any) -> None:
 
 
 def address(study: Any, name: str, *more: Any) -> str:
-    return reverse(f"admin:evaluation_study_{name}", args=[study.pk, *more])
+    return reverse(f"admin:evaluation_study_{name}", args=[study.slug, *more])
 
 
 def link_in(page: str) -> str:

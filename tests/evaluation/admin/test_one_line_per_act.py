@@ -30,7 +30,7 @@ def lines(study: Study) -> list[tuple[str, str]]:
 
 def study_page(name: str, data: dict[str, Any] = REASON) -> Callable[[Any, SimpleNamespace], Any]:
     def post(client: Any, world: SimpleNamespace) -> Any:
-        return client.post(reverse(f"admin:evaluation_study_{name}", args=[world.study.pk]), data)
+        return client.post(reverse(f"admin:evaluation_study_{name}", args=[world.study.slug]), data)
 
     return post
 
@@ -141,7 +141,7 @@ def test_a_launch_leaves_one_line_whichever_way_it_comes_in(
     editors_draft: Study, colleague: Any, way: str
 ) -> None:
     if way == "page":
-        address = reverse("admin:evaluation_study_launch", args=[editors_draft.pk])
+        address = reverse("admin:evaluation_study_launch", args=[editors_draft.slug])
         assert signed_in(colleague).post(address, {"confirmed": "1"}).status_code == 302
     else:
         call_command("launch", editors_draft.slug, confirm=True)

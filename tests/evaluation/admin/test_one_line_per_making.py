@@ -60,7 +60,7 @@ def lines(study: Study) -> list[tuple[str, str]]:
 
 
 def by_page(world: SimpleNamespace, name: str, study: Study, data: Any, *more: Any, at: str = "") -> None:
-    address = reverse(f"admin:evaluation_study_{name}", args=[study.pk, *more])
+    address = reverse(f"admin:evaluation_study_{name}", args=[study.slug, *more])
     answer = world.post(address + at, {**REASON, **data})
     assert answer.status_code == 302, re.findall("errorlist.*", answer.content.decode())
 

@@ -27,7 +27,7 @@ def as_owner(client, owner):
 
 
 def pool_url(study):
-    return f"/admin/evaluation/study/{study.pk}/pool/"
+    return f"/studies/{study.slug}/pool/"
 
 
 def test_a_pool_is_previewed_and_made(as_owner, rounds, worker_at_hand):

@@ -60,16 +60,16 @@ def count(client: Any, address: str) -> int:
 def test_lists_and_pages_cost_the_same_with_many_rows(owner: Any, settings: Any, tmp_path: Path) -> None:
     world = work_on("mine", owner)
     client = signed_in(owner)
-    addresses = {name: f"{reverse(f'admin:{name}_changelist')}?study={world.study.pk}" for name in LISTS}
-    addresses["evaluation_study"] = reverse("admin:evaluation_study_changelist")
+    addresses = {name: reverse(f"admin:{name}_list", args=[world.study.slug]) for name in LISTS}
+    addresses["evaluation_study"] = reverse("evaluation:study-list")
     addresses |= {
         "index": reverse("admin:index"),
-        "workbench": reverse("admin:evaluation_study_workbench", args=[world.study.pk]),
-        "launch": reverse("admin:evaluation_study_launch", args=[world.study.pk]),
-        "exports": reverse("admin:evaluation_study_exports", args=[world.study.pk]),
+        "workbench": reverse("admin:evaluation_study_workbench", args=[world.study.slug]),
+        "launch": reverse("admin:evaluation_study_launch", args=[world.study.slug]),
+        "exports": reverse("admin:evaluation_study_exports", args=[world.study.slug]),
         "places": reverse("annotator:slots-section", args=[world.study.slug]),
         "participants": reverse("annotator:participants-section", args=[world.study.slug]),
-        "panel": reverse("admin:evaluation_study_panel", args=[world.study.pk]),
+        "panel": reverse("admin:evaluation_study_panel", args=[world.study.slug]),
     }
     few = {name: count(client, address) for name, address in addresses.items()}
     more_of_everything(world)

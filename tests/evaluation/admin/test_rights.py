@@ -52,6 +52,8 @@ STUDY_PAGES = {
 }
 # Viewers may export; a history answers a POST as it does a GET.
 READ_BY_POST = ("evaluation_study_exports", "evaluation_study_history")
+# Studies have a list of their own, and endpoints are of no study.
+LISTED = [each for each in MODELS if each[1] not in ("study", "endpoint")]
 # Pages about one row.
 ROW_PAGES = {
     "evaluation_item_preview": ("item", "view"),
@@ -132,32 +134,41 @@ def test_every_model_of_ours_has_a_row_to_try() -> None:
     assert {model for _, model in MODELS} == rows
 
 
-@pytest.mark.parametrize(("app", "model"), MODELS)
-def test_lists_hold_the_user_s_own_rows_only(
+def list_of(world: Any, app: str, model: str) -> str:
+    return url(app, model, "list", world.study.slug)
+
+
+@pytest.mark.parametrize(("app", "model"), LISTED)
+def test_lists_hold_the_study_s_own_rows_only(
     mine: Any, theirs: Any, owner: Any, app: str, model: str
 ) -> None:
-    page = signed_in(owner).get(url(app, model, "changelist"))
+    client = signed_in(owner)
+    page = client.get(list_of(mine, app, model))
     listed = {row.pk for row in page.context["cl"].queryset}
     assert mine.rows[model].pk in listed
     assert theirs.rows[model].pk not in listed
     assert "theirs" not in page.content.decode().lower()
+    assert client.get(list_of(theirs, app, model)).status_code == 404
 
 
-@pytest.mark.parametrize(("app", "model"), MODELS)
-def test_lists_of_another_study_are_empty(mine: Any, theirs: Any, owner: Any, app: str, model: str) -> None:
+@pytest.mark.parametrize(("app", "model"), LISTED)
+def test_no_filter_leads_to_another_study(mine: Any, theirs: Any, owner: Any, app: str, model: str) -> None:
     """Whatever filter or search is put into the address."""
     client = signed_in(owner)
-    for query in (
-        f"?study={theirs.study.pk}",
-        "?q=theirs",
-        "?study=x",
-        f"?arm={theirs.item.arm_id}",
-        "?run=1&rater=2",
-    ):
-        page = client.get(url(app, model, "changelist") + query, follow=True)
+    for query in ("?q=theirs", f"?arm={theirs.item.arm_id}", "?run=1&rater=2"):
+        page = client.get(list_of(mine, app, model) + query, follow=True)
         assert page.status_code == 200
         assert theirs.rows[model].pk not in {row.pk for row in page.context["cl"].queryset}
         assert "theirs endpoint" not in page.content.decode()
+    # The address that a list had in the admin tells nothing of a study that one is no member of.
+    for wanted in (theirs.study.pk, "x"):
+        old = f"{url(app, model, 'changelist')}?study={wanted}"
+        assert client.get(old)["Location"] == "/studies/"
+
+
+def key(world: Any, model: str) -> Any:
+    """By which the row stands in addresses."""
+    return world.study.slug if model == "study" else world.rows[model].pk
 
 
 @pytest.mark.parametrize(("app", "model"), MODELS)
@@ -168,7 +179,7 @@ def test_rows_of_another_study_are_not_there(
 ) -> None:
     """An editor of one study gets nothing of another by its address: as if it did not exist."""
     client = signed_in(colleague)
-    answer = getattr(client, method)(url(app, model, page, theirs.rows[model].pk), {"reason": "x"})
+    answer = getattr(client, method)(url(app, model, page, key(theirs, model)), {"reason": "x"})
     assert answer.status_code in (302, 403, 404)
     if answer.status_code == 302:
         assert answer["Location"] == reverse("admin:index")
@@ -180,15 +191,15 @@ def test_every_row_of_one_s_own_opens(mine: Any, viewer: Any, owner: Any, app: s
     for user in (viewer, owner):
         if model == "endpoint" and user is viewer:
             continue
-        page = signed_in(user).get(url(app, model, "change", mine.rows[model].pk), follow=True)
+        page = signed_in(user).get(url(app, model, "change", key(mine, model)), follow=True)
         assert page.status_code == 200, (user, model)
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
 @pytest.mark.parametrize("name", STUDY_PAGES)
 def test_pages_of_a_study(mine: Any, theirs: Any, viewer: Any, outsider: Any, name: str, method: str) -> None:
-    address = reverse(f"admin:{name}", args=[mine.study.pk])
-    elsewhere = reverse(f"admin:{name}", args=[theirs.study.pk])
+    address = reverse(f"admin:{name}", args=[mine.study.slug])
+    elsewhere = reverse(f"admin:{name}", args=[theirs.study.slug])
     before = Study.objects.values().get(pk=mine.study.pk)
     for user, where in ((outsider, address), (viewer, elsewhere)):
         answer = getattr(signed_in(user), method)(where, {"reason": "I want to", "redundancy": 9})
@@ -238,7 +249,7 @@ def test_raters_of_another_study_can_not_be_chosen(
 
 def test_an_action_takes_no_rows_of_others(mine: Any, theirs: Any, owner: Any) -> None:
     data = {"action": "exclude_selected", "_selected_action": [mine.rater.pk, theirs.rater.pk]}
-    answer = signed_in(owner).post(url("evaluation", "rater", "changelist"), data)
+    answer = signed_in(owner).post(list_of(mine, "evaluation", "rater"), data)
     assert answer["Location"].endswith(f"?ids={mine.rater.pk}")
 
 
@@ -247,12 +258,12 @@ def test_nothing_can_be_added_or_deleted_in_passing(mine: Any, colleague: Any, a
     client = signed_in(colleague)
     add = client.get(url(app, model, "add"))
     assert add.status_code == (200 if model in ("study", "endpoint") else 403)
-    assert client.post(url(app, model, "delete", mine.rows[model].pk), {"post": "yes"}).status_code in (
+    assert client.post(url(app, model, "delete", key(mine, model)), {"post": "yes"}).status_code in (
         302,
         403,
     )
     mine.rows[model].refresh_from_db()
-    page = client.get(url(app, model, "changelist"))
+    page = client.get(list_of(mine, app, model) if (app, model) in LISTED else url(app, model, "changelist"))
     assert b"delete_selected" not in page.content
 
 
@@ -279,7 +290,7 @@ def test_lookups_across_tables_are_refused(mine: Any, owner: Any) -> None:
 def test_people_who_are_not_staff_see_the_door(mine: Any, django_user_model: Any) -> None:
     someone = django_user_model.objects.create_user("someone", password="someone-password")
     StudyMember.objects.create(study=mine.study, user=someone, role="owner")
-    page = signed_in(someone).get(reverse("admin:evaluation_study_workbench", args=[mine.study.pk]))
+    page = signed_in(someone).get(reverse("admin:evaluation_study_workbench", args=[mine.study.slug]))
     assert page.status_code == 302
     assert "/login/" in page["Location"]
 
@@ -297,7 +308,7 @@ def test_a_superuser_reaches_everything(mine: Any, theirs: Any, chief: Any) -> N
     for app, model in MODELS:
         page = client.get(url(app, model, "changelist"))
         assert {mine.rows[model].pk, theirs.rows[model].pk} <= {row.pk for row in page.context["cl"].queryset}
-    assert client.get(reverse("admin:evaluation_study_workbench", args=[theirs.study.pk])).status_code == 200
+    assert client.get(reverse("admin:evaluation_study_workbench", args=[theirs.study.slug])).status_code == 200
 
 
 def test_a_study_that_is_just_being_imported_is_nobody_s(mine: Any, owner: Any) -> None:
@@ -305,5 +316,5 @@ def test_a_study_that_is_just_being_imported_is_nobody_s(mine: Any, owner: Any) 
     hidden.rows["import"].state = "running"
     hidden.rows["import"].save()
     client = signed_in(owner)
-    assert client.get(reverse("admin:evaluation_study_workbench", args=[hidden.study.pk])).status_code == 404
+    assert client.get(reverse("admin:evaluation_study_workbench", args=[hidden.study.slug])).status_code == 404
     assert "Hidden" not in client.get(reverse("admin:index")).content.decode()

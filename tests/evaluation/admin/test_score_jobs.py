@@ -23,8 +23,8 @@ def test_scores_are_imported_by_a_job(
 ) -> None:
     judged = build.item(1, judgments=[build.judgment()])
     study = build.read_in(build.write(tmp_path / "judged.jsonl", build.header(), judged), owner=owner)
-    client, address = signed_in(owner), reverse("admin:evaluation_study_scores", args=[study.pk])
-    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.pk])).content.decode()
+    client, address = signed_in(owner), reverse("admin:evaluation_study_scores", args=[study.slug])
+    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.slug])).content.decode()
     assert address in workbench
     assert "item,system,name,score" in client.get(address).content.decode()
 
@@ -59,5 +59,5 @@ def test_scores_are_imported_by_a_job(
 
 def test_a_draft_takes_no_scores(owner: Any, tmp_path: Path) -> None:
     draft = build.read_in(build.write(tmp_path / "draft.jsonl", build.header(), build.item(1)), owner=owner)
-    answer = signed_in(owner).get(reverse("admin:evaluation_study_scores", args=[draft.pk]))
+    answer = signed_in(owner).get(reverse("admin:evaluation_study_scores", args=[draft.slug]))
     assert answer.status_code == 403

@@ -30,15 +30,13 @@ def test_the_tokens_are_those_of_the_look() -> None:
 @pytest.mark.django_db
 def test_no_page_has_inline_styles_or_scripts(mine: Any, owner: Any, chief: Any) -> None:
     names = ("workbench", "change", "launch", "members", "exports", "history", "revise", "pause")
-    pages = [reverse(f"admin:evaluation_study_{name}", args=[mine.study.pk]) for name in names]
+    pages = [reverse(f"admin:evaluation_study_{name}", args=[mine.study.slug]) for name in names]
     pages += [
         reverse("admin:index"),
         reverse("admin:evaluation_study_add"),
         reverse("admin:evaluation_study_from_file"),
     ]
-    pages += [
-        reverse(f"admin:evaluation_{model}_changelist") for model in ("item", "rater", "judgment", "study")
-    ]
+    pages += [f"/studies/{mine.study.slug}/{rows}/" for rows in ("items", "raters", "judgments")]
     for user in (owner, chief):
         for address in pages:
             page = signed_in(user).get(address)

@@ -263,7 +263,7 @@ def test_an_option_takes_what_its_default_is():
 
 def test_by_page_command_and_api(pairs, owner):
     client = signed_in(owner)
-    address = reverse("admin:evaluation_study_derive", args=[pairs.pk])
+    address = reverse("admin:evaluation_study_derive", args=[pairs.slug])
     assert "Justifications to code" in client.get(address).content.decode()
     kind = f"{address}?kind=disagreements"
     names = {"title": "Again", "slug": "again"}

@@ -24,7 +24,7 @@ def text(response):
 
 
 def workbench(study):
-    return reverse("admin:evaluation_study_workbench", args=[study.pk])
+    return reverse("admin:evaluation_study_workbench", args=[study.slug])
 
 
 def test_who_is_signed_in_joins_with_one_button(draft, owner, outsider):

@@ -35,7 +35,7 @@ def study(db, tmp_path, owner):
 
 @pytest.fixture
 def address(study):
-    return reverse("admin:evaluation_study_generation_corpora", args=[study.pk])
+    return reverse("admin:evaluation_study_generation_corpora", args=[study.slug])
 
 
 @pytest.fixture

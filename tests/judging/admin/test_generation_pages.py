@@ -38,7 +38,7 @@ def researcher(client, owner):
 
 
 def address(name, study, *arguments):
-    return reverse(f"admin:evaluation_study_{name}", args=[study.pk, *arguments])
+    return reverse(f"admin:evaluation_study_{name}", args=[study.slug, *arguments])
 
 
 def test_a_run_is_estimated_started_and_watched(

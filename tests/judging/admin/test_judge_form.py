@@ -57,7 +57,7 @@ def fields_of(response: Any) -> dict[str, str]:
 
 @pytest.fixture
 def address(draft: Any) -> str:
-    return reverse("admin:judging_judge_new", args=[draft.pk])
+    return reverse("admin:judging_judge_new", args=[draft.slug])
 
 
 def as_sent(client: Any, address: str) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def study(owner):
 @pytest.fixture
 def form(client, owner, study):
     client.force_login(owner)
-    address = reverse("admin:judging_judge_provider", args=[study.pk])
+    address = reverse("admin:judging_judge_provider", args=[study.slug])
 
     def filled(**fields):
         given = {"provider": "openai", "base_url": "", "key": KEY, "model": "gpt-5", "preset": "", **fields}
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_said_and_nothing_is_made(form, fields, said):
 def test_without_the_permission_there_is_no_field_for_a_key(client, owner, study):
     owner.user_permissions.clear()
     client.force_login(owner)
-    address = reverse("admin:judging_judge_provider", args=[study.pk])
+    address = reverse("admin:judging_judge_provider", args=[study.slug])
     shown = client.get(address).text
     assert "Your account may not enter keys" in shown
     assert 'name="key"' not in shown

@@ -28,7 +28,7 @@ def researcher(client, owner):
 
 
 def address(study):
-    return reverse("admin:evaluation_study_trust", args=[study.pk])
+    return reverse("admin:evaluation_study_trust", args=[study.slug])
 
 
 def read(client, study):

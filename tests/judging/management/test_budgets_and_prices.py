@@ -95,24 +95,24 @@ def test_rate_limits_are_set_at_the_shell_and_on_the_endpoint_s_page(here, brows
 
 
 def test_the_judges_page_says_nothing_of_money_where_there_is_none_to_speak_of(study, browser):
-    page = f"{reverse('admin:judging_judge_changelist')}?study={study.pk}"
+    page = f"{reverse('admin:judging_judge_list', args=[study.slug])}"
     assert " spent" not in browser.get(page).content.decode()
     set_study_budget(study, Decimal(20))
     assert "0.0000 spent of a budget of 20.0000" in browser.get(page).content.decode()
 
 
 def test_the_judges_page_shows_what_was_spent(study, spent, browser):
-    page = f"{reverse('admin:judging_judge_changelist')}?study={study.pk}"
+    page = f"{reverse('admin:judging_judge_list', args=[study.slug])}"
     assert "1.5000 spent; no budget" in browser.get(page).content.decode()
     set_study_budget(study, Decimal(20))
     shown = browser.get(page).content.decode()
     assert "1.5000 spent of a budget of 20.0000" in shown
     assert "<td>1,200</td>" in shown
-    assert reverse("admin:judging_judge_budget", args=[study.pk]) in shown
+    assert reverse("admin:judging_judge_budget", args=[study.slug]) in shown
 
 
 def test_the_budget_is_set_on_a_page_by_who_may(study, browser, django_user_model):
-    address = reverse("admin:judging_judge_budget", args=[study.pk])
+    address = reverse("admin:judging_judge_budget", args=[study.slug])
     assert browser.get(address).status_code == 200
     assert browser.post(address, {"amount": "12.5"}).status_code == 302
     assert study_budget(study) == Decimal("12.5")

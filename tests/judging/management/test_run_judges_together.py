@@ -117,7 +117,7 @@ def test_one_that_can_t_run_keeps_all_from_it(judges, study):
 
 
 def test_judges_are_chosen_on_their_page(browser, study, judges, outsider):
-    address = f"{reverse('admin:judging_judge_changelist')}?study={study.pk}"
+    address = f"{reverse('admin:judging_judge_list', args=[study.slug])}"
     assert 'value="run_selected"' in browser.get(address).content.decode()
     chosen = {"action": "run_selected", "_selected_action": [judge.pk for judge in judges]}
     assert browser.post(address, chosen)["Location"] == together(*judges[::1])
@@ -183,7 +183,7 @@ def test_a_group_s_page_shows_its_spending_and_a_larger_budget_resumes_it(
     run = group.runs.first()
     watch = browser.get(reverse("admin:judging_run_watch", args=[run.pk])).content.decode()
     assert "Shares a budget of 6 with other judges; together they have spent" in watch
-    runs = browser.get(f"{reverse('admin:judging_run_changelist')}?study={study.pk}").content.decode()
+    runs = browser.get(f"{reverse('admin:judging_run_list', args=[study.slug])}").content.decode()
     assert runs.count(address) == 2
     change = reverse("admin:judging_run_group_budget", args=[group.pk])
     assert browser.post(change, {"budget": "-3"}).status_code == 422

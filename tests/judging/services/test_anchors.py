@@ -134,7 +134,7 @@ def test_a_schedule_is_set_and_ended_on_its_page(study, served, owner, client):
     schedule = AnchorSchedule.objects.get()
     assert (str(schedule), schedule.created_by) == ("5 items every 7 days", owner)
     AnchorSchedule.objects.update(problem="The study's budget of 1 is spent.")
-    for page in (address, f"{reverse('admin:judging_judge_changelist')}?study={study.pk}"):
+    for page in (address, f"{reverse('admin:judging_judge_list', args=[study.slug])}"):
         assert "The study&#x27;s budget of 1 is spent." in client.get(page).content.decode()
     assert client.post(address, {"stop": "1"}).status_code == 302
     assert not AnchorSchedule.objects.exists()

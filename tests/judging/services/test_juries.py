@@ -288,7 +288,7 @@ def test_the_command_makes_a_jury(study, served):
 def test_the_page_makes_a_jury_of_a_judge_s_settings(study, served, owner, client):
     client.force_login(owner)
     like = make_judge(study, served, "coin", name="like", samples=3)
-    page = reverse("admin:judging_judge_jury", args=[study.pk])
+    page = reverse("admin:judging_judge_jury", args=[study.slug])
     shown = client.get(page).content.decode()
     assert "conservative=0.2: You are strict." in shown
     lines = "a=0.2: You are kind.\nb=x"

@@ -46,7 +46,7 @@ def panel(owner: Any, colleague: Any) -> Panel:
 
 def url(panel: Panel, name: str, *args: Any) -> str:
     suffix = f"_{name}" if name else ""
-    return reverse(f"admin:evaluation_study_panel{suffix}", args=[panel.study_id, *args])
+    return reverse(f"admin:evaluation_study_panel{suffix}", args=[panel.study.slug, *args])
 
 
 def text(response: Any) -> str:

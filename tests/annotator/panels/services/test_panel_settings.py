@@ -210,14 +210,14 @@ def test_a_visit_after_the_end_is_seen_by_the_researcher(client, question, owner
     client.post("/s/pairs/", HIT | {"assignmentId": "a-2", "choice": "agree"})
     researcher = Client()
     researcher.force_login(owner)
-    page = text(researcher.get(reverse("admin:evaluation_study_panel", args=[question.pk])))
+    page = text(researcher.get(reverse("admin:evaluation_study_panel", args=[question.slug])))
     assert "w-1 a-2 unknown there" in page
     assert page.count("visited again after finishing") == 1
     visits = [(case.id, case.holds_work) for case in read_cases(panel_of(question))]
     assert visits == [("a-2", False), ("a-1", True)]
     page = text(researcher.get(reverse("admin:annotator_participant_change", args=[participant.pk])))
     assert "a-1: completed; a-2: visited again after finishing" in page
-    page = text(researcher.get(f"{reverse('admin:annotator_submission_changelist')}?study={question.pk}"))
+    page = text(researcher.get(f"{reverse('admin:annotator_submission_list', args=[question.slug])}"))
     assert "visited again after finishing" in page
 
 
@@ -299,7 +299,7 @@ def test_once_drafted_there_nothing_changes_any_more(pairs):
 def test_once_drafted_there_codes_are_read_only(pairs, owner):
     client = Client()
     client.force_login(owner)
-    address = reverse("admin:evaluation_study_change", args=[pairs.pk])
+    address = reverse("admin:evaluation_study_change", args=[pairs.slug])
     form = client.get(address).context["adminform"].form
     assert not form.fields["code_completed"].disabled
     drafted(pairs)
@@ -323,7 +323,7 @@ def test_once_drafted_there_codes_are_read_only(pairs, owner):
 def test_the_page_sets_the_platform(pairs, owner):
     client = Client()
     client.force_login(owner)
-    address = reverse("admin:evaluation_study_platform", args=[pairs.pk])
+    address = reverse("admin:evaluation_study_platform", args=[pairs.slug])
     assert "Credit token" in text(client.get(f"{address}?platform=sona"))
     wrong = client.post(
         address, {"platform": "sona", "site": "sona", "experiment_id": "1", "credit_token": "t"}
@@ -352,7 +352,7 @@ def test_the_page_sets_the_platform(pairs, owner):
 @pytest.mark.parametrize("name", ["platform", "links"])
 def test_only_who_may_write_sees_these_pages(pairs, colleague, outsider, name):
     StudyMember.objects.create(study=pairs, user=colleague, role="viewer")
-    address = reverse(f"admin:evaluation_study_{name}", args=[pairs.pk])
+    address = reverse(f"admin:evaluation_study_{name}", args=[pairs.slug])
     for user, status in ((outsider, 404), (colleague, 403)):
         client = Client()
         client.force_login(user)
@@ -484,10 +484,10 @@ def test_links_are_revoked_and_restored_in_the_admin(pairs, owner, colleague, ou
     [elsewhere] = make_links(make_other, ["Ann"])
     client = Client()
     client.force_login(owner)
-    listed = reverse("admin:evaluation_study_links", args=[pairs.pk])
+    listed = reverse("admin:evaluation_study_links", args=[pairs.slug])
 
     def address(act, link=ann):
-        return reverse(f"admin:evaluation_study_{act}_link", args=[pairs.pk, link.pk])
+        return reverse(f"admin:evaluation_study_{act}_link", args=[pairs.slug, link.pk])
 
     assert f'href="{address("revoke")}"' in client.get(listed).content.decode()
     assert "Revoke the link for Ann" in text(client.get(address("revoke")))
@@ -582,7 +582,7 @@ def test_the_command_and_the_page_make_and_list_them(pairs, owner, capsys, setti
         call_command("links", "pears")
     client = Client()
     client.force_login(owner)
-    address = reverse("admin:evaluation_study_links", args=[pairs.pk])
+    address = reverse("admin:evaluation_study_links", args=[pairs.slug])
     page = client.post(address, {"names": "Cleo\r\n\r\nDan\r\n"}, follow=True)
     assert "Created 2 personal links." in text(page)
     come(Client(), {"personal": key})

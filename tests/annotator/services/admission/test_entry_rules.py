@@ -106,7 +106,7 @@ def test_a_list_that_makes_no_sense_is_refused(pilot, main):
 
 def test_set_in_the_admin_with_a_reason(pilot, main, owner):
     client = signed_in(owner)
-    address = reverse("admin:evaluation_study_entry_rules", args=[main.pk])
+    address = reverse("admin:evaluation_study_entry_rules", args=[main.slug])
     both = client.post(
         address, {f"barred_{pilot.pk}": "any", f"invited_{pilot.pk}": "any", "reason": "Why not."}
     )
@@ -130,7 +130,7 @@ def test_studies_of_others_are_neither_shown_nor_lost(pilot, main, owner, collea
     StudyMember.objects.create(study=main, user=colleague, role=StudyMember.Role.EDITOR)
     own = make_crowd_study("own", queries=2, arms=ONE_ARM, owner=colleague)
     client = signed_in(colleague)
-    address = reverse("admin:evaluation_study_entry_rules", args=[main.pk])
+    address = reverse("admin:evaluation_study_entry_rules", args=[main.slug])
     page = client.get(address).content.decode()
     assert "Own" in page
     assert "Pilot" not in page
@@ -214,7 +214,7 @@ def test_the_admin_says_so_where_the_list_is_set(pilot, main, owner, colleague):
     for study in (pilot, main):
         set_panel(study, "sona", SETTINGS["sona"], "keep")
     client = signed_in(owner)
-    address = reverse("admin:evaluation_study_entry_rules", args=[main.pk])
+    address = reverse("admin:evaluation_study_entry_rules", args=[main.slug])
     why = "SONA gives each person a new survey code in every study"
     assert f"Unknown in this study: {why}." in text(client.get(address))
     page = text(client.post(address, {f"barred_{pilot.pk}": "any", "reason": "They know it."}, follow=True))
@@ -232,9 +232,9 @@ def test_the_launch_checklist_says_so_and_stops_nothing(pilot, owner, colleague,
     set_panel(draft, "sona", SETTINGS["sona"], "keep")
     set_entry_rules(draft, barred={pilot: "any"}, invited={})
     StudyMember.objects.create(study=draft, user=colleague, role=StudyMember.Role.EDITOR)
-    lists = reverse("admin:evaluation_study_entry_rules", args=[draft.pk])
+    lists = reverse("admin:evaluation_study_entry_rules", args=[draft.slug])
     for name in ("workbench", "launch"):
-        address = reverse(f"admin:evaluation_study_{name}", args=[draft.pk])
+        address = reverse(f"admin:evaluation_study_{name}", args=[draft.slug])
         page = signed_in(owner).get(address)
         assert "Nobody who took part in Pilot: SONA gives each person a new survey code" in text(page)
         assert f'href="{lists}"' in page.content.decode()
@@ -245,13 +245,13 @@ def test_the_launch_checklist_says_so_and_stops_nothing(pilot, owner, colleague,
     assert "Nobody who took part in Pilot: SONA" in capsys.readouterr().err
     draft.refresh_from_db()
     assert draft.status == "live"
-    page = text(signed_in(owner).get(reverse("admin:evaluation_study_workbench", args=[draft.pk])))
+    page = text(signed_in(owner).get(reverse("admin:evaluation_study_workbench", args=[draft.slug])))
     assert "Warnings" not in page
 
 
 def test_viewers_and_strangers_change_nothing(pilot, main, outsider, colleague):
     StudyMember.objects.create(study=main, user=colleague, role=StudyMember.Role.VIEWER)
-    address = reverse("admin:evaluation_study_entry_rules", args=[main.pk])
+    address = reverse("admin:evaluation_study_entry_rules", args=[main.slug])
     assert signed_in(outsider).post(address, {"reason": "x"}).status_code == 404
     assert signed_in(colleague).post(address, {"reason": "x"}).status_code in (403, 404)
 
@@ -346,7 +346,7 @@ def test_a_qualification_that_is_not_there_is_named(pilot, main):
 def test_both_lists_can_name_a_study_where_they_do_not_contradict(pilot, main, owner):
     for fared in FARED:
         took_part(pilot, fared, fared)
-    client, address = signed_in(owner), reverse("admin:evaluation_study_entry_rules", args=[main.pk])
+    client, address = signed_in(owner), reverse("admin:evaluation_study_entry_rules", args=[main.slug])
     data = {f"invited_{pilot.pk}": "any", f"barred_{pilot.pk}": "excluded", "reason": "Only good ones."}
     assert client.post(address, data).status_code == 302
     assert {fared for fared in FARED if admitted(main, fared)} == set(FARED) - {"excluded"}

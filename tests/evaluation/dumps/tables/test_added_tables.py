@@ -107,7 +107,7 @@ def test_the_page_says_what_each_column_is_and_takes_a_map(
 ) -> None:
     settings.ASSAY_JOB_FILES = str(tmp_path / "jobs")
     client = signed_in(study.members.get().user)
-    address = reverse("admin:evaluation_study_add_items", args=[study.pk])
+    address = reverse("admin:evaluation_study_add_items", args=[study.slug])
     header = ("wohl", "weh", "was", "wo", "warum")
     rows = [(*MORE[0], "We came upon this one in May.")]
 

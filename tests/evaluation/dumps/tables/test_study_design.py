@@ -76,7 +76,7 @@ def test_what_is_missing_is_said_once_and_asked_for(summaries: Study, tmp_path: 
     ]
     StudyMember.objects.create(study=summaries, user=owner, role="owner")
     client = signed_in(owner)
-    where = send(client, reverse("admin:evaluation_study_upload", args=[summaries.pk]), path.read_bytes())
+    where = send(client, reverse("admin:evaluation_study_upload", args=[summaries.slug]), path.read_bytes())
     given = {
         "per": "item",
         "header": "on",

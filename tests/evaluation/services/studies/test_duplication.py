@@ -121,13 +121,13 @@ def test_what_can_not_be_copied_leaves_nothing_behind(judged, owner, outsider):
 
 def test_by_page_command_and_api(judged, owner):
     client = signed_in(owner)
-    address = reverse("admin:evaluation_study_duplicate", args=[judged.pk])
+    address = reverse("admin:evaluation_study_duplicate", args=[judged.slug])
     page = client.get(address)
     assert page.context["form"].initial["slug"] == "contrast-copy"
     assert "12 main items" in page.content.decode()
     done = client.post(address, {"extent": "judges", "title": "By page", "slug": "by-page"})
     made = Study.objects.get(slug="by-page")
-    assert done["Location"] == reverse("admin:evaluation_study_workbench", args=[made.pk])
+    assert done["Location"] == reverse("admin:evaluation_study_workbench", args=[made.slug])
     bench = client.get(done["Location"]).content.decode()
     assert "Copied from" in bench
     assert "revision 1" in bench

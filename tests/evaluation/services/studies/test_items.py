@@ -332,7 +332,7 @@ def test_by_page_and_api(study, owner, tmp_path, settings):
     settings.ASSAY_JOB_FILES = str(tmp_path / "jobs")
     study.members.get_or_create(user=owner, defaults={"role": "owner"})
     client = signed_in(owner)
-    address = reverse("admin:evaluation_study_add_items", args=[study.pk])
+    address = reverse("admin:evaluation_study_add_items", args=[study.slug])
 
     def work(at, **data):
         """The page of the job that a form begins or goes on with, once a worker has been at it."""
@@ -352,7 +352,7 @@ def test_by_page_and_api(study, owner, tmp_path, settings):
     assert study.revisions.count() == 1
     _, done = work(reverse("admin:evaluation_job_confirm", args=[job.pk]))
     assert "Added 8 items as revision 2." in done
-    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.pk])).content.decode()
+    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.slug])).content.decode()
     assert "8 items added" in " ".join(workbench.split())
 
     headers = {"Authorization": f"Bearer {make_token(owner, name='t')[1]}"}

@@ -69,7 +69,7 @@ def test_the_checklist_shows_what_to_think_about_beside_what_is_missing(owner):
     study = calibration(1, [BOILING_DRAFT])
     StudyMember.objects.create(study=study, user=owner, role="owner")
     for name in ("workbench", "launch"):
-        page = text(signed_in(owner).get(reverse(f"admin:evaluation_study_{name}", args=[study.pk])))
+        page = text(signed_in(owner).get(reverse(f"admin:evaluation_study_{name}", args=[study.slug])))
         assert "No blocking issues." in page
         assert f"Warnings {ALONE}" in page
 
@@ -162,7 +162,7 @@ def test_what_people_would_be_left_without_is_confirmed(owner, capsys, fields, c
     study.refresh_from_db()
     assert study.status == "draft"
     client = signed_in(owner)
-    address = reverse("admin:evaluation_study_launch", args=[study.pk])
+    address = reverse("admin:evaluation_study_launch", args=[study.slug])
     assert caution in text(client.get(address))
     refused = client.post(address)
     assert (refused.status_code, "Confirm these cautions first" in text(refused)) == (422, True)
@@ -254,7 +254,7 @@ def test_a_panel_that_wants_two_attempts_is_one_click_from_them(qualifying, owne
     assert "Prolific requires two at a comprehension check" in advice.text
     client = signed_in(owner)
     address = reverse(advice.url_name, args=[qualifying.pk])
-    page = client.get(reverse("admin:evaluation_study_launch", args=[qualifying.pk])).content.decode()
+    page = client.get(reverse("admin:evaluation_study_launch", args=[qualifying.slug])).content.decode()
     assert f'<a href="{address}">Allow two attempts</a>' in page
     panel = reverse("annotator:participants-section", args=["qualify"])
     assert address in client.get(panel).content.decode()
@@ -271,7 +271,7 @@ def test_of_a_live_study_it_is_a_revision(qualifying, owner):
     set_panel(qualifying, "prolific", {}, "keep")
     launch_study(qualifying)
     assert any("Allow two attempts" in each for each in draft_warnings(qualifying))
-    address = reverse("admin:evaluation_study_attempts", args=[qualifying.pk])
+    address = reverse("admin:evaluation_study_attempts", args=[qualifying.slug])
     client = signed_in(owner)
     assert "a new revision" in text(client.get(address))
     before = LogEntry.objects.count()
@@ -298,7 +298,7 @@ def test_a_study_that_is_over_is_left_alone(qualifying):
 def test_only_who_may_write_allows_it(qualifying, colleague, outsider):
     set_panel(qualifying, "prolific", {}, "keep")
     StudyMember.objects.create(study=qualifying, user=colleague, role="viewer")
-    address = reverse("admin:evaluation_study_attempts", args=[qualifying.pk])
+    address = reverse("admin:evaluation_study_attempts", args=[qualifying.slug])
     assert signed_in(colleague).post(address, {"reason": ""}).status_code == 403
     assert signed_in(outsider).post(address, {"reason": ""}).status_code == 404
     qualifying.refresh_from_db()

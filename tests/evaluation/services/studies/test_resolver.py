@@ -204,7 +204,7 @@ def admin(owner):
 
 
 def page(study, name):
-    return reverse(f"admin:evaluation_study_{name}", args=[study.pk])
+    return reverse(f"admin:evaluation_study_{name}", args=[study.slug])
 
 
 def test_the_act_makes_the_draft_and_leads_to_it(study, admin):

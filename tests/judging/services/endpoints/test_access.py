@@ -170,7 +170,7 @@ def test_an_editor_is_offered_what_was_opened_to_the_study(study, owner, editor,
     assert offered(editor) == ["my-own", "opened", "to-all"]
     assert offered(chief) == ["elsewhere", "my-own", "opened", "the-owner-s", "to-all"]
     client.force_login(editor)
-    form = client.get(reverse("admin:judging_judge_new", args=[study.pk])).content.decode()
+    form = client.get(reverse("admin:judging_judge_new", args=[study.slug])).content.decode()
     assert ">opened<" in form
     assert ">elsewhere<" not in form
 

@@ -144,11 +144,11 @@ def test_the_page_names_them_and_takes_the_choice(
     client.force_login(owner)
     served.script = ["truncated"]
     run = generated(study, "clarifying_questions", options=FEW, **ONE_BY_ONE)
-    make = reverse("admin:evaluation_study_generation_make", args=[study.pk, run.pk])
+    make = reverse("admin:evaluation_study_generation_make", args=[study.slug, run.pk])
     page = " ".join(client.get(make).content.decode().split())
     assert "Calls failed for one query" in page
     assert "<td>is in no item</td>" in page
-    assert reverse("admin:evaluation_study_generation_steer", args=[study.pk, run.pk, "retry"]) in page
+    assert reverse("admin:evaluation_study_generation_steer", args=[study.slug, run.pk, "retry"]) in page
     form = {"option-study": "ranking", "option-given": "human", "title": "Soups", "slug": "soups"}
     unanswered = client.post(make, form)
     assert (unanswered.status_code, set(unanswered.context["form"].errors)) == (422, {"uneven"})
@@ -167,6 +167,6 @@ def test_an_even_run_asks_nothing(client, owner, study):
     owner.save()
     client.force_login(owner)
     run = generated(study, "responses", models=("aspen", "birch"), options={"settings": "without"})
-    page = client.get(reverse("admin:evaluation_study_generation_make", args=[study.pk, run.pk]))
+    page = client.get(reverse("admin:evaluation_study_generation_make", args=[study.slug, run.pk]))
     assert "uneven" not in page.context["form"].fields
     assert "Calls failed" not in page.content.decode()

@@ -38,7 +38,7 @@ def test_it_says_so_on_every_page(client, owner, study, run):
     owner.is_superuser = True
     owner.save()
     client.force_login(owner)
-    changelist = f"{reverse('admin:judging_run_changelist')}?study={study.pk}"
+    changelist = f"{reverse('admin:judging_run_list', args=[study.slug])}"
     for page in (
         reverse("judging:run-list", args=[study.slug]),
         reverse("admin:judging_run_watch", args=[run.pk]),
