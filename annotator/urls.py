@@ -25,8 +25,8 @@ register_converter(TokenConverter, "token")
 app_name = "annotator"
 urlpatterns = [
     path("hooks/<slug:platform>/", views.panel_hook, name="panel-hook"),
-    path("studies/<slug:slug>/slots/", slots_section, name="slots-section"),
-    path("studies/<slug:slug>/participants/", participants_section, name="participants-section"),
+    path("studies/<slug:slug>/overview/slots/", slots_section, name="slots-section"),
+    path("studies/<slug:slug>/overview/participants/", participants_section, name="participants-section"),
     path("studies/<slug:slug>/walk-through/", walk_through, name="walk-through"),
     path("studies/<slug:slug>/walk-through/<slug:station>/", walk_station, name="walk-station"),
     path("studies/<slug:slug>/walk-through/<slug:station>/phone/", walk_phone, name="walk-phone"),

@@ -43,6 +43,12 @@ def get_study_for(user: Any, slug: str | None = None, *, pk: int | None = None, 
     return study
 
 
+def may_begin_studies(user: Any) -> bool:
+    """The staff flag is for who may begin studies and endpoints, which cost the installation something; within a
+    study the role decides."""
+    return bool(user.is_active and (user.is_staff or user.is_superuser))
+
+
 def roles_of(user: Any) -> dict[int, str]:
     """The user's role by study."""
     return dict(StudyMember.objects.filter(user=user.pk).values_list("study_id", "role"))

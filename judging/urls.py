@@ -6,9 +6,9 @@ from judging import views
 
 app_name = "judging"
 urlpatterns = [
-    path("studies/<slug:slug>/runs/", views.run_list, name="run-list"),
+    path("studies/<slug:slug>/overview/runs/", views.run_list, name="run-list"),
     *(
-        path(f"studies/<slug:slug>/runs/<int:run_id>/{act}/", views.run_act, {"act": act}, name=f"run-{act}")
+        path(f"studies/<slug:slug>/overview/runs/<int:run_id>/{act}/", views.run_act, {"act": act}, name=f"run-{act}")
         for act in ("pause", "resume", "cancel")
     ),
 ]

@@ -43,7 +43,7 @@ def test_a_bundle_is_made_downloaded_and_opened_again(
     path = tmp_path / fetched.value.suggested_filename
     fetched.value.save_as(path)
     assert path.name.startswith("contexteval-bundle-")
-    visitor.go("/admin/evaluation/study/from-file/")
+    visitor.go("/new/from-file/")
     page.get_by_label("File", exact=True).set_input_files(path)
     page.get_by_role("button", name="Upload and check").click()
     page.get_by_text("Waiting for the worker.").or_(page.get_by_text("queue can't be reached")).wait_for()

@@ -21,7 +21,7 @@ def test_a_csv_of_pairs_is_mapped_seen_and_imported(
     visitor = new_visitor()
     page = visitor.page
     sign_in(visitor)
-    visitor.go("/admin/evaluation/study/from-file/")
+    visitor.go("/new/from-file/")
     look(visitor, "from-file")
     page.get_by_label("File", exact=True).set_input_files(
         write(tmp_path / "two-soups.csv", delimited(ROWS, separator=";"))
@@ -63,7 +63,7 @@ def test_a_table_with_faults_and_oddities_comes_in_without_its_bad_row(
     visitor = new_visitor()
     page = visitor.page
     sign_in(visitor)
-    visitor.go("/admin/evaluation/study/from-file/")
+    visitor.go("/new/from-file/")
     page.get_by_label("File", exact=True).set_input_files(
         write(tmp_path / "odd-soups.csv", delimited(rows, (*HEADER, "remarks of ours")))
     )

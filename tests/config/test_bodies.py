@@ -47,6 +47,6 @@ def test_the_documented_proxy_takes_files_at_the_same_addresses() -> None:
 def test_the_documented_proxy_takes_bodies_as_large_as_the_application_does(settings: Any) -> None:
     forms, files = limits("client_max_body_size")
     assert forms == limits("client_body_buffer_size")[0] == largest_body("/admin/login/")
-    upload = largest_body("/admin/evaluation/study/from-file/")
+    upload = largest_body("/new/from-file/")
     assert upload > settings.ASSAY_UPLOAD_MB * 1_000_000
     assert upload <= files < 1.1 * upload

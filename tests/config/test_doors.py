@@ -44,13 +44,13 @@ NOBODY_S = {
 NOT_NOW = {
     "admin/judging/judge/<int:pk>/steps/",
     "admin/autocomplete/", "admin/evaluation/rater/exclude/", "admin/evaluation/rater/restore/",
-    "admin/evaluation/study/<int:pk>/upload/", "admin/evaluation/study/<int:pk>/resolve/",
-    "admin/evaluation/study/<int:pk>/pair-references/", "admin/judging/judge/<int:pk>/map/",
+    "studies/<slug:slug>/upload/", "studies/<slug:slug>/resolve/",
+    "studies/<slug:slug>/pair-references/", "admin/judging/judge/<int:pk>/map/",
     "admin/evaluation/job/<int:pk>/map/", "admin/evaluation/job/<int:pk>/map/<int:number>/",
     "admin/evaluation/job/<int:pk>/confirm/", "admin/evaluation/job/<int:pk>/left-out/",
     "admin/evaluation/job/<int:pk>/download/", "admin/evaluation/job/<path:object_id>/history/",
     "admin/judging/judge/together/", "api/v1/studies/<slug:slug>/run-groups/estimate/",
-    "api/v1/studies/<slug:slug>/additions/", "admin/evaluation/study/<int:pk>/design-preview/",
+    "api/v1/studies/<slug:slug>/additions/", "studies/<slug:slug>/design-preview/",
     "admin/judging/judge/<int:pk>/conditions/", "api/v1/studies/<slug:slug>/judges/<int:judge>/map/",
     "api/v1/studies/<slug:slug>/judges/composites/",
     "api/v1/studies/<slug:slug>/report/files/", "api/v1/studies/<slug:slug>/report/file/",
@@ -62,13 +62,13 @@ NOT_NOW = {
     *(f"api/v1/studies/<slug:slug>/generation/{act}/"
       for act in ("estimate", "import", "runs/<int:run>/later-steps",
                   "runs/<int:run>/products/drop", "runs/<int:run>/products/restore")),
-    *(f"admin/evaluation/study/<int:pk>/panel/{act}/"
+    *(f"studies/<slug:slug>/panel/{act}/"
       for act in ("reading", "link", "acknowledge", "settle-paid/<int:act>", "pay-again/<int:act>",
                   "take-down/<int:record>")),
 }  # fmt: skip
 # Where viewers have a file written, by a job.
 WRITES_FILES = {
-    "admin/evaluation/study/<int:pk>/exports/", "studies/<slug:slug>/report/bundle/",
+    "studies/<slug:slug>/exports/", "studies/<slug:slug>/report/bundle/",
     "api/v1/studies/<slug:slug>/bundle/",
 }  # fmt: skip
 # What the services make and keep, nobody adds or deletes by hand.

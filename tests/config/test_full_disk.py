@@ -32,7 +32,7 @@ from tests.config import site as sites
 
 MB = 1_000_000
 OUR_APPS = ("evaluation", "analytics", "annotator", "judging")
-UPLOAD = "/admin/evaluation/study/from-file/"
+UPLOAD = "/new/from-file/"
 FORM = {"slug": "large", "title": "Large", "protocol": "pairwise"}
 SMALL = b'{"assay": 1}\n'
 

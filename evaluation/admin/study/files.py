@@ -22,6 +22,7 @@ from evaluation.dumps.tables.template import SUFFIXES, template_rows, write_temp
 from evaluation.extension import StudyFile, extensions
 from evaluation.job_kinds import EXPORT, IMPORT, SCORES
 from evaluation.models import Job, Status, Study
+from evaluation.permissions import may_begin_studies
 from evaluation.refusals import Refused
 from evaluation.services.jobs import new_file_name, store_upload
 from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
@@ -31,6 +32,8 @@ def study_from_file(request: HttpRequest) -> HttpResponse:
     """A new study made from a file; the uploader becomes its owner."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
+    if not may_begin_studies(request.user):
+        raise PermissionDenied
     form = StudyFromFileForm(request.POST or None, request.FILES or None, limit_mb=settings.ASSAY_UPLOAD_MB)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data

@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
+from django.views.generic import RedirectView
 
 from evaluation.admin.base import StudyScopedAdmin, lead_to
 from evaluation.admin.design.frozen import design_context
@@ -52,6 +53,7 @@ from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, Stud
 from evaluation.admin.study.making import additions, derivation, duplicate, pooling
 from evaluation.admin.study.rules import codes_lock_reason
 from evaluation.models import Language, Status, Study
+from evaluation.permissions import may_begin_studies
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.studies.creation import add_arms, create_study
 from evaluation.services.studies.drafts import delete_draft, lock_draft
@@ -84,7 +86,7 @@ class StudyAdmin(StudyScopedAdmin):
         return my_studies(request)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return bool(request.user.is_active and request.user.is_staff)
+        return may_begin_studies(request.user)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is None:
@@ -296,6 +298,11 @@ class StudyAdmin(StudyScopedAdmin):
         """The addresses from before studies left the admin; the pages are elsewhere (`config.admin`)."""
         return [
             path("", self.admin_site.admin_view(self.changelist_view), name="evaluation_study_changelist"),
+            path("add/", self.admin_site.admin_view(RedirectView.as_view(pattern_name="admin:evaluation_study_add"))),
+            path(
+                "from-file/",
+                self.admin_site.admin_view(RedirectView.as_view(pattern_name="admin:evaluation_study_from_file")),
+            ),
             path("<int:pk>/", self.admin_site.admin_view(moved_study)),
             path("<int:pk>/<path:rest>", self.admin_site.admin_view(moved_study)),
         ]

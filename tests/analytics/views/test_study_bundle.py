@@ -22,7 +22,7 @@ from judging.services.runs.work import work_on
 from tests.analytics.reports.judging import answer, judged_study, main_items
 from tests.factories import make_study
 
-FROM_FILE = "/admin/evaluation/study/from-file/"
+FROM_FILE = "/new/from-file/"
 
 
 @pytest.fixture(autouse=True)

@@ -156,7 +156,7 @@ def test_viewers_read_and_editors_of_elsewhere_do_not(
     client = signed_in(viewer)
     assert client.get(address(editors_draft)).status_code == 200
     assert client.post(address(editors_draft), {"title": "Taken over"}).status_code == 403
-    assert client.post(address(theirs.study), {"title": "Taken over"}).status_code == 302
+    assert client.post(address(theirs.study), {"title": "Taken over"}).status_code == 404
     assert not Study.objects.filter(title="Taken over").exists()
 
 

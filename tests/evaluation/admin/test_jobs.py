@@ -28,7 +28,7 @@ from tests.evaluation.admin.conftest import signed_in
 from tests.evaluation.dumps import build
 
 pytestmark = pytest.mark.django_db
-FROM_FILE = "/admin/evaluation/study/from-file/"
+FROM_FILE = "/new/from-file/"
 
 
 @pytest.fixture(autouse=True)

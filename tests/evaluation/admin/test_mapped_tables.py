@@ -18,7 +18,7 @@ from tests.evaluation.admin.conftest import signed_in
 from tests.evaluation.dumps.tables.files import ROWS, delimited, workbook
 
 pytestmark = pytest.mark.django_db
-FROM_FILE = "/admin/evaluation/study/from-file/"
+FROM_FILE = "/new/from-file/"
 GUESS = {"as-0": "prompt", "as-1": "response", "as-2": "response", "as-3": "category", "system-1": "A",
          "system-2": "B", "per": "item", "header": "on"}  # fmt: skip
 

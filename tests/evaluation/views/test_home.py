@@ -41,9 +41,10 @@ def test_a_member_without_the_staff_flag_signs_in_there(client, db):
     given = {"username": "reader", "password": PASSWORD, "next": "/studies/"}
     response = client.post(sign_in, given, follow=True)
     assert response.redirect_chain == [("/studies/", 302)]
-    assert reverse("evaluation:study-detail", args=["soups"]) in text(response)
-    # The admin stays closed to them, and says so.
-    assert "not authorized" in text(client.get("/admin/", follow=True))
+    assert reverse("admin:evaluation_study_workbench", args=["soups"]) in text(response)
+    # The installation's own pages are for who runs it.
+    assert client.get("/admin/")["Location"] == "/studies/"
+    assert client.get(reverse("admin:auth_user_changelist")).status_code == 403
 
 
 @pytest.mark.parametrize("query", ["?PROLIFIC_PID=5f0c&STUDY_ID=s&SESSION_ID=v", "?worker=5f0c"])
