@@ -234,6 +234,7 @@ CELERY_BEAT_SCHEDULE = {
     "start-anchors": {"task": "judging.tasks.start_anchors", "schedule": 600.0},
     "sync-panels": {"task": "annotator.panels.tasks.sync_panels", "schedule": ASSAY_PANEL_SYNC_SECONDS},
     "send-waiting-jobs": {"task": "evaluation.tasks.send_waiting_jobs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
+    "count-progress": {"task": "evaluation.tasks.count_progress", "schedule": 60.0},
     "remove-old-job-files": {"task": "evaluation.tasks.remove_old_job_files", "schedule": 86_400.0},
 }
 CELERY_TASK_ALWAYS_EAGER = env.bool("CELERY_TASK_ALWAYS_EAGER", default=False)

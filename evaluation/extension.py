@@ -271,6 +271,11 @@ class Extension:
         """Of each judge of a study its name and what it costs to judge one item, in the installation's currency."""
         return ()
 
+    def progress_figures(self, study: Study) -> Mapping[str, Any]:
+        """What an overview of the study shows beside the counts of judgments, by name, as JSON: counted now and then
+        (`evaluation.services.progress`), in a request too, so never by a scan of judgments."""
+        return {}
+
     # --- pages --------------------------------------------------------------------------------------------------------
 
     def sections(self) -> Iterable[StudySection]:

@@ -1,13 +1,14 @@
 """Background work: jobs as the worker does them, and as a page asks for one and waits."""
 
 import logging
+from contextlib import suppress
 from datetime import timedelta
 from time import monotonic, sleep
 from typing import Any
 
 from celery import shared_task, signals
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -33,6 +34,7 @@ from evaluation.services.jobs import (
     resume_launches,
     waiting_jobs,
 )
+from evaluation.services.progress import refresh_progress, studies_to_count
 from evaluation.services.studies.launch import ABANDONED_AFTER
 
 logger = logging.getLogger(__name__)
@@ -143,11 +145,21 @@ def send_waiting_jobs() -> None:
             return
 
 
+@shared_task
+def count_progress() -> None:
+    """Count how far studies are, those that are under way or have changed (`evaluation.services.progress`)."""
+    for study in studies_to_count():
+        # It may be deleted at this moment.
+        with suppress(Study.DoesNotExist, IntegrityError):
+            refresh_progress(study)
+
+
 @signals.worker_ready.connect
 def look_for_jobs(**kwargs: Any) -> None:
     """Look for waiting jobs when a worker starts, so that they begin even without beat; and again once a launch that
     was cut short a moment ago, as with the worker before, counts as such."""
     send_message(send_waiting_jobs)
+    send_message(count_progress)
     silent = max(settings.ASSAY_JOB_LOST_SECONDS, ABANDONED_AFTER.total_seconds())
     send_message(send_waiting_jobs, countdown=silent + 1)
 

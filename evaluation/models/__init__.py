@@ -16,6 +16,7 @@ from evaluation.models.judgment import (
     new_pseudonym,
 )
 from evaluation.models.leaderboard import PublishedLeaderboard
+from evaluation.models.progress import Progress
 from evaluation.models.saved_view import SavedView
 from evaluation.models.study import (
     Arm,
@@ -58,6 +59,7 @@ __all__ = [
     "Language",
     "OncePer",
     "Outcome",
+    "Progress",
     "PublishedLeaderboard",
     "Query",
     "Question",
