@@ -24,7 +24,7 @@ OFTEN = {
     "studies/<slug:slug>/",
     "studies/<slug:slug>/report/",
     "admin/",
-    "admin/evaluation/study/<path:object_id>/change/",
+    "studies/<slug:slug>/design/",
 }
 # Those that leave the site as they are answered, and the API, which has no pages.
 NO_PAGES = ("admin/logout/", "api/")

@@ -17,7 +17,7 @@ from tests.evaluation.admin.conftest import make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-GROUPS = ["Design", "People", "Judges", "Judgments", "Results"]
+PLACES = ["Overview", "Design", "People and judges", "Judgments", "Results"]
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def head(visitor: Visitor) -> list[str]:
     return visitor.page.locator("header.top nav a").all_inner_texts()
 
 
-def groups(visitor: Visitor) -> list[str]:
+def places(visitor: Visitor) -> list[str]:
     return visitor.page.locator(".study-bar .tabs").first.locator("a").all_inner_texts()
 
 
@@ -46,7 +46,6 @@ def test_both_sides_have_one_head(desk: Visitor, owner: Any) -> None:
     judged_study("judged", owner=owner, queries=2)
     boxes: list[Any] = []
     for address in (
-        "/admin/",
         "/studies/",
         "/studies/judged/",
         "/studies/judged/report/",
@@ -65,18 +64,18 @@ def test_both_sides_have_one_head(desk: Visitor, owner: Any) -> None:
     look(desk, "head-account")
     with desk.page.expect_navigation():
         desk.page.get_by_role("button", name="Sign out").click()
-    desk.go("/admin/")
+    desk.go("/admin/login/")
     assert head(desk) == []
 
 
 def test_a_study_s_tabs_lead_from_one_side_to_the_other(desk: Visitor, owner: Any) -> None:
     study = judged_study("judged", owner=owner, queries=2)
     desk.go(f"/studies/{study.slug}/")
-    for group in GROUPS:
-        desk.page.locator(".study-bar .tabs").first.get_by_role("link", name=group, exact=True).click()
-        desk.page.locator(".study-bar a[aria-current='true']", has_text=group).wait_for()
-        assert groups(desk) == GROUPS
-        assert current(desk)[0] == group
+    for place in PLACES:
+        desk.page.locator(".study-bar .tabs").first.get_by_role("link", name=place, exact=True).click()
+        desk.page.locator(".study-bar a[aria-current='true']", has_text=place).wait_for()
+        assert places(desk) == PLACES
+        assert current(desk)[0] == place
     # Results begins with the report, which is no page of the admin, and goes on to the exports, which are.
     assert current(desk) == ["Results", "Report"]
     assert desk.page.url.endswith("/studies/judged/report/")
@@ -85,28 +84,28 @@ def test_a_study_s_tabs_lead_from_one_side_to_the_other(desk: Visitor, owner: An
     desk.page.locator(".study-bar a[aria-current='page']", has_text="Exports").wait_for()
     assert current(desk) == ["Results", "Exports"]
     desk.go("/studies/judged/runs/")
-    assert groups(desk) == GROUPS
-    assert current(desk)[0] == "Judges"
+    assert places(desk) == PLACES
+    assert current(desk) == ["People and judges", "Judges"]
 
 
 def test_an_empty_study_says_what_comes_first(desk: Visitor, owner: Any) -> None:
     study = create_study(slug="new", title="A new study", protocol="pairwise", owner=owner)
     lists = {
-        "evaluation/item": ("No items yet.", "Upload items"),
-        "judging/judge": ("No judges yet.", "New judge"),
-        "judging/run": ("No runs yet.", "Judges"),
-        "annotator/participant": ("No participants yet", "Check and launch"),
-        "evaluation/judgment": ("No judgments yet", "Check and launch"),
-        "evaluation/rater": ("No raters yet", "Check and launch"),
+        "items": ("No items yet.", "Upload items"),
+        "judges": ("No judges yet.", "New judge"),
+        "runs": ("No runs yet.", "Judges"),
+        "participants": ("No participants yet", "Check and launch"),
+        "judgments": ("No judgments yet", "Check and launch"),
+        "raters": ("No raters yet", "Check and launch"),
     }
-    for address, (text, link) in lists.items():
-        assert_says(desk, f"/admin/{address}/?study={study.pk}", text, link)
-    own = f"/admin/evaluation/study/{study.pk}"
+    own = f"/studies/{study.slug}"
+    for rows, (text, link) in lists.items():
+        assert_says(desk, f"{own}/{rows}/", text, link)
     assert_says(desk, f"{own}/quality/", "No participants yet", "Check and launch")
-    assert_says(desk, "/studies/new/report/", "has not been launched", "To the workbench")
+    assert_says(desk, "/studies/new/report/", "has not been launched", "To the overview")
     desk.go(f"{own}/exports/")
     assert desk.page.get_by_text("No exports yet.").is_visible()
-    desk.go(f"{own}/workbench/")
+    desk.go(f"{own}/")
     assert desk.page.locator("dl.facts").count() == 0
     assert desk.page.get_by_role("link", name="Upload items").first.is_visible()
     look(desk, "empty-workbench")

@@ -71,13 +71,15 @@ class Found:
             "assignment_id": world.assignment.pk,
             "id": world.owner.pk,
             "content_type_id": ContentType.objects.get_for_model(study).pk,
-            "app_label": "evaluation",
+            "app_label": "auth",
             "url": "nowhere",
             "number": 0,
             "name": rows["endpoint"].name,
             "station": "items",
             "path": "report.json",
             "heading": "agreement",
+            # Of the addresses that studies had in the admin.
+            "rest": "workbench/",
             "suffix": "json",
         }
 

@@ -353,6 +353,6 @@ def test_an_endpoint_outside_the_allow_list_is_a_superuser_s(
 
 
 def test_raters_are_found_by_their_exclusion(mine: Any, colleague: Any) -> None:
-    page = signed_in(mine.owner).get("/admin/evaluation/rater/").content.decode()
+    page = signed_in(mine.owner).get(f"/studies/{mine.study.slug}/raters/").content.decode()
     assert "By exclusion" in page
     assert 'href="?excluded=yes"' in page
