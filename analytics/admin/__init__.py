@@ -13,4 +13,4 @@ def _pages() -> Iterable[tuple[str, str, View]]:
 
 
 study_pages["plan"] = _pages
-tabs["plan"] = Tab("Plan", "admin:evaluation_study_plan", 24, "Design")
+tabs["plan"] = Tab("Plan", "admin:evaluation_study_plan", 24, "Design", "statistics")

@@ -19,7 +19,9 @@ from evaluation.admin.rights import has_right
 from evaluation.models import Role, Status, Study
 from evaluation.permissions import get_study_for
 
-tabs["participants"] = Tab("Participants", "admin:annotator_participant_list", 30, "People and judges")
+tabs["participants"] = Tab(
+    "Participants", "admin:annotator_participant_list", 30, "People and judges", "admin#4-watch"
+)
 
 
 @login_required

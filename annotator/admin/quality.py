@@ -12,7 +12,7 @@ from evaluation.models import Study
 
 PER_PAGE = 100
 
-tabs["quality"] = Tab("Quality", "admin:evaluation_study_quality", 32, "People and judges")
+tabs["quality"] = Tab("Quality", "admin:evaluation_study_quality", 32, "People and judges", "admin#4-watch")
 
 
 @study_page()

@@ -27,6 +27,8 @@ class Tab:
     url_name: str
     number: int
     place: str
+    # The page of the documentation about it, with the anchor.
+    docs: str
 
     def url(self, study: Study) -> str:
         return reverse(self.url_name, args=[study.slug])
@@ -68,10 +70,17 @@ def study_tabs(study: Study, here: str = "") -> dict[str, Any]:
     firsts = {each.place: each for each in reversed(in_order)}
     return {
         "study_places": [(name, firsts[name].url(study), name == place) for name in PLACES],
+        "study_docs": docs_url(current.docs) if current else "",
         "study_pages": [
             (each.label, each.url(study), each is current) for each in in_order if each.place == place
         ],
     }
+
+
+def docs_url(page: str) -> str:
+    """The address of a page of the documentation: `judges#trust-a-judge`."""
+    name, mark, anchor = page.partition("#")
+    return reverse("evaluation:docs-page", args=[name]) + mark + anchor
 
 
 def until_judged(study: Study, what: str) -> EmptyNote:

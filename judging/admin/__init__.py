@@ -14,6 +14,8 @@ def _trust_page() -> Iterable[tuple[str, str, View]]:
 
 
 study_pages["trust"] = _trust_page
-tabs["trust"] = Tab("Trust a judge", "admin:evaluation_study_trust", 38, "People and judges")
+tabs["trust"] = Tab(
+    "Trust a judge", "admin:evaluation_study_trust", 38, "People and judges", "judges#trust-a-judge"
+)
 
 __all__ = ["call", "endpoint", "generation", "judge", "judge_runs"]

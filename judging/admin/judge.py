@@ -45,7 +45,7 @@ from judging.services.judges import (
     preview_stimulus,
 )
 
-tabs["judges"] = Tab("Judges", "admin:judging_judge_list", 36, "People and judges")
+tabs["judges"] = Tab("Judges", "admin:judging_judge_list", 36, "People and judges", "judges")
 
 
 class JudgeForm(forms.ModelForm):

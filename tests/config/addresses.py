@@ -76,6 +76,7 @@ class Found:
             "number": 0,
             "name": rows["endpoint"].name,
             "station": "items",
+            "page": "judges",
             "path": "report.json",
             "heading": "agreement",
             # Of the addresses that studies had in the admin.
@@ -96,6 +97,8 @@ class Found:
             return self.invited_by_link
         if "/generation/" in route and name in self.generation:
             return self.generation[name]
+        if route.startswith("docs/images/"):
+            return "trust"
         if name == "key":
             return self.token_key if route.startswith("account/") else self.item_key
         if name == "object_id":

@@ -82,7 +82,9 @@ def record(ticket):
 
 
 def url(panel, name="", *args):
-    return reverse(f"admin:evaluation_study_panel{f'_{name}' if name else ''}", args=[panel.study.slug, *args])
+    return reverse(
+        f"admin:evaluation_study_panel{f'_{name}' if name else ''}", args=[panel.study.slug, *args]
+    )
 
 
 # --- setting it up ----------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import has_right, study_page
 from evaluation.models import Study
 
-tabs["panel"] = Tab("Panel", "admin:evaluation_study_panel", 34, "People and judges")
+tabs["panel"] = Tab("Panel", "admin:evaluation_study_panel", 34, "People and judges", "panels")
 
 PER_PAGE = 50
 # Mismatches of one kind that are listed; the others are found by the filter.

@@ -59,15 +59,17 @@ from evaluation.services.studies.creation import add_arms, create_study
 from evaluation.services.studies.drafts import delete_draft, lock_draft
 from evaluation.services.studies.rehearsals import rehearsal_of
 
-tabs["workbench"] = Tab("Overview", "admin:evaluation_study_workbench", 10, "Overview")
-tabs["design"] = Tab("Form", "admin:evaluation_study_change", 20, "Design")
-tabs["items"] = Tab("Items", "admin:evaluation_item_list", 22, "Design")
-tabs["judgments"] = Tab("Judgments", "admin:evaluation_judgment_list", 40, "Judgments")
-tabs["raters"] = Tab("Raters", "admin:evaluation_rater_list", 42, "Judgments")
-tabs["exports"] = Tab("Exports", "admin:evaluation_study_exports", 52, "Results")
-tabs["report"] = Tab("Report", "analytics:study-report", 50, "Results")
-tabs["members"] = Tab("Members", "admin:evaluation_study_members", 12, "Overview")
-tabs["history"] = Tab("History", "admin:evaluation_study_history", 14, "Overview")
+tabs["workbench"] = Tab("Overview", "admin:evaluation_study_workbench", 10, "Overview", "admin#4-watch")
+tabs["design"] = Tab("Form", "admin:evaluation_study_change", 20, "Design", "admin#2-prepare-the-draft")
+tabs["items"] = Tab("Items", "admin:evaluation_item_list", 22, "Design", "admin#2-prepare-the-draft")
+tabs["judgments"] = Tab("Judgments", "admin:evaluation_judgment_list", 40, "Judgments", "admin#4-watch")
+tabs["raters"] = Tab("Raters", "admin:evaluation_rater_list", 42, "Judgments", "admin#4-watch")
+tabs["exports"] = Tab(
+    "Exports", "admin:evaluation_study_exports", 52, "Results", "formats#what-an-export-holds"
+)
+tabs["report"] = Tab("Report", "analytics:study-report", 50, "Results", "report")
+tabs["members"] = Tab("Members", "admin:evaluation_study_members", 12, "Overview", "admin#members")
+tabs["history"] = Tab("History", "admin:evaluation_study_history", 14, "Overview", "admin#4-watch")
 
 
 @admin.register(Study)
@@ -298,10 +300,15 @@ class StudyAdmin(StudyScopedAdmin):
         """The addresses from before studies left the admin; the pages are elsewhere (`config.admin`)."""
         return [
             path("", self.admin_site.admin_view(self.changelist_view), name="evaluation_study_changelist"),
-            path("add/", self.admin_site.admin_view(RedirectView.as_view(pattern_name="admin:evaluation_study_add"))),
+            path(
+                "add/",
+                self.admin_site.admin_view(RedirectView.as_view(pattern_name="admin:evaluation_study_add")),
+            ),
             path(
                 "from-file/",
-                self.admin_site.admin_view(RedirectView.as_view(pattern_name="admin:evaluation_study_from_file")),
+                self.admin_site.admin_view(
+                    RedirectView.as_view(pattern_name="admin:evaluation_study_from_file")
+                ),
             ),
             path("<int:pk>/", self.admin_site.admin_view(moved_study)),
             path("<int:pk>/<path:rest>", self.admin_site.admin_view(moved_study)),

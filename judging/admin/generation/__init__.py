@@ -23,4 +23,4 @@ def _pages() -> Iterable[tuple[str, str, View]]:
 
 
 study_pages["generation"] = _pages
-tabs["generation"] = Tab("Generation", "admin:evaluation_study_generation", 26, "Design")
+tabs["generation"] = Tab("Generation", "admin:evaluation_study_generation", 26, "Design", "pipelines/README")

@@ -140,7 +140,9 @@ def test_changing_the_redundancy(mine: Any, colleague: Any) -> None:
         assert answer.status_code == 422, wrong
     before = Slot.objects.filter(study=mine.study).count()
     assert (
-        act(client, "evaluation_study_redundancy", mine.study.slug, redundancy=5, reason="Tighter.").status_code
+        act(
+            client, "evaluation_study_redundancy", mine.study.slug, redundancy=5, reason="Tighter."
+        ).status_code
         == 302
     )
     assert Slot.objects.filter(study=mine.study).count() == before + 2 * 3

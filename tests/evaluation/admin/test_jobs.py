@@ -161,7 +161,9 @@ def test_items_for_a_draft_take_the_place_of_its_own(
     assert Study.objects.count() == 1
     assert not Item.objects.exclude(study=study).exists()
     history = (
-        signed_in(colleague).get(reverse("admin:evaluation_study_history", args=[study.slug])).content.decode()
+        signed_in(colleague)
+        .get(reverse("admin:evaluation_study_history", args=[study.slug]))
+        .content.decode()
     )
     assert "Uploaded items.jsonl: 2 items." in history
 

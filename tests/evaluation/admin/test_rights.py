@@ -314,7 +314,9 @@ def test_a_superuser_reaches_everything(mine: Any, theirs: Any, chief: Any) -> N
             page = client.get(list_of(world, app, model))
             assert world.rows[model].pk in {row.pk for row in page.context["cl"].queryset}
     assert "Users" in client.get(reverse("admin:index")).content.decode()
-    assert client.get(reverse("admin:evaluation_study_workbench", args=[theirs.study.slug])).status_code == 200
+    assert (
+        client.get(reverse("admin:evaluation_study_workbench", args=[theirs.study.slug])).status_code == 200
+    )
 
 
 def test_a_study_that_is_just_being_imported_is_nobody_s(mine: Any, owner: Any) -> None:
@@ -322,5 +324,7 @@ def test_a_study_that_is_just_being_imported_is_nobody_s(mine: Any, owner: Any) 
     hidden.rows["import"].state = "running"
     hidden.rows["import"].save()
     client = signed_in(owner)
-    assert client.get(reverse("admin:evaluation_study_workbench", args=[hidden.study.slug])).status_code == 404
+    assert (
+        client.get(reverse("admin:evaluation_study_workbench", args=[hidden.study.slug])).status_code == 404
+    )
     assert "Hidden" not in client.get(reverse("evaluation:study-list")).content.decode()

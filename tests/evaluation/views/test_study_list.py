@@ -52,14 +52,17 @@ def rows(client, query=""):
 
 
 def test_it_is_searched_filtered_and_sorted(client, owner, colleague):
-    soups, breads = (judged_study(slug, owner=owner, queries=1) for slug in ("soups", "breads"))
+    soups = judged_study("soups", owner=owner, queries=1)
+    judged_study("breads", owner=owner, queries=1)
     theirs = judged_study("cakes", owner=colleague, queries=1)
     StudyMember.objects.create(study=theirs, user=owner, role="viewer")
     judge(soups, raters=1)
     soups.status = "closed"
     soups.save()
     client.force_login(owner)
-    assert rows(client, "?sort=title") == sorted(rows(client), key=lambda slug: Study.objects.get(slug=slug).title)
+    assert rows(client, "?sort=title") == sorted(
+        rows(client), key=lambda slug: Study.objects.get(slug=slug).title
+    )
     assert rows(client, "?q=BREAD") == ["breads"]
     assert rows(client, "?status=closed") == ["soups"]
     assert rows(client, f"?owner={colleague.pk}") == ["cakes"]

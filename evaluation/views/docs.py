@@ -1,0 +1,91 @@
+"""The documentation of this installation's version, as pages for its members."""
+
+import posixpath
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.anchors import anchors_plugin
+
+DOCS: Path = settings.BASE_DIR / "docs"
+
+
+@login_required
+@require_safe
+def docs_index(request: HttpRequest) -> HttpResponse:
+    return render(request, "evaluation/docs_index.html", {"pages": _titles()})
+
+
+@login_required
+@require_safe
+def docs_page(request: HttpRequest, page: str) -> HttpResponse:
+    title = dict(_titles()).get(page)
+    if title is None:
+        raise Http404
+    return render(request, "evaluation/docs_page.html", {"title": title, "text": _rendered(page)})
+
+
+@login_required
+@require_safe
+def docs_image(request: HttpRequest, name: str) -> HttpResponse:
+    path = DOCS / "images" / f"{name}.png"
+    if not path.is_file():
+        raise Http404
+    return HttpResponse(path.read_bytes(), content_type="image/png")
+
+
+@cache
+def _titles() -> list[tuple[str, str]]:
+    """Name and title of each page, those of the first steps before the others."""
+    first = ("getting-started", "admin", "report", "judges")
+    found = {}
+    for path in sorted(DOCS.rglob("*.md")):
+        name = path.relative_to(DOCS).with_suffix("").as_posix()
+        found[name] = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+    return [(name, found[name]) for name in sorted(found, key=lambda name: (name not in first, name))]
+
+
+@cache
+def _rendered(page: str) -> str:
+    """The page as HTML. The files are the project's own, so that nothing in them needs to be taken out."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").use(anchors_plugin, max_level=4)
+    tokens = parser.parse((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    for token in tokens:
+        token.children = _linked(page, token.children) if token.children else token.children
+    return mark_safe(parser.renderer.render(tokens, parser.options, {}))  # noqa: S308 - the project's own
+
+
+def _linked(page: str, tokens: list[Token]) -> list[Token]:
+    """With links between pages that lead to their addresses, and without those to files that no page shows."""
+    kept, dropped = [], False
+    for token in tokens:
+        if token.type == "link_open":
+            address = _address(page, str(token.attrs["href"]))
+            dropped = not address
+            token.attrs["href"] = address
+        elif token.type == "image":
+            token.attrs["src"] = _address(page, str(token.attrs["src"]))
+        if not (dropped and token.type in ("link_open", "link_close")):
+            kept.append(token)
+    return kept
+
+
+def _address(page: str, target: str) -> str:
+    if ":" in target or target.startswith("#"):
+        return target
+    path, mark, anchor = target.partition("#")
+    named = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+    name, suffix = posixpath.splitext(named)
+    if suffix == ".md" and name in dict(_titles()):
+        return reverse("evaluation:docs-page", args=[name]) + mark + anchor
+    if suffix == ".png" and name.startswith("images/"):
+        return reverse("evaluation:docs-image", args=[name.removeprefix("images/")])
+    return ""
