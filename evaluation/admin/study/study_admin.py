@@ -41,7 +41,7 @@ from evaluation.admin.study import (
     workbench,
 )
 from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, StudyForm
-from evaluation.admin.study.making import additions, derivation, duplicate, pooling
+from evaluation.admin.study.making import additions, derivation, duplicate, library, pooling
 from evaluation.admin.study.rules import codes_lock_reason
 from evaluation.models import Language, Status, Study
 from evaluation.refusals import Refused, WrongState
@@ -68,7 +68,7 @@ class StudyAdmin(StudyScopedAdmin):
     list_display = ("title", "slug", "protocol", "status", "created_at")
     list_filter = ("status",)
     search_fields = ("title", "slug")
-    change_form_template = "admin/evaluation/study/change_form.html"
+    add_form_template = "admin/evaluation/study/new.html"
 
     # --- whose it is ------------------------------------------------------------------------------------------------
     def study_of(self, obj: Any) -> Study:
@@ -150,6 +150,12 @@ class StudyAdmin(StudyScopedAdmin):
             name = "draft" if "sections" in context else "frozen"
             response.template_name = f"admin/evaluation/design/{name}.html"
         return response  # type: ignore[no-any-return]
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """The ways to begin a study: from a file, from the library or an own one, or blank."""
+        ways = {"title": "New study", **library.ways_to_begin(request.user)}
+        response: HttpResponse = super().add_view(request, form_url, ways | (extra_context or {}))
+        return response
 
     # --- what is written --------------------------------------------------------------------------------------------
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> Any:
@@ -246,6 +252,8 @@ class StudyAdmin(StudyScopedAdmin):
     def extra_pages(self) -> Sequence[tuple[str, str, View]]:
         return (
             ("from-file/", "from_file", files.study_from_file),
+            ("library/<slug:key>/", "library_entry", library.library_entry),
+            ("library/<slug:key>/item/", "library_item", library.library_item),
             ("<int:pk>/workbench/", "workbench", workbench.workbench),
             ("<int:pk>/design-preview/", "draft_preview", draft_preview),
             ("<int:pk>/upload/", "upload", files.upload),
