@@ -51,7 +51,13 @@ class Entry:
     @property
     def spec(self) -> Spec:
         """The spec of the draft, with what the protocol brings."""
-        return read_header(self.study, slug=self.key, protocol="", title=self.name).study.spec
+        return read_header(self.study, slug=self.key, protocol="", title="").study.spec
+
+    @property
+    def title(self) -> str:
+        """The draft's title, as participants read it, who are not told the study's name."""
+        title: str = self.spec["title"]
+        return title
 
     @property
     def asked(self) -> list[str]:
@@ -108,7 +114,7 @@ def begin_from_entry(entry: Entry, *, slug: str, title: str, owner: Any = None, 
     return import_dump(
         EntrySource(entry, items=items),
         slug=slug,
-        title=title or entry.name,
+        title=title,
         owner=owner,
         by=owner or server_account(),
         said=f"Begun from the library: {entry.name}.",

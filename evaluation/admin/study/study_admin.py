@@ -154,7 +154,7 @@ class StudyAdmin(StudyScopedAdmin):
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """The ways to begin a study: from a file, from the library or an own one, or blank."""
         ways = {"title": "New study", **library.ways_to_begin(request.user)}
-        response: HttpResponse = super().add_view(request, form_url, ways | (extra_context or {}))
+        response: HttpResponse = super().add_view(request, form_url or "#blank", ways | (extra_context or {}))
         return response
 
     # --- what is written --------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ class Command(AssayCommand):
         wanted.add_argument("--from", dest="entry", metavar="ENTRY", help="an entry of the library")
         wanted.add_argument("--list", action="store_true", help="list the library's entries")
         parser.add_argument("--slug", default="", help="of the study; without it the entry's")
-        parser.add_argument("--title", default="", help="of the study; without it the entry's name")
+        parser.add_argument("--title", default="", help="of the study; without it the entry's")
         parser.add_argument("--owner", default="", metavar="USERNAME", help="who will own the study")
         parser.add_argument("--without-items", action="store_true", help="leave out the items to try")
 

@@ -29,7 +29,7 @@ def test_every_file_is_an_entry_and_every_paper_is_there():
 def test_an_entry_is_a_draft_that_can_be_launched(key, owner):
     entry = library()[key]
     study = begin_from_entry(entry, slug="begun", title="", owner=owner)
-    assert (study.title, study.status, study.items.count()) == (entry.name, Status.DRAFT, len(entry.items))
+    assert (study.title, study.status, study.items.count()) == (entry.title, Status.DRAFT, len(entry.items))
     assert launch_problems(study) == []
     # Contact, pay, platform and its codes are the researcher's to give.
     assert not [each for each in launch_cautions(study) if "consent text" in each]

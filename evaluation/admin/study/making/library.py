@@ -39,7 +39,7 @@ class EntryForm(forms.Form):
     items = forms.BooleanField(required=False, initial=True)
 
     def __init__(self, entry: Entry, data: Any = None) -> None:
-        super().__init__(data, initial={"title": entry.name, "slug": free_slug(entry.key)})
+        super().__init__(data, initial={"title": entry.title, "slug": free_slug(entry.key)})
         self.fields["items"].label = f"With its {counted(len(entry.items), 'item')} to try"
         self.fields["items"].help_text = "Invented for this library. Uploading your own items replaces them."
 
