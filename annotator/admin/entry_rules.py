@@ -46,7 +46,7 @@ class RuleForm(forms.Form):
         self.fields["other"].queryset = studies  # type: ignore[attr-defined]
 
 
-class RuleFormSet(forms.BaseFormSet):  # type: ignore[type-arg]  # Django's has no argument at run time
+class RuleFormSet(forms.BaseFormSet):
     """The rules of a study, in which a list names another study once."""
 
     def lists(self) -> dict[str, dict[Study, str]]:
@@ -75,7 +75,7 @@ class RuleFormSet(forms.BaseFormSet):  # type: ignore[type-arg]  # Django's has 
         return [row for row in rows if row.get("other") and not row.get("DELETE")]
 
 
-ROWS = forms.formset_factory(
+ROWS: Any = forms.formset_factory(
     RuleForm, formset=RuleFormSet, extra=1, can_delete=True, max_num=MAX_RULES, absolute_max=MAX_RULES
 )
 
@@ -90,7 +90,7 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
     posted = request.method == "POST"
     # The button for one more row, with what was filled in and nothing saved.
     adding = "another" in request.POST
-    rows = ROWS(
+    rows: RuleFormSet = ROWS(
         _with_another(request) if adding else request.POST if posted else None,
         initial=[
             {"kind": rule.kind, "took": rule.took, "other": rule.other_id}
@@ -151,7 +151,7 @@ def _save(
 
 
 def _unknown(study: Study, studies: Iterable[Study]) -> list[tuple[str, str]]:
-    """Why people of other studies can't be recognised here, each reason with the studies that it is true of."""
+    """Reasons why people of other studies can't be recognised here, each with the studies that it is true of."""
     found: dict[str, list[str]] = {}
     for other in studies:
         if why := unknown_reason(study, other):

@@ -8,19 +8,18 @@ from django.utils.translation import gettext
 from evaluation import design
 from evaluation.forms.language import in_language_of
 from evaluation.forms.screen import build_screen
-from evaluation.models import Item
 from evaluation.protocols import PROTOCOLS
-from evaluation.protocols.base import Spec
+from evaluation.protocols.base import Spec, Stimulus
 from evaluation.rendering.markdown import render_markdown
 
 
-def unsaved_item_page(request: HttpRequest, spec: Spec, item: Item, *, slug: str) -> HttpResponse:
+def unsaved_item_page(request: HttpRequest, spec: Spec, stimulus: Stimulus, *, slug: str) -> HttpResponse:
     """The item as participants will see it. `slug` is that of the study that it would be in."""
     protocol = PROTOCOLS[spec["protocol"]]
-    order = design.presented_order(len(item.stimulus["responses"]), 0)
+    order = design.presented_order(len(stimulus["responses"]), 0)
     with in_language_of(spec):
         context = {
-            "screen": build_screen(protocol, spec, item.stimulus, order),
+            "screen": build_screen(protocol, spec, stimulus, order),
             "bar": {
                 "title": spec["title"],
                 "label": gettext("Preview"),

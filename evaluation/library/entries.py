@@ -2,8 +2,8 @@
 
 An entry is a JSON object: `name`, `about` (a sentence), `source`, `differs` (a sentence on what is not as it was
 published; may be missing), `study` (what stands on a study's line in a dump, without what the demo's line has), and its
-items to try: `items`, as in a dump, or `demo`, the name of a file of the demo, with the keys of its items that are meant
-where not all are. docs/formats.md describes them.
+items to try: `items`, as in a dump, or `demo`, a file of the demo, with the keys of its items where not all are meant.
+docs/formats.md describes them.
 """
 
 import json
@@ -19,9 +19,9 @@ from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.imports.header import read_header
 from evaluation.dumps.imports.items import ItemPreparer
 from evaluation.dumps.lines import SourceLine
-from evaluation.models import Item, Role, Study
+from evaluation.models import Role, Study
 from evaluation.protocols import PROTOCOLS, Protocol
-from evaluation.protocols.base import Spec
+from evaluation.protocols.base import Spec, Stimulus
 from evaluation.refusals import Refused
 from evaluation.rendering.markdown import render_markdown
 from evaluation.services.history import server_account
@@ -36,7 +36,7 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Entry:
+class LibraryEntry:
     """A study to begin from: `study` is its line in a dump, `items` are the lines after it."""
 
     key: str
@@ -61,19 +61,19 @@ class Entry:
 
     @property
     def asked(self) -> list[str]:
-        """What participants must answer."""
+        """The prompts of the questions that participants must answer."""
         return [each["prompt"] for each in self.spec["questions"] if each["required"]]
 
     @property
     def protocol(self) -> Protocol:
         return PROTOCOLS[self.spec["protocol"]]
 
-    def first_item(self) -> Item:
-        """The first item that is judged, unsaved, with its stimulus."""
+    def first_stimulus(self) -> Stimulus:
+        """The first item that is judged, as participants see it."""
         record = next(each for each in self.items if each.get("role", Role.MAIN) == Role.MAIN)
-        prepared = ItemPreparer([self.spec], render_markdown).prepare(record)
-        prepared.item.stimulus = prepared.stimulus
-        return prepared.item
+        stimulus = ItemPreparer([self.spec], render_markdown).prepare(record).stimulus
+        assert stimulus is not None
+        return stimulus
 
 
 class EntrySource:
@@ -82,7 +82,7 @@ class EntrySource:
     format = "library-1"
     unit = "line"
 
-    def __init__(self, entry: Entry, *, items: bool) -> None:
+    def __init__(self, entry: LibraryEntry, *, items: bool) -> None:
         self.name = entry.name
         self._records: list[Record] = [entry.study, *(entry.items if items else ())]
 
@@ -102,14 +102,16 @@ class EntrySource:
 
 
 @lru_cache(maxsize=1)
-def library() -> dict[str, Entry]:
+def library() -> dict[str, LibraryEntry]:
     """All entries by their keys, in the order of their collections and files."""
     return {
         path.stem: _read(path) for folder in COLLECTIONS for path in sorted((ENTRIES / folder).glob("*.json"))
     }
 
 
-def begin_from_entry(entry: Entry, *, slug: str, title: str, owner: Any = None, items: bool = True) -> Study:
+def begin_from_entry(
+    entry: LibraryEntry, *, slug: str, title: str, owner: Any = None, items: bool = True
+) -> Study:
     """A draft made from the entry. None as its owner is whoever runs the server. Refused leaves nothing behind."""
     return import_dump(
         EntrySource(entry, items=items),
@@ -121,7 +123,7 @@ def begin_from_entry(entry: Entry, *, slug: str, title: str, owner: Any = None, 
     )
 
 
-def find_entry(key: str) -> Entry:
+def find_entry(key: str) -> LibraryEntry:
     """The entry of that key, or Refused, which names those that there are."""
     found = library()
     if key not in found:
@@ -129,7 +131,7 @@ def find_entry(key: str) -> Entry:
     return found[key]
 
 
-def _read(path: Path) -> Entry:
+def _read(path: Path) -> LibraryEntry:
     data = json.loads(path.read_text("utf-8"))
     study, items = {"assay": 1, **data["study"]}, data.get("items", [])
     if demo := data.get("demo"):
@@ -138,7 +140,7 @@ def _read(path: Path) -> Entry:
         study = {"systems": line["systems"], **study, "spec": {**theirs, **study["spec"]}}
         wanted = demo.get("items", [each["key"] for each in items])
         items = [each for each in items if each["key"] in wanted]
-    return Entry(
+    return LibraryEntry(
         key=path.stem,
         collection=path.parent.name,
         name=data["name"],

@@ -78,6 +78,7 @@ class Found:
             "station": "items",
             "path": "report.json",
             "heading": "agreement",
+            "entry": "lmarena-battle",
             "suffix": "json",
         }
 

@@ -252,8 +252,8 @@ class StudyAdmin(StudyScopedAdmin):
     def extra_pages(self) -> Sequence[tuple[str, str, View]]:
         return (
             ("from-file/", "from_file", files.study_from_file),
-            ("library/<slug:key>/", "library_entry", library.library_entry),
-            ("library/<slug:key>/item/", "library_item", library.library_item),
+            ("library/<slug:entry>/", "library_entry", library.library_entry),
+            ("library/<slug:entry>/item/", "library_item", library.library_item),
             ("<int:pk>/workbench/", "workbench", workbench.workbench),
             ("<int:pk>/design-preview/", "draft_preview", draft_preview),
             ("<int:pk>/upload/", "upload", files.upload),

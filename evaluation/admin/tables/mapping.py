@@ -287,4 +287,4 @@ def mapped_item(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         raise Http404 from None
     if number >= len(found.items) or found.spec is None:
         raise Http404
-    return unsaved_item_page(request, found.spec, found.items[number], slug=job.slug or "new")
+    return unsaved_item_page(request, found.spec, found.items[number].stimulus, slug=job.slug or "new")

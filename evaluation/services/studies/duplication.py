@@ -1,7 +1,7 @@
 """A copy of a study: its settings alone, with its items, or with its items and judges.
 
-Of its recruitment comes along what is asked for (`ALONG`), never anything of the people who judged, of the judgments, or
-of what the panel knows: a copy is a draft that nobody has been in. Items that were withdrawn stay behind.
+Of its recruitment comes along what is asked for (`ALONG`), never anything of the people who judged, of the judgments,
+or of what the panel knows: a copy is a draft that nobody has been in. Items that were withdrawn stay behind.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -115,7 +115,7 @@ def copy_study(
 
 
 def what_came_along(copy: Study) -> str:
-    """What of the source's recruitment a copy has, and what it has not, as sentences."""
+    """Sentences on what a copy has of its source's recruitment, and what not."""
     came = [ALONG_LABELS[each] for each in ALONG if each in copy.origin["parts"]]
     behind = [ALONG_LABELS[each] for each in ALONG if each not in copy.origin["parts"]]
     found = [f"Came along: {', '.join(came)}."] if came else []

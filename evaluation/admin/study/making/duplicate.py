@@ -39,19 +39,19 @@ class DuplicateForm(OptionalReasonForm):
         widget=forms.RadioSelect,
     )
     platform = forms.BooleanField(
-        label="Recruitment platform",
+        label="Take along the recruitment platform",
         required=False,
         initial="platform" in USUALLY_ALONG,
         help_text="Where people come from and how addresses name them, without the draft there.",
     )
     eligibility = forms.BooleanField(
-        label="Eligibility",
+        label="Take along eligibility",
         required=False,
         initial="eligibility" in USUALLY_ALONG,
         help_text="Who may take part, by other studies, and the platform's filters, which need the platform.",
     )
     codes = forms.BooleanField(
-        label="Completion codes",
+        label="Take along completion codes",
         required=False,
         initial="codes" in USUALLY_ALONG,
         help_text="Also addresses and tokens that belong to this one study there. Usually new ones are wanted: who has "

@@ -19,7 +19,7 @@ from evaluation.admin.rights import FORM
 from evaluation.admin.tables.map_form import slug_problem
 from evaluation.admin.unsaved_item import unsaved_item_page
 from evaluation.counting import counted
-from evaluation.library.entries import COLLECTIONS, Entry, begin_from_entry, library
+from evaluation.library.entries import COLLECTIONS, LibraryEntry, begin_from_entry, library
 from evaluation.models import Study
 from evaluation.permissions import studies_for
 from evaluation.refusals import Refused
@@ -38,7 +38,7 @@ class EntryForm(forms.Form):
     )
     items = forms.BooleanField(required=False, initial=True)
 
-    def __init__(self, entry: Entry, data: Any = None) -> None:
+    def __init__(self, entry: LibraryEntry, data: Any = None) -> None:
         super().__init__(data, initial={"title": entry.title, "slug": free_slug(entry.key)})
         self.fields["items"].label = f"With its {counted(len(entry.items), 'item')} to try"
         self.fields["items"].help_text = "Invented for this library. Uploading your own items replaces them."
@@ -60,7 +60,7 @@ def ways_to_begin(user: Any) -> dict[str, Any]:
     }
 
 
-def _collections() -> Iterator[tuple[str, list[Entry]]]:
+def _collections() -> Iterator[tuple[str, list[LibraryEntry]]]:
     for folder, label in COLLECTIONS.items():
         yield label, [each for each in library().values() if each.collection == folder]
 
@@ -69,7 +69,7 @@ def _form_alone(study: Study) -> str:
     return f"{reverse('admin:evaluation_study_duplicate', args=[study.pk])}?extent=settings"
 
 
-def _entry(request: HttpRequest, key: str) -> Entry:
+def _entry(request: HttpRequest, key: str) -> LibraryEntry:
     if not request.user.is_staff:
         raise PermissionDenied
     found = library().get(key)
@@ -79,25 +79,25 @@ def _entry(request: HttpRequest, key: str) -> Entry:
 
 
 @csp_replace({"frame-src": [SELF]})  # type: ignore[arg-type]  # it knows views without arguments alone
-def library_entry(request: HttpRequest, key: str) -> HttpResponse:
+def library_entry(request: HttpRequest, entry: str) -> HttpResponse:
     """An entry with its first item; a POST makes the draft, which its maker owns."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
-    entry = _entry(request, key)
-    form = EntryForm(entry, request.POST if request.method == "POST" else None)
+    found = _entry(request, entry)
+    form = EntryForm(found, request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
         try:
-            study = begin_from_entry(entry, owner=request.user, **form.cleaned_data)
+            study = begin_from_entry(found, owner=request.user, **form.cleaned_data)
         except Refused as refused:
             show_refusal(form, refused)
         else:
-            messages.success(request, _begun(study, entry))
+            messages.success(request, _begun(study, found))
             return HttpResponseRedirect(workbench_url(study))
     context = {
-        "title": entry.name,
-        "entry": entry,
-        "spec": entry.spec,
-        "protocol": entry.protocol,
+        "title": found.name,
+        "entry": found,
+        "spec": found.spec,
+        "protocol": found.protocol,
         "form": form,
         "back": reverse("admin:evaluation_study_add"),
     }
@@ -105,7 +105,7 @@ def library_entry(request: HttpRequest, key: str) -> HttpResponse:
     return page(request, "admin/evaluation/study/library_entry.html", context, status=status)
 
 
-def _begun(study: Study, entry: Entry) -> str:
+def _begun(study: Study, entry: LibraryEntry) -> str:
     n = study.items.count()
     then = f"It has {counted(n, 'item')} to try." if n else "Upload its items next."
     return f"{study.title} is a draft, begun from {entry.name}. {then}"
@@ -114,9 +114,9 @@ def _begun(study: Study, entry: Entry) -> str:
 @csrf_exempt  # the participant's own form carries no token, and nothing is stored
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]
-def library_item(request: HttpRequest, key: str) -> HttpResponse:
+def library_item(request: HttpRequest, entry: str) -> HttpResponse:
     """The entry's first item as participants will see it."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
-    entry = _entry(request, key)
-    return unsaved_item_page(request, entry.spec, entry.first_item(), slug=entry.key)
+    found = _entry(request, entry)
+    return unsaved_item_page(request, found.spec, found.first_stimulus(), slug=found.key)
