@@ -31,7 +31,7 @@ PEOPLE = {
     Participation.EXCLUDED: "who were excluded from",
 }
 # More are refused: no request builds forms without end.
-MAX_RULES = 500
+MAX_RULES = 200
 
 
 class RuleForm(forms.Form):
