@@ -3,7 +3,7 @@
 What a method needs is imported in it, as most processes ask for few of them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation.extension import Advice, Duplication, Extension, JobKind, PagePreview, StudySection, Watch
@@ -36,10 +36,11 @@ class CrowdExtension(Extension):
 
         take_back_replacements(exclusion)
 
-    def duplicate(self, duplication: Duplication) -> None:
+    def duplicate(self, duplication: Duplication) -> Collection[str]:
+        from annotator.panels.services.panel_copies import copy_panel
         from annotator.services.admission.rule_copies import copy_entry_rules
 
-        copy_entry_rules(duplication)
+        return {*copy_entry_rules(duplication), *copy_panel(duplication)}
 
     def fill_rehearsal(self, study: Study, asked: Mapping[str, int], watch: Watch) -> str:
         from annotator.services.rehearsal.filling import fill_rehearsal

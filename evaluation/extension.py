@@ -5,7 +5,7 @@ An app's `AppConfig` names its own by its dotted path, which is imported when th
 process that never asks never loads it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -33,11 +33,13 @@ class StudySection:
 
 @dataclass(frozen=True)
 class Duplication:
-    """A study that was just copied, in the same transaction; `judges` tells whether its judges come along."""
+    """A study that was just copied, in the same transaction; `judges` tells whether its judges come along, `along` what
+    of its recruitment (`services.studies.duplication.ALONG`)."""
 
     source: Study
     copy: Study
     judges: bool
+    along: Collection[str]
     by: Any
 
 
@@ -222,8 +224,10 @@ class Extension:
     def exclusion_undone(self, exclusion: Exclusion) -> None:
         """An exclusion was undone, in the same transaction: what counts again needs no replacing any more."""
 
-    def duplicate(self, duplication: Duplication) -> None:
-        """Copy what the app keeps of a study's settings, never anything of its crowd, its runs or its panel."""
+    def duplicate(self, duplication: Duplication) -> Collection[str]:
+        """Copy what the app keeps of a study's settings, never anything of its crowd, its runs or its panel's acts;
+        what of `along` there was to copy."""
+        return ()
 
     def fill_rehearsal(self, study: Study, asked: Mapping[str, int], watch: Watch) -> str:
         """Fill a draft's rehearsal, which is live, with as many simulated participants as were asked for; a sentence on

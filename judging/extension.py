@@ -3,7 +3,7 @@
 What a method needs is imported in it, as most processes ask for few of them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -28,10 +28,11 @@ class JudgesExtension(Extension):
 
         drop_unfinished_calls(item)
 
-    def duplicate(self, duplication: Duplication) -> None:
+    def duplicate(self, duplication: Duplication) -> Collection[str]:
         from judging.services.duplication import copy_judges
 
         copy_judges(duplication)
+        return ()
 
     def fill_demo(self, study: Study) -> None:
         from judging.services.demo import run_heuristics

@@ -5,7 +5,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from annotator.models import EntryRule
 from annotator.services.admission.entry_rules import (
@@ -15,98 +16,147 @@ from annotator.services.admission.entry_rules import (
     set_entry_rules,
     unknown_reason,
 )
-from evaluation.admin.pages import ConfirmedAction, ReasonForm, confirmation_page, workbench_url
+from evaluation.admin.pages import ReasonForm, page, workbench_url
 from evaluation.admin.rights import FORM, my_studies, study_page
 from evaluation.models import Study
+from evaluation.services.history import log_action
 
 Kind, Participation = EntryRule.Kind, EntryRule.Participation
+KINDS = {Kind.NOT: "Exclude", Kind.ONLY: "Admit only"}
 PEOPLE = {
-    Participation.ANY: "everyone who took part",
-    Participation.PASSED: "who passed its qualification",
-    Participation.FAILED: "who failed its qualification or attention checks",
-    Participation.COMPLETED: "who completed it",
-    Participation.EXCLUDED: "who was excluded from it",
+    Participation.ANY: "who took part in",
+    Participation.PASSED: "who passed the qualification of",
+    Participation.FAILED: "who failed the qualification or attention checks of",
+    Participation.COMPLETED: "who completed",
+    Participation.EXCLUDED: "who were excluded from",
 }
-# By a rule's kind: the part of a field's name, what its label says, and the choice of no rule.
-FIELDS = {Kind.NOT: ("barred", "exclude", "nobody"), Kind.ONLY: ("invited", "admit only", "no restriction")}
+# More are refused: no request builds forms without end.
+MAX_RULES = 200
 
 
-def rules_form(request: HttpRequest, study: Study) -> type[ReasonForm]:
-    """Two choices for each study that the user is a member of: nobody learns of others."""
-    others = list(
-        my_studies(request)
-        .filter(rehearsal_of=None)
-        .exclude(pk=study.pk)
-        .select_related("panel")
-        .order_by("title")
-    )
+class RuleForm(forms.Form):
+    """A rule: one outcome in one other study."""
 
-    class RulesForm(ReasonForm):
-        field_order = [*(field_name(kind, other) for other in others for kind in FIELDS), "reason"]
+    kind = forms.ChoiceField(label="Exclude or admit", choices=list(KINDS.items()), initial=Kind.NOT)
+    took = forms.ChoiceField(label="Outcome", choices=list(PEOPLE.items()), initial=Participation.ANY)
+    other = forms.ModelChoiceField(Study.objects.none(), label="Study", empty_label="Choose a study")
 
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            super().__init__(*args, **kwargs)
-            for other in others:
-                why = unknown_reason(study, other)
-                for kind, (_, does, none) in FIELDS.items():
-                    self.fields[field_name(kind, other)] = forms.ChoiceField(
-                        choices=[("", none), *PEOPLE.items()],
-                        required=False,
-                        label=f"{other}: {does}",
-                        help_text=f"Unknown in this study: {why}." if why else "",
-                    )
-            self.order_fields(self.field_order)
-
-        def clean(self) -> dict[str, Any]:
-            data: dict[str, Any] = super().clean() or {}
-            data |= {kind: chosen(kind, data) for kind in FIELDS}
-            both = [
-                str(each)
-                for each, took in data[Kind.NOT].items()
-                if contradicts(took, data[Kind.ONLY].get(each, ""))
-            ]
-            if both:
-                raise forms.ValidationError(f"Excluded and required at the same time: {', '.join(both)}.")
-            return data
-
-    def chosen(kind: str, data: dict[str, Any]) -> dict[Study, str]:
-        return {other: took for other in others if (took := data.get(field_name(kind, other), ""))}
-
-    return RulesForm
+    def __init__(self, *args: Any, studies: QuerySet[Study], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["other"].queryset = studies  # type: ignore[attr-defined]
 
 
-def field_name(kind: str, other: Study) -> str:
-    return f"{FIELDS[Kind(kind)][0]}_{other.pk}"
+class RuleFormSet(forms.BaseFormSet):
+    """The rules of a study, in which a list names another study once."""
+
+    def lists(self) -> dict[str, dict[Study, str]]:
+        found: dict[str, dict[Study, str]] = {kind: {} for kind in KINDS}
+        for row in self._kept():
+            found[row["kind"]][row["other"]] = row["took"]
+        return found
+
+    def clean(self) -> None:
+        named = [(row["kind"], row["other"]) for row in self._kept()]
+        if twice := {str(other) for kind, other in named if named.count((kind, other)) > 1}:
+            raise forms.ValidationError(
+                f"Named twice in one list, which takes one outcome per study: {', '.join(sorted(twice))}."
+            )
+        lists = self.lists()
+        both = [
+            str(other)
+            for other, took in lists[Kind.NOT].items()
+            if contradicts(took, lists[Kind.ONLY].get(other, ""))
+        ]
+        if both:
+            raise forms.ValidationError(f"Excluded and required at the same time: {', '.join(both)}.")
+
+    def _kept(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = [getattr(form, "cleaned_data", {}) for form in self.forms]
+        return [row for row in rows if row.get("other") and not row.get("DELETE")]
+
+
+ROWS: Any = forms.formset_factory(
+    RuleForm, formset=RuleFormSet, extra=1, can_delete=True, max_num=MAX_RULES, absolute_max=MAX_RULES
+)
 
 
 @study_page("write", methods=FORM)
 def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
-    """Lists across studies. Rules on studies that this user does not know stay as they are."""
-    known = set(my_studies(request).filter(rehearsal_of=None).values_list("pk", flat=True))
-    rules = list(EntryRule.objects.filter(study=study).select_related("other"))
+    """Lists across studies, a row for each rule. Rules on studies that this user does not know stay as they are."""
+    studies = _other_studies(request, study)
+    known = {each.pk for each in studies}
+    rules = list(_rules(study))
     hidden = [rule for rule in rules if rule.other_id not in known]
-
-    def do(data: dict[str, Any]) -> str:
-        lists = {kind: dict(data[kind]) for kind in FIELDS}
-        for rule in hidden:
-            lists[Kind(rule.kind)][rule.other] = rule.took
-        set_entry_rules(study, barred=lists[Kind.NOT], invited=lists[Kind.ONLY])
-        for sentence in rule_warnings(study, known):
-            messages.warning(request, sentence)
-        return f"Who may take part: {entry_rules_text(study, known)}"
-
-    act = ConfirmedAction(
-        title="Who may take part",
-        text="People are recognised across studies by their panel and their id there. Rules apply to "
-        "new arrivals only. People without an id can't be recognised: no rule excludes them, and "
-        "none admits them. Where several studies are required, one of them is enough.",
-        button="Save",
-        form=rules_form(request, study),
-        initial={field_name(rule.kind, rule.other): rule.took for rule in rules if rule.other_id in known},
-        do=do,
-        back=workbench_url(study),
+    posted = request.method == "POST"
+    # The button for one more row, with what was filled in and nothing saved.
+    adding = "another" in request.POST
+    rows: RuleFormSet = ROWS(
+        _with_another(request) if adding else request.POST if posted else None,
+        initial=[
+            {"kind": rule.kind, "took": rule.took, "other": rule.other_id}
+            for rule in rules
+            if rule.other_id in known
+        ],
+        form_kwargs={"studies": studies},
     )
-    return confirmation_page(request, study, act, tab="workbench")
+    reason = ReasonForm(request.POST if posted and not adding else None)
+    if posted and not adding and rows.is_valid() and reason.is_valid():
+        _save(request, study, rows, hidden, reason.cleaned_data["reason"], known)
+        return HttpResponseRedirect(workbench_url(study))
+    context = {
+        "title": "Who may take part",
+        "rows": rows,
+        "adding": adding,
+        "form": reason,
+        "hidden": len(hidden),
+        "unknown": _unknown(study, studies),
+        "back": workbench_url(study),
+    }
+    status = 422 if posted and not adding else 200
+    template = "admin/annotator/entry_rules.html"
+    return page(request, template, context, study=study, tab="workbench", status=status)
+
+
+def _other_studies(request: HttpRequest, study: Study) -> QuerySet[Study]:
+    """Those that the user is a member of: nobody learns of others."""
+    found = my_studies(request).filter(rehearsal_of=None).exclude(pk=study.pk)
+    return found.select_related("panel").order_by("title")
+
+
+def _with_another(request: HttpRequest) -> Any:
+    data = request.POST.copy()
+    total = data.get("form-TOTAL_FORMS", "")
+    if total.isdecimal():
+        data["form-TOTAL_FORMS"] = str(int(total) + 1)
+    return data
+
+
+def _save(
+    request: HttpRequest,
+    study: Study,
+    rows: RuleFormSet,
+    hidden: Iterable[EntryRule],
+    reason: str,
+    known: Collection[int],
+) -> None:
+    lists = rows.lists()
+    for rule in hidden:
+        lists[Kind(rule.kind)][rule.other] = rule.took
+    set_entry_rules(study, barred=lists[Kind.NOT], invited=lists[Kind.ONLY])
+    done = f"Who may take part: {entry_rules_text(study, known)}"
+    log_action(study=study, by=request.user, message=done, reason=reason)
+    for sentence in rule_warnings(study, known):
+        messages.warning(request, sentence)
+    messages.success(request, done)
+
+
+def _unknown(study: Study, studies: Iterable[Study]) -> list[tuple[str, str]]:
+    """Reasons why people of other studies can't be recognised here, each with the studies that it is true of."""
+    found: dict[str, list[str]] = {}
+    for other in studies:
+        if why := unknown_reason(study, other):
+            found.setdefault(why, []).append(str(other))
+    return [(why, ", ".join(names)) for why, names in found.items()]
 
 
 def entry_rules_text(study: Study, known: Collection[int]) -> str:

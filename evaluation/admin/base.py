@@ -171,7 +171,7 @@ class StudyScopedAdmin(admin.ModelAdmin):
     def list_url(self, study: Study) -> str:
         return list_url(f"{self.opts.app_label}_{self.opts.model_name}", study)
 
-    def response_post_save_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+    def response_post_save_change(self, request: HttpRequest, obj: Any) -> HttpResponseRedirect:
         return HttpResponseRedirect(self.list_url(self.study_of(obj)))
 
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:

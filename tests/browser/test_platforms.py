@@ -227,7 +227,7 @@ def test_the_pages_of_lists_and_of_what_to_think_about(visitor: Visitor) -> None
     expect(
         page.get_by_text("Unknown in this study: SONA gives each person a new survey code").first
     ).to_be_visible()
-    page.get_by_label(f"{pilot}: exclude").select_option("any")
+    page.get_by_label("Study, rule 1").select_option(str(pilot))
     page.get_by_label("Reason").fill("They know the items.")
     assert visitor.complaints == []
     look(visitor, "admin_entry_rules")

@@ -81,6 +81,7 @@ class Found:
             "heading": "agreement",
             # Of the addresses that studies had in the admin.
             "rest": "workbench/",
+            "entry": "lmarena-battle",
             "suffix": "json",
         }
 

@@ -143,7 +143,9 @@ def is_turned_away(response: Any, home: str = "/admin/") -> bool:
 
 
 def names_a_row(route: str) -> bool:
-    return bool(PARAMETER.search(route)) and route not in NOBODY_S and "app_label" not in route
+    """True of an address of somebody's data; the library's entries are everybody's who makes studies."""
+    others = route in NOBODY_S or "app_label" in route or "/library/" in route
+    return bool(PARAMETER.search(route)) and not others
 
 
 def says_secret(response: Any, address: str) -> bool:

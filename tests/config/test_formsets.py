@@ -11,6 +11,7 @@ from django.forms.formsets import BaseFormSet
 from django.test import Client
 from django.urls import reverse
 
+from annotator.admin.entry_rules import MAX_RULES
 from evaluation.models import Study
 from tests import factories
 from tests.config.reading import PACKAGES, ROOT
@@ -74,11 +75,22 @@ def test_no_formset_builds_what_a_request_asks_for(chief: Any, built: Counter[st
     assert met == set(inlines_of(InlineModelAdmin)), "a formset on no page that was asked"
 
 
-def test_formsets_are_of_the_admin_s_pages_alone() -> None:
-    """Others would need their limit, and their place in the test above."""
+def test_the_rules_on_who_may_take_part_have_their_limit(chief: Any, built: Counter[str]) -> None:
+    study = factories.make_study("limited", queries=1, owner=chief)
+    address = reverse("admin:evaluation_study_entry_rules", args=[study.slug])
+    for more in ({}, {"another": "1"}):
+        built.clear()
+        sent = {"form-TOTAL_FORMS": str(TOO_MANY), "form-INITIAL_FORMS": "0", "reason": "Many."} | more
+        assert signed_in(chief).post(address, sent).status_code in (200, 422)
+        assert built["form"] <= MAX_RULES
+
+
+def test_other_formsets_are_of_the_admin_s_pages_alone() -> None:
+    """Others would need their limit, and their place in the tests above."""
     others = re.compile(r"formset_factory|Base(?:Model)?FormSet|list_editable")
     files = [path for name in PACKAGES for path in (ROOT / name).rglob("*.py")]
-    assert [path for path in files if others.search(path.read_text())] == []
+    found = [path for path in files if others.search(path.read_text())]
+    assert found == [ROOT / "annotator" / "admin" / "entry_rules.py"]
 
 
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])

@@ -72,6 +72,8 @@ class Setting:
     help: str = ""
     default: str = ""
     required: bool = False
+    # True of what belongs to one study there, as its completion codes do, such as an address with a code in it.
+    of_one_study: bool = False
 
 
 class Platform:

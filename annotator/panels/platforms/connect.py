@@ -36,6 +36,7 @@ class Connect(Platform):
             "study. Empty: they only see the study's code for it, if there is one. {participant}, "
             "{study}, {session} "
             "and {code} may stand in it.",
+            of_one_study=True,
         ),
     )
 

@@ -70,6 +70,7 @@ class Link(Platform):
                 "only see the study's code for it, if there is one."
                 if outcome == "completed"
                 else "",
+                of_one_study=True,
             )
             for outcome, label in OUTCOMES.items()
         ),

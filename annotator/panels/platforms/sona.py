@@ -23,8 +23,16 @@ class Sona(Platform):
     )
     settings = (
         Setting("site", "Your SONA site", "Such as https://school.sona-systems.com.", required=True),
-        Setting("experiment_id", "Experiment id", "From the study's completion URL on SONA.", required=True),
-        Setting("credit_token", "Credit token", "From the same completion URL.", required=True),
+        Setting(
+            "experiment_id",
+            "Experiment id",
+            "From the study's completion URL on SONA.",
+            required=True,
+            of_one_study=True,
+        ),
+        Setting(
+            "credit_token", "Credit token", "From the same completion URL.", required=True, of_one_study=True
+        ),
         Setting("param", "Parameter with the survey code", default=DEFAULT_PARAM),
     )
 

@@ -50,7 +50,7 @@ from evaluation.admin.study import (
     workbench,
 )
 from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, StudyForm
-from evaluation.admin.study.making import additions, derivation, duplicate, pooling
+from evaluation.admin.study.making import additions, derivation, duplicate, library, pooling
 from evaluation.admin.study.rules import codes_lock_reason
 from evaluation.models import Language, Status, Study
 from evaluation.permissions import may_begin_studies
@@ -77,7 +77,7 @@ class StudyAdmin(StudyScopedAdmin):
     study_path = "pk"
     tab = "design"
     inlines = (QuestionInline, AttributeInline, TextInline, ArmInline)
-    change_form_template = "admin/evaluation/study/change_form.html"
+    add_form_template = "admin/evaluation/study/new.html"
 
     # --- whose it is ------------------------------------------------------------------------------------------------
     def study_of(self, obj: Any) -> Study:
@@ -157,6 +157,12 @@ class StudyAdmin(StudyScopedAdmin):
             name = "draft" if "sections" in context else "frozen"
             response.template_name = f"admin/evaluation/design/{name}.html"
         return response  # type: ignore[no-any-return]
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """The ways to begin a study: from a file, from the library or an own one, or blank."""
+        ways = {"title": "New study", **library.ways_to_begin(request.user)}
+        response: HttpResponse = super().add_view(request, form_url or "#blank", ways | (extra_context or {}))
+        return response
 
     # --- what is written --------------------------------------------------------------------------------------------
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> Any:
@@ -320,6 +326,16 @@ class StudyAdmin(StudyScopedAdmin):
         return [
             path("", site.admin_view(self.add_view), name="evaluation_study_add"),
             path("from-file/", site.admin_view(files.study_from_file), name="evaluation_study_from_file"),
+            path(
+                "library/<slug:entry>/",
+                site.admin_view(library.library_entry),
+                name="evaluation_study_library_entry",
+            ),
+            path(
+                "library/<slug:entry>/item/",
+                site.admin_view(library.library_item),
+                name="evaluation_study_library_item",
+            ),
         ]
 
 

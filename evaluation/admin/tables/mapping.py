@@ -9,7 +9,6 @@ from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.text import slugify
@@ -17,12 +16,12 @@ from django.utils.translation import gettext
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 
-from evaluation import design
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM
 from evaluation.admin.tables.map_file import MapFileForm
 from evaluation.admin.tables.map_form import MapForm, NewStudyMapForm, slug_problem
 from evaluation.admin.tables.staging import mappable_job
+from evaluation.admin.unsaved_item import unsaved_item_page
 from evaluation.dumps.problems import place_and_fault
 from evaluation.dumps.tables.formulas import FormulaNote, formula_notes
 from evaluation.dumps.tables.reading import read_table
@@ -35,12 +34,9 @@ from evaluation.dumps.tables.table_map import TableMap, absent_columns, complete
 from evaluation.dumps.tables.tool import Tool
 from evaluation.dumps.tables.tools import fits, guess_reading, read_by, tool_of
 from evaluation.dumps.tables.unused import unused_texts
-from evaluation.forms.language import in_language_of
-from evaluation.forms.screen import build_screen
 from evaluation.models import Job, RenderAs
 from evaluation.protocols import PROTOCOLS, Protocol
 from evaluation.refusals import Refused
-from evaluation.rendering.markdown import render_markdown
 from evaluation.services.history import log_action
 from evaluation.services.jobs import discard_staged
 from evaluation.services.table_maps import change_map, confirm_map, show_dollars
@@ -291,31 +287,4 @@ def mapped_item(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         raise Http404 from None
     if number >= len(found.items) or found.spec is None:
         raise Http404
-    item, spec = found.items[number], found.spec
-    protocol = PROTOCOLS[spec["protocol"]]
-    order = design.presented_order(len(item.stimulus["responses"]), 0)
-    with in_language_of(spec):
-        context = {
-            "screen": build_screen(protocol, spec, item.stimulus, order),
-            "bar": {
-                "title": spec["title"],
-                "label": gettext("Preview"),
-                "done": 0,
-                "total": 0,
-                "progress": "",
-            },
-            "notice": "",
-            "help": {
-                "contact": None,
-                "withdraw": "",
-                "problem": "",
-                "guideline": render_markdown(protocol.guideline(spec, with_context=False, translate=gettext)),
-                "shortcuts": False,
-            },
-            "item": {"submit": "", "skip": "", "draft": "", "visible_ms": "0", "screen": ""},
-            "remember": False,
-            "slug": job.slug or "new",
-        }
-        response = render(request, "admin/evaluation/job/mapped_item.html", context)
-    add_never_cache_headers(response)
-    return response
+    return unsaved_item_page(request, found.spec, found.items[number].stimulus, slug=job.slug or "new")

@@ -10,12 +10,24 @@ from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import BodyTextField, StrictSerializer
 from evaluation.api.studies import StudySerializer, study_brief
 from evaluation.refusals import Refused
-from evaluation.services.studies.duplication import EXTENTS, MAX_SLUG, MAX_TITLE, duplicate_study
+from evaluation.services.studies.duplication import (
+    ALONG,
+    EXTENTS,
+    MAX_SLUG,
+    MAX_TITLE,
+    USUALLY_ALONG,
+    duplicate_study,
+)
 
 
 class DuplicateSerializer(StrictSerializer):
     copy = serializers.ChoiceField(
         choices=list(EXTENTS), default="items", help_text="Settings alone; with items; with items and judges."
+    )
+    along = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(ALONG)),
+        default=list(USUALLY_ALONG),
+        help_text="What comes along of its recruitment.",
     )
     slug = BodyTextField(required=False, max_length=MAX_SLUG, help_text="Without it, one that is free.")
     title = BodyTextField(required=False, max_length=MAX_TITLE)

@@ -9,7 +9,13 @@ from evaluation.counting import counted
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused
-from evaluation.services.studies.duplication import EXTENTS, duplicate_study
+from evaluation.services.studies.duplication import (
+    ALONG,
+    EXTENTS,
+    USUALLY_ALONG,
+    duplicate_study,
+    what_came_along,
+)
 
 
 class Command(AssayCommand):
@@ -21,6 +27,10 @@ class Command(AssayCommand):
             "--copy", choices=list(EXTENTS), default="items",
             help="settings alone, with items (the default), or with items and judges",
         )  # fmt: skip
+        parser.add_argument(
+            "--along", nargs="*", choices=ALONG, default=list(USUALLY_ALONG),
+            help="what comes along of its recruitment (by default platform and eligibility); none without a word",
+        )  # fmt: skip
         parser.add_argument("--slug", default="", help="of the copy; without it the study's, and -copy")
         parser.add_argument("--title", default="")
         add_by_argument(parser, "who will own the copy; with no more than their rights")
@@ -31,8 +41,15 @@ class Command(AssayCommand):
         items, judges = EXTENTS[options["copy"]]
         try:
             copy = duplicate_study(
-                study, by=by, items=items, judges=judges, title=options["title"], slug=options["slug"]
+                study,
+                by=by,
+                items=items,
+                judges=judges,
+                along=options["along"],
+                title=options["title"],
+                slug=options["slug"],
             )
         except Refused as refused:
             raise CommandError("\n".join([*refused.problems, "Nothing was copied."])) from None
         self.stdout.write(f"{copy.slug} is a draft with {counted(copy.items.count(), 'item')}: {copy.title}")
+        self.stdout.write(what_came_along(copy))

@@ -1,10 +1,10 @@
 """A copy of a study: its settings alone, with its items, or with its items and judges.
 
-Never with anything of the people who judged, of the judgments, or of the panel: a copy is a draft that nobody has been
-in. Items that were withdrawn stay behind.
+Of its recruitment comes along what is asked for (`ALONG`), never anything of the people who judged, of the judgments,
+or of what the panel knows: a copy is a draft that nobody has been in. Items that were withdrawn stay behind.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import count
 from typing import Any
 
@@ -45,6 +45,11 @@ FROZEN_FIELDS = frozenset(
 MAX_SLUG, MAX_TITLE = 80, 200
 # What a copy can have, by the name that pages, commands and the API call it by: whether items, whether judges.
 EXTENTS = {"settings": (False, False), "items": (True, False), "judges": (True, True)}
+# What can come along of its recruitment, by what pages, commands and the API call it. Codes are known to the study's
+# participants, who could claim to have completed another one that has the same.
+ALONG = ("platform", "eligibility", "codes")
+USUALLY_ALONG = ("platform", "eligibility")
+ALONG_LABELS = {"platform": "recruitment platform", "eligibility": "eligibility", "codes": "completion codes"}
 
 
 def duplicate_study(
@@ -53,6 +58,7 @@ def duplicate_study(
     by: Any = None,
     items: bool = True,
     judges: bool = False,
+    along: Collection[str] = USUALLY_ALONG,
     title: str = "",
     slug: str = "",
     reason: str = "",
@@ -66,14 +72,21 @@ def duplicate_study(
         get_study_for(by, study.slug, right="write")
     asking = by or server_account()
     with transaction.atomic():
-        copy = copy_study(study, by=by, items=items, judges=judges, title=title, slug=slug)
+        copy = copy_study(study, by=by, items=items, judges=judges, along=along, title=title, slug=slug)
         log_action(study=copy, by=asking, message=f"Copied from {study.title}.", flag=ADDITION)
         log_action(study=study, by=asking, message=f"Duplicated as {copy.title}.", reason=reason)
     return copy
 
 
 def copy_study(
-    study: Study, *, by: Any = None, items: bool = True, judges: bool = False, title: str = "", slug: str = ""
+    study: Study,
+    *,
+    by: Any = None,
+    items: bool = True,
+    judges: bool = False,
+    along: Collection[str] = ("eligibility",),
+    title: str = "",
+    slug: str = "",
 ) -> Study:
     """The draft alone, for whoever copies a study for a purpose of their own."""
     if judges and not items:
@@ -91,9 +104,22 @@ def copy_study(
         )
         if items:
             _copy_items(study, copy)
-        for each in extensions():
-            each.duplicate(Duplication(study, copy, judges, by))
+        duplication = Duplication(study, copy, judges, along, by)
+        came = {part for each in extensions() for part in each.duplicate(duplication)}
+        if "codes" in along and study.completion_codes:
+            copy.completion_codes = study.completion_codes
+            came.add("codes")
+        copy.origin["parts"] += [part for part in ALONG if part in came]
+        copy.save(update_fields=["completion_codes", "origin"])
     return copy
+
+
+def what_came_along(copy: Study) -> str:
+    """Sentences on what a copy has of its source's recruitment, and what not."""
+    came = [ALONG_LABELS[each] for each in ALONG if each in copy.origin["parts"]]
+    behind = [ALONG_LABELS[each] for each in ALONG if each not in copy.origin["parts"]]
+    found = [f"Came along: {', '.join(came)}."] if came else []
+    return " ".join([*found, f"Not set: {', '.join(behind)}."] if behind else found)
 
 
 def copy_settings(study: Study, *, by: Any, slug: str, title: str, origin: dict[str, Any]) -> Study:

@@ -104,25 +104,53 @@ def test_a_list_that_makes_no_sense_is_refused(pilot, main):
         EntryRule.objects.create(study=main, other=main, kind="not")
 
 
+def rows(*rules, saved=0, **data):
+    """What the form sends: rules of (kind, outcome, study), of which so many were there."""
+    sent = {"form-TOTAL_FORMS": len(rules), "form-INITIAL_FORMS": saved, "reason": "Said so."}
+    for n, (kind, took, other) in enumerate(rules):
+        sent |= {f"form-{n}-kind": kind, f"form-{n}-took": took, f"form-{n}-other": other and other.pk}
+    return sent | data
+
+
+EMPTY = ("not", "any", "")
+
+
 def test_set_in_the_admin_with_a_reason(pilot, main, owner):
     client = signed_in(owner)
     address = reverse("admin:evaluation_study_entry_rules", args=[main.slug])
-    both = client.post(
-        address, {f"barred_{pilot.pk}": "any", f"invited_{pilot.pk}": "any", "reason": "Why not."}
-    )
+    both = client.post(address, rows(("not", "any", pilot), ("only", "any", pilot)))
     assert both.status_code == 422
     assert "Excluded and required at the same time: Pilot." in both.content.decode()
-    assert (
-        client.post(address, {f"barred_{pilot.pk}": "any", "reason": "They know the items."}).status_code
-        == 302
-    )
+    twice = client.post(address, rows(("not", "failed", pilot), ("not", "excluded", pilot)))
+    assert "one outcome per study: Pilot." in twice.content.decode()
+    given = rows(("not", "any", pilot), EMPTY, reason="They know the items.")
+    assert client.post(address, given | {"reason": ""}).status_code == 422
+    assert not EntryRule.objects.exists()
+    assert client.post(address, given).status_code == 302
     assert list(EntryRule.objects.values_list("study", "other", "kind")) == [(main.pk, pilot.pk, "not")]
     said = LogEntry.objects.latest("pk").change_message
     assert said == "Who may take part: nobody who took part in Pilot. Reason: They know the items."
     panel = client.get(reverse("annotator:participants-section", args=["main"])).content.decode()
     assert "nobody who took part in Pilot." in panel
-    assert client.post(address, {"reason": "Open to all again."}).status_code == 302
+    removed = rows(("not", "any", pilot), EMPTY, saved=1) | {"form-0-DELETE": "on"}
+    assert client.post(address, removed).status_code == 302
     assert not EntryRule.objects.exists()
+
+
+def test_a_row_more_is_there_at_each_save_and_on_asking(pilot, main, owner):
+    client = signed_in(owner)
+    address = reverse("admin:evaluation_study_entry_rules", args=[main.slug])
+    assert len(client.get(address).context["rows"].forms) == 1
+    asked = client.post(address, rows(("only", "passed", pilot)) | {"another": "1", "reason": ""})
+    form = asked.context["rows"]
+    assert (asked.status_code, len(form.forms), form[0]["took"].value()) == (200, 2, "passed")
+    assert "This field is required" not in asked.content.decode()
+    assert not EntryRule.objects.exists()
+    others = [make_crowd_study(f"more-{n}", queries=1, arms=ONE_ARM, owner=owner) for n in range(12)]
+    many = rows(*[("not", "completed", each) for each in others], ("not", "failed", pilot))
+    assert client.post(address, many).status_code == 302
+    assert EntryRule.objects.count() == 13
+    assert len(client.get(address).context["rows"].forms) == 14
 
 
 def test_studies_of_others_are_neither_shown_nor_lost(pilot, main, owner, colleague):
@@ -134,9 +162,9 @@ def test_studies_of_others_are_neither_shown_nor_lost(pilot, main, owner, collea
     page = client.get(address).content.decode()
     assert "Own" in page
     assert "Pilot" not in page
-    client.post(address, {f"barred_{pilot.pk}": "failed", "reason": "Guessed."})
+    assert client.post(address, rows(("not", "failed", pilot))).status_code == 422
     assert list(EntryRule.objects.values_list("other__slug", "took")) == [("pilot", "any")]
-    assert client.post(address, {f"invited_{own.pk}": "any", "reason": "A sequel."}).status_code == 302
+    assert client.post(address, rows(("only", "any", own))).status_code == 302
     assert set(EntryRule.objects.values_list("other__slug", "kind")) == {("pilot", "not"), ("own", "only")}
     panel = client.get(reverse("annotator:participants-section", args=["main"])).content.decode()
     assert "nobody who took part in another study; only people who took part in Own." in panel
@@ -217,11 +245,12 @@ def test_the_admin_says_so_where_the_list_is_set(pilot, main, owner, colleague):
     address = reverse("admin:evaluation_study_entry_rules", args=[main.slug])
     why = "SONA gives each person a new survey code in every study"
     assert f"Unknown in this study: {why}." in text(client.get(address))
-    page = text(client.post(address, {f"barred_{pilot.pk}": "any", "reason": "They know it."}, follow=True))
+    page = text(client.post(address, rows(("not", "any", pilot)), follow=True))
     assert f"Nobody who took part in Pilot: {why}. People who can't be recognised are let in." in page
     # A member of this study alone does not learn the other's name.
     StudyMember.objects.create(study=main, user=colleague, role=StudyMember.Role.EDITOR)
-    page = text(signed_in(colleague).post(address, {"reason": "No change."}, follow=True))
+    assert "stays as it is" in text(signed_in(colleague).get(address))
+    page = text(signed_in(colleague).post(address, rows(), follow=True))
     assert f"Nobody who took part in another study: {why}" in page
     assert "Pilot" not in page
 
@@ -347,12 +376,15 @@ def test_both_lists_can_name_a_study_where_they_do_not_contradict(pilot, main, o
     for fared in FARED:
         took_part(pilot, fared, fared)
     client, address = signed_in(owner), reverse("admin:evaluation_study_entry_rules", args=[main.slug])
-    data = {f"invited_{pilot.pk}": "any", f"barred_{pilot.pk}": "excluded", "reason": "Only good ones."}
+    data = rows(("not", "excluded", pilot), ("only", "any", pilot))
     assert client.post(address, data).status_code == 302
     assert {fared for fared in FARED if admitted(main, fared)} == set(FARED) - {"excluded"}
-    page = client.get(address)
-    assert page.context["form"].initial[f"barred_{pilot.pk}"] == "excluded"
-    same = client.post(address, data | {f"invited_{pilot.pk}": "excluded"})
+    shown = [each.initial for each in client.get(address).context["rows"].initial_forms]
+    assert shown == [
+        {"kind": "not", "took": "excluded", "other": pilot.pk},
+        {"kind": "only", "took": "any", "other": pilot.pk},
+    ]
+    same = client.post(address, rows(("not", "excluded", pilot), ("only", "excluded", pilot), saved=2))
     assert same.status_code == 422
     said = LogEntry.objects.latest("pk").change_message
     assert said.startswith(

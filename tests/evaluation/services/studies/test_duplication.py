@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from django.http import Http404
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotator.models import EntryRule, Panel
 from evaluation.dumps.exports.jsonl import jsonl_lines
@@ -47,7 +48,7 @@ def judged(study, owner):
     judge.save()
     start_run(study, judge)
     edit_judge(judge, samples=2)
-    Panel.objects.create(study=study, platform="prolific", external_id="64b")
+    Panel.objects.create(study=study, platform="prolific", external_id="64b", drafted_at=timezone.now())
     other = factories.make_study("other", queries=1)
     EntryRule.objects.create(study=study, other=other, kind="not")
     return study
@@ -92,7 +93,40 @@ def test_nothing_of_people_runs_or_the_panel_comes_along(judged, owner):
     assert [(each.user, each.role) for each in copy.members.all()] == [(owner, "owner")]
     for name in ("judgments", "raters", "participants", "runs", "revisions", "slots"):
         assert not getattr(copy, name).exists(), name
-    assert not Panel.objects.filter(study=copy).exists()
+    panel = Panel.objects.get(study=copy)
+    assert (panel.platform, panel.external_id, panel.drafted_at) == ("prolific", "", None)
+
+
+@pytest.mark.parametrize(
+    ("along", "came", "settings", "whom"),
+    [
+        ((), [], None, None),
+        (("platform",), ["platform"], {"site": "https://x.sona-systems.com"}, {}),
+        (("platform", "eligibility"), ["platform", "eligibility"], {"site": "https://x.sona-systems.com"}, {"a": 1}),
+        (
+            ("platform", "codes"),
+            ["platform", "codes"],
+            {"site": "https://x.sona-systems.com", "experiment_id": "3", "credit_token": "t9"},
+            {},
+        ),
+        (("eligibility", "codes"), ["eligibility", "codes"], None, None),
+    ],
+)  # fmt: skip
+def test_of_the_recruitment_comes_what_is_asked_for(judged, owner, along, came, settings, whom):
+    Panel.objects.filter(study=judged).update(
+        platform="sona",
+        settings={"site": "https://x.sona-systems.com", "experiment_id": "3", "credit_token": "t9"},
+        whom={"a": 1},
+        places=9,
+    )
+    copy = duplicate_study(judged, by=owner, items=False, along=along)
+    panel = Panel.objects.filter(study=copy).first()
+    assert (panel and panel.settings, panel and panel.whom) == (settings, whom)
+    assert panel is None or (panel.external_id, panel.places) == ("", None)
+    assert copy.entry_rules.exists() == ("eligibility" in along)
+    assert copy.completion_codes == ({"completed": "SECRET"} if "codes" in along else {})
+    copy.refresh_from_db()
+    assert copy.origin["parts"] == came
 
 
 def test_settings_alone_and_whence_they_came(judged):
@@ -102,7 +136,7 @@ def test_settings_alone_and_whence_they_came(judged):
     assert origin.pop("day")
     assert origin == {
         "how": "duplicate", "study": "contrast", "title": "Contrast", "revision": 1,
-        "study_hash": judged.study_hash, "parts": [],
+        "study_hash": judged.study_hash, "parts": ["platform", "eligibility"],
     }  # fmt: skip
 
 
@@ -125,11 +159,16 @@ def test_by_page_command_and_api(judged, owner):
     page = client.get(address)
     assert page.context["form"].initial["slug"] == "contrast-copy"
     assert "12 main items" in page.content.decode()
-    done = client.post(address, {"extent": "judges", "title": "By page", "slug": "by-page"})
+    assert client.get(f"{address}?extent=settings").context["form"].initial["extent"] == "settings"
+    ticked = {each: page.context["form"][each].initial for each in ("platform", "eligibility", "codes")}
+    assert ticked == {"platform": True, "eligibility": True, "codes": False}
+    named = {"extent": "judges", "title": "By page", "slug": "by-page"}
+    done = client.post(address, named | {"eligibility": "on"})
     made = Study.objects.get(slug="by-page")
     assert done["Location"] == reverse("admin:evaluation_study_workbench", args=[made.slug])
     bench = client.get(done["Location"]).content.decode()
     assert "Copied from" in bench
+    assert "Came along: eligibility. Not set: recruitment platform, completion codes." in bench
     assert "revision 1" in bench
     taken = client.post(address, {"extent": "items", "title": "By page", "slug": "by-page"})
     assert (taken.status_code, "already exists" in taken.content.decode()) == (422, True)
@@ -139,6 +178,7 @@ def test_by_page_command_and_api(judged, owner):
         "duplicate_study", "contrast", "--copy", "settings", "--slug", "shell", "--by", "owner", stdout=out
     )
     assert "shell is a draft with 0 items" in out.getvalue()
+    assert "Came along: recruitment platform, eligibility. Not set: completion codes." in out.getvalue()
     with pytest.raises(CommandError, match="Nothing was copied"):
         call_command("duplicate_study", "contrast", "--slug", "shell")
 
@@ -148,6 +188,9 @@ def test_by_page_command_and_api(judged, owner):
     )
     assert (answer.status_code, answer.json()["slug"], answer.json()["role"]) == (201, "script", "owner")
     assert Study.objects.get(slug="script").items.count() == judged.items.count()
+    data = {"slug": "coded", "along": ["codes"]}
+    Client().post("/api/v1/studies/contrast/duplicates/", data, "application/json", headers=headers)
+    assert Study.objects.get(slug="coded").completion_codes == {"completed": "SECRET"}
     again = Client().post(
         "/api/v1/studies/contrast/duplicates/", {"slug": "script"}, "application/json", headers=headers
     )
