@@ -147,7 +147,7 @@ class Headline:
 
     @property
     def others(self) -> int:
-        """How many more plots stand open in the section."""
+        """The number of plots that stand open in the section besides this one."""
         return sum(block.plot is not None and not block.folded for block in self.section.blocks) - 1
 
 

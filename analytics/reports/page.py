@@ -88,7 +88,7 @@ def _heuristics(view: ReportView) -> str:
 
 
 def _found_in(section: Section, findings: Iterable[Record]) -> str:
-    """What the report's findings say of the figures in the section."""
+    """The headings of the findings that the section holds."""
     anchors = {section.key, *(block.anchor for block in section.blocks)}
     said = [
         f"{each['about']}: {each['heading']}"

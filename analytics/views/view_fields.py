@@ -31,7 +31,7 @@ OF_RATERS = ("rater", "without_rater")
 
 
 def view_names(study: Study) -> dict[str, dict[str, str]]:
-    """What can be chosen, with its name: of a judge with the number and the day of its run."""
+    """The names of all that can be chosen, by filter and value; a judge's has the number and the day of its run."""
     names = choices_of(study)
     runs = {key: run for each in extensions() for key, run in each.judge_runs(study).items()}
     for name in OF_RATERS:

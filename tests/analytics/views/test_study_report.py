@@ -217,7 +217,7 @@ def test_a_view_by_the_address(client, study, owner):
     client.force_login(owner)
     query = "?system=aspen&without_rater=person-1"
     page = client.get(f"{address('study-report', study)}{query}").content.decode()
-    assert "View: system aspen; without rater person-1." in page
+    assert "View: system aspen; without rater person 1." in page
     escaped = query.replace("&", "&amp;")
     for name in ("study-report-json", "study-report-markdown", "study-report-files"):
         assert f'href="{address(name, study)}{escaped}"' in page
