@@ -228,7 +228,8 @@ def test_a_view_by_the_address(client, study, owner):
     files = client.get(f"{address('study-report-files', study)}{query}").content.decode()
     assert f"report.tex{escaped}" in files
     whole = client.get(address("study-report", study)).content.decode()
-    assert "View:" not in whole
+    assert "Every figure is of these judgments alone" not in whole
+    assert "View: the whole study" in whole
     assert "Show this view" in whole
 
 
