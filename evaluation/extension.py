@@ -7,6 +7,7 @@ process that never asks never loads it.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
@@ -203,6 +204,15 @@ class Coding:
     rows: Callable[[], Iterable[CodedText]]
 
 
+@dataclass(frozen=True)
+class RaterRun:
+    """A run of a judge, as a report names it: its number, its day, and its cost in the installation's currency."""
+
+    number: int
+    day: date
+    cost: Decimal
+
+
 class Extension:
     """An app's part in what the core does."""
 
@@ -270,6 +280,10 @@ class Extension:
     def codings(self, study: Study) -> Iterable[Coding]:
         """The codes that the report shows shares of."""
         return ()
+
+    def judge_runs(self, study: Study) -> Mapping[str, RaterRun]:
+        """The run that each judge's rater stands for, by the rater's pseudonym."""
+        return {}
 
     def item_costs(self, study: Study) -> Iterable[tuple[str, Decimal]]:
         """Of each judge of a study its name and what it costs to judge one item, in the installation's currency."""

@@ -15,6 +15,7 @@ from evaluation.extension import (
     Extension,
     JobKind,
     PromptPreview,
+    RaterRun,
     ReadBundle,
     Reviser,
     StudySection,
@@ -61,6 +62,12 @@ class JudgesExtension(Extension):
         from judging.services.generation.codings import codings_of
 
         return codings_of(study)
+
+    def judge_runs(self, study: Study) -> Mapping[str, RaterRun]:
+        from judging.selectors import runs_of
+
+        rows = runs_of(study).values_list("judging__rater__pseudonym", "pk", "created_at", "spent")
+        return {rater: RaterRun(pk, made.date(), spent) for rater, pk, made, spent in rows}
 
     def item_costs(self, study: Study) -> Iterable[tuple[str, Decimal]]:
         from judging.services.estimates.item_costs import item_costs

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from analytics.display.histograms import Histogram, Histograms
 from analytics.display.layout import PlotDrawing, drawings
@@ -24,6 +24,21 @@ class Summary:
 
     label: str
     facts: tuple[Fact, ...]
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Strips below each other. The names of their facts are the columns; where a row has no such fact it has None."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Fact | None, ...]], ...]
+
+    @classmethod
+    def of(cls, summaries: Sequence[Summary]) -> Self:
+        names = tuple(dict.fromkeys(fact.name for each in summaries for fact in each.facts))
+        told = [(each.label, {fact.name: fact for fact in each.facts}) for each in summaries]
+        return cls(names, tuple((label, tuple(map(facts.get, names))) for label, facts in told))
 
 
 @dataclass(frozen=True)
@@ -42,8 +57,9 @@ class Block:
     anchor: str = ""
     # Whether the text must be read before the figures.
     notice: bool = False
-    # Whether it stands for figures that are not computed yet.
+    # Whether it stands for figures that are not computed yet, or for one that failed.
     deferred: bool = False
+    failed: bool = False
 
     @property
     def beside(self) -> bool:
@@ -76,6 +92,21 @@ class Section:
     short: str
     blocks: tuple[Block, ...]
     intro: str = ""
+    # The headings of the report's findings that it holds, for its line while it is folded.
+    finding: str = ""
+
+    @property
+    def contents(self) -> str:
+        """The number of its tables and plots, and whether figures are missing."""
+        tables = sum(len(block.tables) for block in self.blocks)
+        plots = sum(block.plot is not None for block in self.blocks)
+        counts = [(tables, "table"), (plots, "plot")]
+        parts = [f"{n} {one}{'s' if n > 1 else ''}" for n, one in counts if n]
+        if any(block.failed for block in self.blocks):
+            parts.append("a figure failed")
+        if self.is_partial:
+            parts.append("some figures not computed yet")
+        return ", ".join(parts)
 
     @property
     def is_partial(self) -> bool:
@@ -100,6 +131,27 @@ def merged(sections: Sequence[tuple[str, str, Section]]) -> Section:
 
 
 @dataclass(frozen=True)
+class Headline:
+    """The one plot at the top of a report, from the section that the study is about; or a sentence for want of it."""
+
+    section: Section
+    block: Block | None = None
+    # Why there is no plot, and the anchor of the block that says more.
+    missing: str = ""
+    anchor: str = ""
+
+    @property
+    def title(self) -> str:
+        heading = "" if self.block is None else self.block.heading
+        return ": ".join(filter(None, [self.section.title, heading]))
+
+    @property
+    def others(self) -> int:
+        """The number of plots that stand open in the section besides this one."""
+        return sum(block.plot is not None and not block.folded for block in self.section.blocks) - 1
+
+
+@dataclass(frozen=True)
 class ReportPage:
     """The whole report. `notice` is what must be read before any figure, `citation` the line by which it is cited.
 
@@ -117,6 +169,23 @@ class ReportPage:
     citation: str = ""
     leading: str = ""
     others: tuple[Summary, ...] = ()
+    # Single judges that stand in no plot beside people.
+    judges: tuple[Summary, ...] = ()
+    headline: Headline | None = None
+    # Which heuristics stand in the judges' section, in a sentence; empty where there is none.
+    heuristics: str = ""
+
+    @property
+    def beside(self) -> "Beside":
+        """The groups beside the leading one, and single judges, as the rows of one table."""
+        return Beside.of((*self.others, *self.judges))
+
+    @property
+    def gaps(self) -> list[tuple[Section, Block]]:
+        """The blocks in place of figures that failed or that are not computed yet, each with its section."""
+        return [
+            (each, block) for each in self.sections for block in each.blocks if block.failed or block.deferred
+        ]
 
     @property
     def is_folded(self) -> bool:

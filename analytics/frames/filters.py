@@ -7,6 +7,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Self
 
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Left
+from django.utils.text import Truncator
 
 from evaluation.canonical import canonical_hash
 from evaluation.models import Item, ItemResponse, Query, Rater, Study
@@ -40,6 +42,8 @@ SAVED = "view"
 SEVERAL = ("query", "category", "source", "split", "arm", "system", "group", "rater", "without_rater")
 # More queries than this are not offered as a list to choose from; their keys can be named all the same.
 MOST_OFFERED = 1_000
+# Letters of a query's text beside its key.
+LONGEST_TEXT = 60
 
 
 @dataclass(frozen=True)
@@ -247,10 +251,16 @@ def _saved(study: Study, names: Sequence[str]) -> Mapping[str, Any]:
     return found
 
 
-def view_in_words(view: Mapping[str, Any]) -> str:
-    """The canonical form as the end of a sentence; keys and pseudonyms stand as they are."""
+def view_in_words(view: Mapping[str, Any], names: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """The canonical form as the end of a sentence; keys and pseudonyms stand as they are unless `names`, by filter and
+    value, has a name."""
+
+    def named(name: str) -> str:
+        known = (names or {}).get(name, {})
+        return ("; " if names else ", ").join(known.get(each, each) for each in view[name])
+
     found = [
-        f"{_plural(one, view[name])} {', '.join(map(str, view[name]))}"
+        f"{_plural(one, view[name])} {named(name)}"
         for name, one in (
             ("query", "query"),
             ("category", "category"),
@@ -263,10 +273,9 @@ def view_in_words(view: Mapping[str, Any]) -> str:
         if name in view
     ]
     if "group" in view:
-        found.append(f"of people those in {_plural('group', view['group'])} {', '.join(view['group'])}")
+        found.append(f"of people those in {_plural('group', view['group'])} {named('group')}")
     if "without_rater" in view:
-        named = view["without_rater"]
-        found.append(f"without {_plural('rater', named)} {', '.join(named)}")
+        found.append(f"without {_plural('rater', view['without_rater'])} {named('without_rater')}")
     if "revision" in view:
         found.append(f"revision {view['revision']}")
     first, last = view.get("from"), view.get("to")
@@ -279,34 +288,54 @@ def view_in_words(view: Mapping[str, Any]) -> str:
     return "; ".join(found)
 
 
-def choices_of(study: Study) -> dict[str, list[str]]:
-    """The values of each filter in a study, of those filters that leave something to choose."""
+def choices_of(study: Study) -> dict[str, dict[str, str]]:
+    """The values of each filter in a study, each with its name, of those filters that leave something to choose."""
     keys, facts = _queries_of(study)
-    raters = list(study.raters.order_by("pseudonym").values_list("pseudonym", "kind", "group"))
-    judges = [kind for _, kind, _ in raters if kind == Rater.Kind.JUDGE]
-    found = {
-        "query": keys,
+    raters = list(study.raters.order_by("pseudonym"))
+    judges = [rater for rater in raters if rater.kind == Rater.Kind.JUDGE]
+    known = {
         "category": sorted({category for category, _, _ in facts if category}),
         "source": sorted({source for _, source, _ in facts if source}),
         "split": sorted({split or NO_SPLIT for _, _, split in facts}),
-        **{name: _known(study, name) for name in ("arm", "system")},
-        "group": sorted({group for _, kind, group in raters if group and kind != Rater.Kind.JUDGE}),
-        "rater": [pseudonym for pseudonym, _, _ in raters],
+        "group": sorted({each.group for each in raters if each.group and each.kind != Rater.Kind.JUDGE}),
     }
-    found["without_rater"] = found["rater"]
+    named = {name: {value: value for value in values} for name, values in known.items()}
+    of_raters = {each.pseudonym: _rater_named(each) for each in raters}
+    found = {
+        "query": keys,
+        **{name: named[name] for name in ("category", "source", "split")},
+        "arm": dict(study.arms.values_list("key", "label")),
+        "system": {key: label or key for key, label in study.systems.values_list("key", "label")},
+        "group": named["group"],
+        "rater": of_raters,
+        "without_rater": of_raters,
+    }
     chosen = {name: values for name, values in found.items() if len(values) > 1}
-    return chosen | ({"judges": [TOGETHER]} if len(judges) > 1 else {})
+    return chosen | ({"judges": {TOGETHER: TOGETHER}} if len(judges) > 1 else {})
 
 
-def _queries_of(study: Study) -> tuple[list[str], list[tuple[str, str, str]]]:
-    """The keys of the study's queries, none where they are too many to be offered; and the category, source and split
-    that each has."""
+def _rater_named(rater: Rater) -> str:
+    """A person with their group; a judge with its model, and what its run was for where that is no report."""
+    about = rater.about
+    model = str(about.get("model", ""))
+    parts = [str(rater), rater.group if rater.kind != Rater.Kind.JUDGE else model]
+    if not rater.in_figures:
+        purpose = str(about.get("purpose", "main"))
+        parts.append("not in the report" if purpose == "main" else f"{purpose} run, not in the report")
+    return ", ".join(filter(None, parts))
+
+
+def _queries_of(study: Study) -> tuple[dict[str, str], list[tuple[str, str, str]]]:
+    """The study's queries, each key with the beginning of its text, none where they are too many to be offered; and the
+    category, source and split that each has."""
     queries = Query.objects.filter(study=study)
-    rows = queries.order_by("pk").values_list("key", "category", "source", "split")[: MOST_OFFERED + 1]
-    found = list(rows)
+    rows = queries.order_by("pk").annotate(begins=Left("text", LONGEST_TEXT + 1))
+    found = list(rows.values_list("key", "begins", "category", "source", "split")[: MOST_OFFERED + 1])
     if len(found) > MOST_OFFERED:
-        return [], list(queries.order_by().distinct().values_list("category", "source", "split"))
-    return [key for key, *_ in found], [(category, source, split) for _, category, source, split in found]
+        return {}, list(queries.order_by().distinct().values_list("category", "source", "split"))
+    begins = {key: Truncator(" ".join(text.split())).chars(LONGEST_TEXT) for key, text, *_ in found}
+    named = {key: f"{key}: {text}" if text else key for key, text in begins.items()}
+    return named, [(category, source, split) for *_, category, source, split in found]
 
 
 def _plural(noun: str, named: Sequence[Any]) -> str:

@@ -1,8 +1,10 @@
 """From a report to what is read: the one view model of page, file and Markdown."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
-from analytics.display.blocks import Block, ReportPage, Section, Summary
+from analytics.display.blocks import Block, Headline, ReportPage, Section, Summary
+from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, columns, count, head
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure, StudyFigure
@@ -17,6 +19,14 @@ from analytics.reports.paper.citation import citation
 from analytics.reports.strip import group_facts, left_out, notice
 from evaluation.protocols import PROTOCOLS
 from evaluation.selectors import RATERS
+
+# Headings of what a study is about, one of whose plots stands at the top.
+OUTCOMES = frozenset(
+    {
+        "entries", "best-picks", "rankings", "win-rates", "leaderboard", "grades", "strengths", "values", "ratings",
+        "tags", "checks", "choices", "shares",
+    }
+)  # fmt: skip
 
 REASONS = {
     "excluded": "excluded individually or with their rater",
@@ -37,30 +47,80 @@ def report_page(report: Record) -> ReportPage:
     view = ReportView(report)
     failures = Failures(report)
     figures = [figure for _, found in _by_heading(view) for figure in found]
+    beside = [group for group in view.plotted_groups if group is not view.leading]
+    single = [
+        group
+        for group in view.groups
+        if group["kind"] == "judge" and group is not view.leading and group not in beside
+    ]
+
+    def summaries(groups: Iterable[Record]) -> tuple[Summary, ...]:
+        return tuple(
+            Summary(group["label"], group_facts(view, group, figures, failures), group["key"])
+            for group in groups
+        )
+
+    # What fails in a strip is said in its section.
+    facts = (*group_facts(view, view.leading, figures, failures), left_out(report))
+    others, judges = summaries(beside), summaries(single)
+    findings = tuple({"anchor": "methods", **finding} for finding in report["findings"])
+    sections = with_contexts(with_keys((*_sections(view, failures), _methods(report))), view)
     return ReportPage(
         title=report["study"]["title"],
         status=report["study"]["status"],
-        facts=(*group_facts(view, view.leading, figures, failures), left_out(report)),
-        findings=tuple({"anchor": "methods", **finding} for finding in report["findings"]),
-        sections=with_contexts(with_keys((*_sections(view, failures), _methods(report))), view),
+        facts=facts,
+        findings=findings,
+        sections=tuple(replace(each, finding=_found_in(each, findings)) for each in sections),
         notice=notice(view),
-        view=_viewed(report),
+        view=viewed(report),
         citation=citation(report),
         leading=view.leading["label"],
-        others=tuple(
-            Summary(group["label"], group_facts(view, group, figures, failures))
-            for group in view.plotted_groups
-            if group is not view.leading
-        ),
+        others=others,
+        judges=judges,
+        headline=_headline(sections),
+        heuristics=_heuristics(view) if any(each.key == "judges" for each in sections) else "",
     )
 
 
-def _viewed(report: Record) -> str:
+def _heuristics(view: ReportView) -> str:
+    names = [group["label"] for group in view.everybody if group["heuristic"] and group not in view.groups]
+    return f"Heuristics: {joined(names)}." if names else ""
+
+
+def _found_in(section: Section, findings: Iterable[Record]) -> str:
+    """The headings of the findings that the section holds."""
+    anchors = {section.key, *(block.anchor for block in section.blocks)}
+    said = [
+        f"{each['about']}: {each['heading']}"
+        for each in findings
+        if each["supported"] and each["anchor"] in anchors
+    ]
+    return "; ".join(said)
+
+
+def _headline(sections: Iterable[Section]) -> Headline | None:
+    """The first plot of what the study is about; a figure before it that failed or waits is named in its place."""
+    for section in sections:
+        if section.key not in OUTCOMES:
+            continue
+        for block in section.blocks:
+            if block.failed or block.deferred:
+                missing = "A figure failed." if block.failed else "Not computed yet."
+                return Headline(section, missing=missing, anchor=block.anchor)
+            if isinstance(block.plot, DotPlot) and not block.folded:
+                return Headline(section, block)
+    return None
+
+
+def viewed(report: Record, names: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """The part of the study that the report is of; `names` as in `view_in_words`."""
     parameters = report["parameters"]
     said = []
     if view := parameters.get("view"):
         whole = "Every figure is of these judgments alone."
-        said.append(f"View: {view_in_words(view)}.{f' {whole}' if Filters.of(view).is_partial else ''}")
+        said.append(
+            f"View: {view_in_words(view, names)}.{f' {whole}' if Filters.of(view).is_partial else ''}"
+        )
     if "only" in parameters:
         said.append(f"This report holds only: {', '.join(parameters['only'])}.")
     return " ".join(said)
@@ -109,7 +169,8 @@ def _failed(figure: Figure, failures: Failures) -> Block:
         f"{figure.key}, {failures[figure.key]}. Whoever runs the server finds it in the log. The other figures stand "
         "without it."
     )
-    return Block("A figure that failed", (said,), anchor=f"failed-{figure.key.replace('/', '-')}")
+    anchor = f"failed-{figure.key.replace('/', '-')}"
+    return Block("A figure that failed", (said,), anchor=anchor, failed=True)
 
 
 def _waiting(report: Record, heading: str) -> tuple[Block, ...]:

@@ -50,6 +50,7 @@ def _read(request: HttpRequest, wanted: WantedReport, heading: str) -> HttpRespo
     context = {
         **wanted.context,
         "section": replace(section, blocks=tuple(_unfolded(each) for each in section.blocks)),
+        "unfolded": True,
         "report": wanted.address,
         "files": "" if kept.stale else reverse("analytics:study-report-files", args=[wanted.study.slug]),
         "deferred_at": "" if kept.stale else wanted.address,
@@ -128,6 +129,7 @@ def _computed(request: HttpRequest, wanted: WantedReport, kept: CachedResult, he
     context = {
         **wanted.context,
         "section": section,
+        "unfolded": True,
         "of": kept.fingerprint,
         "files": reverse("analytics:study-report-files", args=[wanted.study.slug]),
     }

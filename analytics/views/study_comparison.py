@@ -18,7 +18,7 @@ from analytics.reports.comparison.files import BY_SUFFIX, CONTENT_TYPES
 from analytics.reports.comparison.page import comparison_page
 from analytics.reports.comparison.sides import ComparisonSide, Sides
 from analytics.views.study_report import REFRESH
-from analytics.views.view_fields import view_fields
+from analytics.views.view_fields import view_fields, view_names
 from analytics.views.wanted import refusal, wants_page
 from evaluation.dumps.pooling import other_rounds
 from evaluation.models import Study
@@ -113,7 +113,11 @@ def _chosen(a: ComparisonSide, b: ComparisonSide) -> dict[str, Any]:
     return {
         "other": b.study,
         "views": [
-            {"name": name.upper(), "study": side.study, **view_fields(side.study, side.filters, f"{name}_")}
+            {
+                "name": name.upper(),
+                "study": side.study,
+                **view_fields(side.study, side.filters, view_names(side.study), f"{name}_"),
+            }
             for name, side in zip(compared.NAMES, (a, b), strict=True)
         ],
         "query": _query(a, b),

@@ -1,5 +1,6 @@
 """A study's report: the page, and its downloads."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,8 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
 from analytics.awaited import AwaitedReport
-from analytics.frames.filters import TOGETHER, Filters
+from analytics.display.blocks import ReportPage, Summary
+from analytics.frames.filters import TOGETHER, Filters, view_in_words
 from analytics.frames.rows import JUDGES
 from analytics.reports.cache import CachedResult
 from analytics.reports.common import NothingToReport, has_ties
@@ -19,11 +21,13 @@ from analytics.reports.deferred.records import waiting_in
 from analytics.reports.deferred.section_jobs import sections_under_way
 from analytics.reports.files import report_json
 from analytics.reports.markdown import report_markdown
-from analytics.reports.page import report_page
+from analytics.reports.page import report_page, viewed
 from analytics.reports.paper.archive import folder
-from analytics.views.view_fields import view_fields
+from analytics.views.view_fields import view_fields, view_names
 from analytics.views.wanted import WantedReport, of_wanted_report
-from evaluation.models import Job, Rater
+from evaluation.extension import RaterRun, extensions
+from evaluation.facts import Fact
+from evaluation.models import Job, Rater, Study
 from evaluation.permissions import studies_for
 
 # Seconds after which the waiting page asks again where there are no scripts.
@@ -50,17 +54,19 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         response = _render(request, "analytics/study_report_pending.html", waiting)
         response["Refresh"] = REFRESH
         return response
-    saved = _saved(wanted)
+    names, whole = view_names(study), "whole" in request.GET
+    saved = _saved(wanted, names)
+    page = _page(study, kept.report, names)
     context = {
         **wanted.context,
-        "page": report_page(kept.report),
+        "page": page,
         "stale": kept.stale,
         "awaited": found.awaited,
         # Empty: there is no choice.
         "other_ties": _other_ties(wanted) if has_ties(study) else "",
         "other_judges": _other_judges(wanted, kept.report),
         "report": reverse("analytics:study-report", args=[study.slug]),
-        **view_fields(study, wanted.filters),
+        **view_fields(study, wanted.filters, names),
         "is_view": bool(wanted.filters),
         "saved": saved,
         "shown_name": ", ".join(each["name"] for each in saved if each["is_shown"]),
@@ -69,7 +75,11 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         "deferred_at": "" if kept.stale else wanted.address,
         "computing": _sections_under_way(wanted, kept),
         # Folded parts come as they are opened, unless the whole page is asked for.
-        "of": "" if "whole" in request.GET else kept.fingerprint,
+        "of": "" if whole else kept.fingerprint,
+        "unfolded": whole,
+        "whole_at": "" if whole else f"{wanted.address}{'&' if wanted.query else '?'}whole=1",
+        "board": reverse("analytics:study-leaderboard", args=[study.slug]),
+        "has_board": any(section.key == "leaderboard" for section in page.sections),
         "files": "" if kept.stale else reverse("analytics:study-report-files", args=[study.slug]),
     }
     return _render(request, "analytics/study_report.html", context)
@@ -92,7 +102,27 @@ def _other_judges(wanted: WantedReport, report: dict[str, Any]) -> str:
     return ""
 
 
-def _saved(wanted: WantedReport) -> list[dict[str, Any]]:
+def _page(study: Study, report: dict[str, Any], names: Mapping[str, Mapping[str, str]]) -> ReportPage:
+    """The report with what only its page has: raters of a view by their names, and what each judge's run has cost."""
+    page = report_page(report)
+    if page.others or page.judges:
+        runs = {key: run for each in extensions() for key, run in each.judge_runs(study).items()}
+        page = replace(
+            page,
+            others=tuple(_with_cost(each, runs) for each in page.others),
+            judges=tuple(_with_cost(each, runs) for each in page.judges),
+        )
+    return replace(page, view=viewed(report, names))
+
+
+def _with_cost(summary: Summary, runs: Mapping[str, RaterRun]) -> Summary:
+    run = runs.get(summary.key)
+    if run is None:
+        return summary
+    return replace(summary, facts=(*summary.facts, Fact("Cost", f"{run.cost:,.4f}", f"run {run.number}")))
+
+
+def _saved(wanted: WantedReport, names: Mapping[str, Mapping[str, str]]) -> list[dict[str, Any]]:
     """The saved views with their addresses; of the one that is shown, that it is."""
     shown = wanted.filters.canonical()
     return [
@@ -100,6 +130,7 @@ def _saved(wanted: WantedReport) -> list[dict[str, Any]]:
             "name": each.name,
             "address": replace(wanted, filters=Filters.of(each.filters)).address,
             "is_shown": each.filters == shown,
+            "words": view_in_words(each.filters, names),
         }
         for each in wanted.study.saved_views.all()
     ]

@@ -1,8 +1,10 @@
 """The fields of a form that makes a view of a study."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from analytics.frames.filters import Filters, choices_of
+from evaluation.extension import extensions
 from evaluation.models import Study
 
 # What each filter is called on the page.
@@ -24,9 +26,28 @@ NONE = {"judges": "one by one"}
 MOST_SHOWN = 6
 
 
-def view_fields(study: Study, filters: Filters, prefix: str = "") -> dict[str, Any]:
-    """The variables of `_view_fields.html`: the choices, with those that are chosen, and the days. Names begin with
-    `prefix`."""
+# The lists of raters, each of whom may be a judge's run.
+OF_RATERS = ("rater", "without_rater")
+
+
+def view_names(study: Study) -> dict[str, dict[str, str]]:
+    """The names of all that can be chosen, by filter and value; a judge's has the number and the day of its run."""
+    names = choices_of(study)
+    runs = {key: run for each in extensions() for key, run in each.judge_runs(study).items()}
+    for name in OF_RATERS:
+        if name in names:
+            names[name] = {
+                key: f"{label}, run {runs[key].number} of {runs[key].day:%Y-%m-%d}" if key in runs else label
+                for key, label in names[name].items()
+            }
+    return names
+
+
+def view_fields(
+    study: Study, filters: Filters, names: Mapping[str, Mapping[str, str]], prefix: str = ""
+) -> dict[str, Any]:
+    """The variables of `_view_fields.html`: the choices by their `names`, with those that are chosen, and the days. The
+    fields' own names begin with `prefix`."""
     chosen = filters.canonical()
     found = [
         {
@@ -34,13 +55,13 @@ def view_fields(study: Study, filters: Filters, prefix: str = "") -> dict[str, A
             "label": LABELS[name],
             "size": 0 if name in NONE else min(len(values), MOST_SHOWN),
             "none": NONE.get(name, ""),
-            "options": [(value, value in chosen.get(name, ())) for value in values],
+            "options": [(value, label, value in chosen.get(name, ())) for value, label in values.items()],
         }
-        for name, values in choices_of(study).items()
+        for name, values in names.items()
     ]
     numbers = list(study.revisions.order_by("number").values_list("number", flat=True))
     if len(numbers) > 1:
-        options = [(number, number == filters.revision) for number in numbers]
+        options = [(number, number, number == filters.revision) for number in numbers]
         found.append({"name": f"{prefix}revision", "label": "Revision", "size": 0, "options": options})
     days = [
         (f"{prefix}from", "From (day, UTC)", filters.first_day),

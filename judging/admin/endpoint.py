@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html
+from django.utils.text import capfirst
 
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM
@@ -43,6 +44,8 @@ SERVER = (
     "name", "base_url", "key_name", "timeout_seconds", "max_in_flight", "requests_per_minute", "tokens_per_minute",
     "batch_price_factor",
 )  # fmt: skip
+PLACE_FIELDS = ("name", "base_url", "key_name")
+LIMITS = "Limits and price of batches"
 PLAIN = (*SERVER, "local", "open_to_all")
 
 
@@ -108,6 +111,18 @@ class EndpointForm(forms.ModelForm):
         }
 
 
+def unusual_limits(endpoint: Endpoint) -> list[tuple[str, str]]:
+    """Label and value of each of its limits that is not as an endpoint begins."""
+    found = []
+    for name in SERVER:
+        field: Any = Endpoint._meta.get_field(name)
+        value = getattr(endpoint, name)
+        if name not in PLACE_FIELDS and value != field.get_default():
+            label = EndpointForm.Meta.labels.get(name) or str(capfirst(field.verbose_name))
+            found.append((label, "no limit" if value is None else f"{float(value):,g}"))
+    return found
+
+
 def _kind(request: HttpRequest) -> str:
     return request.POST.get("kind", "") or CHAT.key
 
@@ -125,7 +140,8 @@ class EndpointAdmin(admin.ModelAdmin):
     list_select_related = ("created_by",)
     search_fields = ("name", "base_url")
     ordering = ("name",)
-    readonly_fields = ("connection", "key")
+    readonly_fields = ("key",)
+    change_form_template = "admin/judging/endpoint_page.html"
     actions = None
     view_on_site = False
 
@@ -156,17 +172,37 @@ class EndpointAdmin(admin.ModelAdmin):
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
         return [] if obj is None else [ModelPriceInline]
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        if obj is None:
-            server: tuple[str, ...] = SERVER
-        else:
-            server = (*SERVER[:3], "key", *SERVER[3:], "connection")
-        return [*server, *(OF_TRUST if may_trust(request.user) else ()), "studies"]
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        place = (*PLACE_FIELDS, "key") if obj is not None else PLACE_FIELDS
+        trust = OF_TRUST if may_trust(request.user) else ()
+        return [
+            ("Server", {"fields": place}),
+            ("Who may use it", {"fields": (*trust, "studies")}),
+            (LIMITS, {"fields": [name for name in SERVER if name not in PLACE_FIELDS]}),
+        ]
 
-    @admin.display(description="connection")
-    def connection(self, endpoint: Endpoint) -> str:
-        address = reverse("admin:judging_endpoint_test", args=[endpoint.pk])
-        return format_html('<a class="button plain" href="{}">Test the connection</a>', address)
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        endpoint = kwargs.get("obj")
+        context.update(show_save_and_continue=False, show_save_and_add_another=False, limits=LIMITS)
+        form = context["adminform"].form
+        names = [name for name in SERVER if name not in PLACE_FIELDS]
+        context["opens_limits"] = any(form[name].errors for name in names)
+        if endpoint is not None:
+            address = reverse("admin:judging_endpoint_test", args=[endpoint.pk])
+            test = last_test(endpoint)
+            context |= {
+                "title": f"Endpoint {endpoint}",
+                "subtitle": "",
+                "endpoint": endpoint,
+                "test_address": address,
+                "state": test.state,
+                "tested": test.found,
+                "unusual": unusual_limits(endpoint),
+                "judges_n": endpoint.judges.count(),
+            }
+        return super().render_change_form(request, context, *args, **kwargs)
 
     @admin.display(description="key entered here")
     def key(self, endpoint: Endpoint) -> str:
@@ -225,7 +261,10 @@ class EndpointAdmin(admin.ModelAdmin):
         fields = {name: None for name in left_out if name == "trusted"}
         base = type("EndpointFormOfUser", (EndpointForm,), {"user": request.user, **fields})
         kwargs |= {"form": base, "exclude": [*left_out, *self.readonly_fields]}
-        return super().get_form(request, obj, change=change, **kwargs)
+        form: Any = super().get_form(request, obj, change=change, **kwargs)
+        # A study is made elsewhere.
+        form.base_fields["studies"].widget.can_add_related = False
+        return form
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if not change:

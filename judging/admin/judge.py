@@ -1,6 +1,7 @@
 """Judges: made and edited by the service, with the study's own questions to tick, and their prompt for any item."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -9,6 +10,7 @@ from django.contrib import admin, messages
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.text import Truncator, capfirst
 
 from evaluation.admin.base import StudyScopedAdmin, parse_id, study_of_list
 from evaluation.admin.pages import EmptyNote, Tab, list_url, page, tabs
@@ -31,6 +33,7 @@ from judging.backends.base import Unmeasurable
 from judging.models import Endpoint, Judge
 from judging.prompting.settings import CannotAsk
 from judging.prompting.template import PLACEHOLDERS
+from judging.selectors import runs_of
 from judging.services.conditions import has_conditions
 from judging.services.derived.composite import latest_map
 from judging.services.endpoints.access import offered_endpoints
@@ -171,6 +174,62 @@ class JudgeForm(forms.ModelForm):
             + ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
             + ".",
         }
+
+
+# Settings that say which judge it is, and so are no difference from the usual.
+IDENTITY = ("name", "backend", "endpoint", "model", "options", "template", "questions")
+RUNS_SHOWN = 5
+LONGEST_VALUE = 200
+
+
+def unusual_settings(judge: Judge) -> list[tuple[str, str]]:
+    """Label and value of each setting that is not as a judge begins, its prompt and its options with them."""
+    found = [
+        (_label(name), _value(judge, name))
+        for name in FIELDS
+        if name not in IDENTITY and _changed(judge, name)
+    ]
+    if judge.questions:
+        found.append(("Questions", ", ".join(judge.questions)))
+    if judge.template:
+        found.append((_label("template"), f"{len(judge.template):,} characters"))
+    for option in BACKENDS[judge.backend].options:
+        value = judge.options.get(option.key, option.default)
+        if value != option.default:
+            found.append((option.label, _text(value)))
+    if judge.jury:
+        found.append(("Jury", str(judge.jury)))
+    return found
+
+
+def _changed(judge: Judge, name: str) -> bool:
+    field: Any = Judge._meta.get_field(name)
+    return bool(getattr(judge, name) != field.get_default())
+
+
+def _label(name: str) -> str:
+    field: Any = Judge._meta.get_field(name)
+    return JudgeForm.Meta.labels.get(name) or str(capfirst(field.verbose_name))
+
+
+def _value(judge: Judge, name: str) -> str:
+    shown = getattr(judge, f"get_{name}_display", None)
+    value = getattr(judge, name)
+    if name == "temperature" and value is None:
+        return "not sent"
+    return str(shown()) if shown else _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {each}" for key, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    return Truncator(str(value)).chars(LONGEST_VALUE)
 
 
 BASIC = (
@@ -353,6 +412,7 @@ class JudgeAdmin(StudyScopedAdmin):
     list_select_related = ("study", "endpoint", "anchors")
     search_fields = ("name", "model")
     change_list_template = "admin/judging/judge_list.html"
+    change_form_template = "admin/judging/judge_page.html"
     actions = ("run_selected",)
 
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
@@ -373,6 +433,20 @@ class JudgeAdmin(StudyScopedAdmin):
         study = study_of_list(request)
         spending = spending_context(study) if study else {}
         return super().changelist_view(request, {**spending, **(extra_context or {})})
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        judge = kwargs.get("obj")
+        if judge is not None:
+            context |= {
+                "judge": judge,
+                "may_run": has_right(request, "write", judge.study_id),
+                "kind": BACKENDS[judge.backend].label,
+                "unusual": unusual_settings(judge),
+                "runs": runs_of(judge.study).filter(judging__judge=judge)[:RUNS_SHOWN],
+            }
+        return super().render_change_form(request, context, *args, **kwargs)
 
     @admin.action(description="Run the selected judges together…")
     def run_selected(self, request: HttpRequest, queryset: Any) -> HttpResponse:

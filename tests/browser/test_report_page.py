@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from analytics.reports.cache import compute_report
 from evaluation import tasks as work
@@ -117,6 +117,7 @@ def test_reading_the_report(whole_study: Study, member: Callable[..., Visitor]) 
     """One study for all that is done on its page."""
     visitor = member()
     for look in (
+        conclusions_stand_on_one_screen,
         judges_stand_beside_people_in_one_figure,
         ties_are_counted_as_wins_by_a_link,
         symbols_keep_their_case,
@@ -132,8 +133,27 @@ def test_reading_the_report(whole_study: Study, member: Callable[..., Visitor]) 
     tables_scroll_by_keyboard(phone)
 
 
+def open_section(page: Page, key: str) -> Locator:
+    """The section, whose line is clicked."""
+    part = page.locator(f"#{key}")
+    part.locator("details.fold > summary").click()
+    return part
+
+
+def conclusions_stand_on_one_screen(visitor: Visitor) -> None:
+    page = visitor.page
+    summary = page.locator("#summary")
+    for each in (".findings", ".headline svg", ".agreement .facts", ".agreement table"):
+        expect(summary.locator(each).first).to_be_in_viewport()
+    assert summary.locator(".findings > div").count() <= 3
+    # Each section is a line below.
+    heights = [part.bounding_box()["height"] for part in page.locator(".parts > .part").all()]
+    assert max(heights) < 70
+    shot(page, "report-conclusions", "light", WIDE, full=False)
+
+
 def judges_stand_beside_people_in_one_figure(visitor: Visitor) -> None:
-    part = visitor.page.locator("#judges")
+    part = open_section(visitor.page, "judges")
     assert part.locator("h2").inner_text() == "Judges vs people"
     assert "judge 1 saw the human-written reference" in part.locator(".notice").inner_text()
     figure = part.locator("svg.dots.wide[aria-label^='Expected win rate']").first
@@ -151,7 +171,7 @@ def judges_stand_beside_people_in_one_figure(visitor: Visitor) -> None:
 def ties_are_counted_as_wins_by_a_link(visitor: Visitor) -> None:
     visitor.page.get_by_role("link", name="Count them as wins").click()
     visitor.page.wait_for_url("**/report/?ties=win")
-    assert "with a tie counted as a win" in visitor.page.locator("#win-rates").inner_text()
+    assert "with a tie counted as a win" in open_section(visitor.page, "win-rates").inner_text()
     assert_sound(visitor)
     visitor.page.get_by_role("link", name="Count them as half a win").click()
     visitor.page.wait_for_url("**/report/")
@@ -174,6 +194,7 @@ def the_bar_marks_the_section_in_view(visitor: Visitor) -> None:
 
 def a_folded_part_comes_when_it_is_opened(visitor: Visitor) -> None:
     page = visitor.page
+    open_section(page, "raters")
     part = page.locator("details#raters-judgments-by-rater")
     expect(part.locator("table")).to_have_count(0)
     part.locator("summary").click()
@@ -200,6 +221,7 @@ def test_without_scripts_folded_parts_are_links(study: Study, member: Callable[.
         visitor = member(viewport=size, color_scheme=scheme, java_script_enabled=False)
         page = visitor.page
         visitor.go("/studies/contexteval/report/")
+        open_section(page, "raters")
         part = page.locator("details#raters-judgments-by-rater")
         part.locator("summary").click()
         part.get_by_role("link", name="Open “Judgments by rater”").click()
@@ -246,8 +268,8 @@ def test_a_section_of_a_large_study_is_computed_when_it_is_opened(
     visitor = member()
     visitor.go("/studies/contexteval/report/")
     page = visitor.page
-    part = page.locator("#agreement")
-    part.get_by_text("Figures not computed yet").click()
+    part = open_section(page, "agreement")
+    part.get_by_role("heading", name="Figures not computed yet").click()
     part.get_by_text("Waiting for the worker.").wait_for()
     assert_sound(visitor)
     shot(page, "report-section-queued", "light", WIDE, full=False)
@@ -258,12 +280,13 @@ def test_a_section_of_a_large_study_is_computed_when_it_is_opened(
     assert len(sent) == 1
     # The others wait as before, and stand closed where this page is opened anew.
     visitor.go("/studies/contexteval/report/")
-    expect(page.get_by_text("Figures not computed yet").first).to_be_visible()
+    expect(page.locator("#summary").get_by_role("link", name="not computed yet").first).to_be_visible()
     assert page.locator("details[open]", has_text="Figures not computed yet").count() == 0
     page.close()
     phone = member(viewport=PHONE, color_scheme="dark")
     phone.go("/studies/contexteval/report/")
-    phone.page.get_by_text("Figures not computed yet").first.click()
+    # A link of the first screen leads there, and opens it.
+    phone.page.locator("#summary").get_by_role("link", name="not computed yet").first.click()
     phone.page.get_by_text("Waiting for the worker.").wait_for()
     assert_sound(phone)
     shot(phone.page, "report-section-queued", "dark", PHONE, full=False)

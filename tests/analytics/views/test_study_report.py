@@ -97,8 +97,8 @@ def test_a_kept_report_costs_few_queries(client, study, owner, django_assert_max
     client.force_login(owner)
     client.get(address("study-report", study))
     # Five of them ask what a view can be of, two which views are saved and who may save one, one which texts pipelines
-    # have coded.
-    with django_assert_max_num_queries(25):
+    # have coded, one which runs judges are of.
+    with django_assert_max_num_queries(26):
         client.get(address("study-report", study))
 
 
@@ -217,7 +217,7 @@ def test_a_view_by_the_address(client, study, owner):
     client.force_login(owner)
     query = "?system=aspen&without_rater=person-1"
     page = client.get(f"{address('study-report', study)}{query}").content.decode()
-    assert "View: system aspen; without rater person-1." in page
+    assert "View: system aspen; without rater person 1." in page
     escaped = query.replace("&", "&amp;")
     for name in ("study-report-json", "study-report-markdown", "study-report-files"):
         assert f'href="{address(name, study)}{escaped}"' in page
@@ -228,7 +228,8 @@ def test_a_view_by_the_address(client, study, owner):
     files = client.get(f"{address('study-report-files', study)}{query}").content.decode()
     assert f"report.tex{escaped}" in files
     whole = client.get(address("study-report", study)).content.decode()
-    assert "View:" not in whole
+    assert "Every figure is of these judgments alone" not in whole
+    assert "View: the whole study" in whole
     assert "Show this view" in whole
 
 
