@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotator.models import Participant, ParticipantOutcome, Slot, SlotState, Step
 from evaluation.counting import counted
 from evaluation.extension import Need
-from evaluation.models import ItemFlag, Progress, Study
+from evaluation.models import ItemFlag, Progress, Status, Study
 from evaluation.selectors import excluded_q, standing_exclusions
 
 # Of the reports of participants (`services.work.problem_reports`).
@@ -47,6 +47,9 @@ def crowd_figures(study: Study) -> dict[str, Any]:
     minutes = [(end - start).total_seconds() / 60 for start, end in stays if start and end]
     spent = None if study.pay is None else study.pay * by_step["finished"]
     return {
+        "slots_free": Slot.objects.filter(
+            study=study, state__in=[SlotState.OPEN, SlotState.RESERVED]
+        ).count(),
         "people": list(map(list, by_step.items())),
         "minutes": round(median(minutes), 1) if minutes else None,
         "spent_people": None if spent is None else str(spent),
@@ -65,6 +68,18 @@ def _count_to_replace(study: Study) -> int:
 
 
 def crowd_needs(study: Study, progress: Progress) -> Iterator[Need]:
+    if progress.is_full and study.status in (Status.LIVE, Status.PAUSED):
+        free = progress.figures.get("slots_free", 0)
+        said = (
+            f"{counted(free, 'slot is', 'slots are')} open, since some came otherwise than from participants here"
+            if free
+            else "newcomers read “All places are taken”"
+        )
+        yield Need(
+            f"All {progress.n_wanted:,} judgments needed are in, and the study is not closed: {said}.",
+            "Close the study",
+            reverse("admin:evaluation_study_close", args=[study.pk]),
+        )
     reported = ItemFlag.objects.filter(item__study=study, reason=REPORTED).count()
     if reported:
         said = counted(reported, "problem was", "problems were")

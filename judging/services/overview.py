@@ -1,5 +1,4 @@
-"""What a study's overview shows of its judges: the newest runs with their progress, what models cost, and runs that
-wait for a person."""
+"""What a study's overview shows of its judges: what models cost, and the newest runs that wait for a person."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,11 +27,8 @@ def judge_figures(study: Study) -> dict[str, Any]:
             {
                 "run": run.pk,
                 "label": f"{run.judging}, {run.judging.get_purpose_display()}",
-                "state": run.state_text,
                 "reason": progress[run.pk].reason,
                 "stopped": run.state == RunState.STOPPED,
-                "final": progress[run.pk].final,
-                "total": progress[run.pk].total,
                 "unread": progress[run.pk].outcomes.get(Outcome.UNPARSED, 0),
                 "failed": progress[run.pk].outcomes.get(Outcome.FAILED, 0),
             }

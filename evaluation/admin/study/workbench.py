@@ -86,13 +86,12 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _running(request: HttpRequest, study: Study, progress: Progress) -> dict[str, Any]:
     """What is asked for again while the page is open: told from the row of counts, and from what needs a person."""
-    report = progress.figures.get("report")
+    report, people = progress.figures.get("report"), progress.figures.get("people", [])
     return {
         "progress": progress,
         "pace": _pace(progress),
         "facts": progress_facts(study, progress),
-        "people": progress.figures.get("people", []),
-        "runs": progress.figures.get("runs", []),
+        "people": people if any(n for _, n in people) else [],
         "report": report and {**report, "at": parse_datetime(report["at"])},
         "stopping": bool(study.stopping),
         "needs": [
@@ -103,13 +102,6 @@ def _running(request: HttpRequest, study: Study, progress: Progress) -> dict[str
 
 
 def _needs(study: Study, progress: Progress) -> Iterator[Need]:
-    if progress.is_full and study.status in (Status.LIVE, Status.PAUSED):
-        yield Need(
-            f"All {progress.n_wanted:,} places are filled, and the study is still open: newcomers read “All places "
-            "are taken”.",
-            "Close the study",
-            _url(study, "close"),
-        )
     for text, label, url in cautions_for(study):
         yield Need(text, label, url)
     for each in extensions():
@@ -241,6 +233,8 @@ def _next_step(
         return "Closed.", *to_report
     if progress is not None and progress.is_full:
         return f"Done: all {progress.n_wanted:,} judgments needed from people are in.", *to_report
+    if progress is not None and progress.figures.get("slots_free") == 0:
+        return "Live, but no slot is free: newcomers read “All places are taken”.", *to_report
     return "Live: participants can enter at the link below.", *to_report
 
 
