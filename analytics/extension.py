@@ -1,11 +1,18 @@
 """The figures' part in what the core does: files of reports, and bundles."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from evaluation.extension import Extension, JobKind, StudyFile
+from evaluation.models import Study
 
 
 class FiguresExtension(Extension):
+    def progress_figures(self, study: Study) -> Mapping[str, Any]:
+        from analytics.reports.overview import report_figures
+
+        return report_figures(study)
+
     def job_kinds(self) -> Iterable[JobKind]:
         from analytics.job_kinds import BUNDLE, COMPARISON, COMPUTATION, FILES, SECTION
 

@@ -6,8 +6,17 @@ What a method needs is imported in it, as most processes ask for few of them.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from evaluation.extension import Advice, Duplication, Extension, JobKind, PagePreview, StudySection, Watch
-from evaluation.models import Exclusion, Item, Study
+from evaluation.extension import (
+    Advice,
+    Duplication,
+    Extension,
+    JobKind,
+    Need,
+    PagePreview,
+    StudySection,
+    Watch,
+)
+from evaluation.models import Exclusion, Item, Progress, Study
 
 
 class CrowdExtension(Extension):
@@ -86,6 +95,19 @@ class CrowdExtension(Extension):
         from annotator.selectors import methods_passages as work
 
         return work.methods_passages(study) | recruitment.methods_passages(study)
+
+    def progress_figures(self, study: Study) -> Mapping[str, Any]:
+        from annotator.panels.overview import panel_figures
+        from annotator.selectors.progress import crowd_figures
+
+        return crowd_figures(study) | panel_figures(study)
+
+    def needs(self, study: Study, progress: Progress) -> Iterator[Need]:
+        from annotator.panels.overview import panel_needs
+        from annotator.selectors.progress import crowd_needs
+
+        yield from crowd_needs(study, progress)
+        yield from panel_needs(study, progress)
 
     def sections(self) -> Iterable[StudySection]:
         return (

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from django.apps import apps
 from django.utils.module_loading import import_string
 
-from evaluation.models import Exclusion, Item, Job, Study
+from evaluation.models import Exclusion, Item, Job, Progress, Study
 from evaluation.protocols.base import Spec, Stimulus
 
 # The places of the report's methods paragraph that the other apps fill, in its order; the report has the rest.
@@ -54,6 +54,17 @@ class Advice:
     text: str
     label: str = ""
     url_name: str = ""
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something about a study that waits for a person: a sentence, and the button that deals with it for who has that
+    right."""
+
+    text: str
+    label: str = ""
+    url: str = ""
+    right: str = "write"
 
 
 class RevisionFailed(Exception):
@@ -290,9 +301,18 @@ class Extension:
         return ()
 
     def progress_figures(self, study: Study) -> Mapping[str, Any]:
-        """What an overview of the study shows beside the counts of judgments, by name, as JSON: counted now and then
-        (`evaluation.services.progress`), in a request too, so never by a scan of judgments."""
+        """Figures of a study's overview beside the counts of judgments, as JSON: counted now and then, in a request
+        only of a small study (`evaluation.services.progress`). The overview knows them by their names:
+
+        people: [step, number] pairs; slots_free: how many are not filled; minutes: the median of those who finished;
+        spent_people, spent_models, budget_models: money, as texts; report: agreement and win rates as they were last
+        computed (at, facts, looks). Others are for the app's own `needs`."""
         return {}
+
+    def needs(self, study: Study, progress: Progress) -> Iterable[Need]:
+        """What about a launched study waits for a person; asked for in requests, so told from `progress` where it is
+        not looked up at once."""
+        return ()
 
     # --- pages --------------------------------------------------------------------------------------------------------
 

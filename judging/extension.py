@@ -14,13 +14,14 @@ from evaluation.extension import (
     Duplication,
     Extension,
     JobKind,
+    Need,
     PromptPreview,
     RaterRun,
     ReadBundle,
     Reviser,
     StudySection,
 )
-from evaluation.models import Item, Study
+from evaluation.models import Item, Progress, Study
 
 
 class JudgesExtension(Extension):
@@ -73,6 +74,16 @@ class JudgesExtension(Extension):
         from judging.services.estimates.item_costs import item_costs
 
         return item_costs(study)
+
+    def progress_figures(self, study: Study) -> Mapping[str, Any]:
+        from judging.services.overview import judge_figures
+
+        return judge_figures(study)
+
+    def needs(self, study: Study, progress: Progress) -> Iterable[Need]:
+        from judging.services.overview import judge_needs
+
+        return judge_needs(study, progress)
 
     def sections(self) -> Iterable[StudySection]:
         return (StudySection("Judge runs", "judging:run-list"),)

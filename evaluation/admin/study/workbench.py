@@ -1,9 +1,14 @@
-"""The workbench: one calm page per study that says where it stands and what comes next."""
+"""A study's overview: how far it is, what comes next, and what waits for a person."""
 
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.dateparse import parse_datetime
 
 from evaluation.admin.job_rights import listed_jobs
 from evaluation.admin.pages import page, walk_through_url, workbench_url
@@ -13,18 +18,17 @@ from evaluation.admin.study.launch_design import study_design
 from evaluation.admin.study.resolver import has_calibrations
 from evaluation.dumps.derive import derivations_of
 from evaluation.dumps.pooling import other_rounds
-from evaluation.extension import extensions
+from evaluation.extension import Need, extensions
 from evaluation.facts import Fact
-from evaluation.models import Item, ItemFlag, Role, Status, Study
+from evaluation.models import Item, ItemFlag, Progress, Rater, Role, Status, Study
 from evaluation.permissions import studies_for
 from evaluation.selectors import (
     added_item_counts,
     count_items_of_people,
-    counting_judgments,
-    left_out_by_kind,
     left_out_in_words,
     standing_exclusions,
 )
+from evaluation.services.progress import progress_of
 from evaluation.services.studies.launch import launch_problems
 from evaluation.services.studies.reference_pairs import can_pair_references
 from evaluation.services.studies.rehearsals import rehearsal_of
@@ -34,17 +38,25 @@ SHOWN = 8
 
 @study_page()
 def workbench(request: HttpRequest, study: Study) -> HttpResponse:
-    judged = counting_judgments(study).count()
+    """The overview; asked for by htmx, the numbers alone, which it asks for again and again."""
+    if study.status != Status.DRAFT and request.headers.get("HX-Request"):
+        numbers = {"study": study, **_running(request, study, progress_of(study))}
+        response = render(request, "admin/evaluation/study/_progress.html", numbers)
+        add_never_cache_headers(response)
+        return response
     draft = study.status == Status.DRAFT
+    progress = None if draft else progress_of(study)
+    judged = progress.n_people + progress.n_judges if progress else 0
     problems = launch_problems(study) if draft else []
     rehearsal = rehearsal_of(study) if draft else None
-    step = _next_step(study, problems, judged, rehearsal, may_own=has_right(request, "own", study.pk))
+    step = _next_step(study, problems, progress, rehearsal, may_own=has_right(request, "own", study.pk))
     links = _action_links(request, study) if has_right(request, "write", study.pk) else []
     context: dict[str, Any] = {
         "title": study.title,
         "hide_title": True,
         # Three zeros say nothing: what comes first stands above them.
-        "facts": _facts(study, judged) if study.items.exists() else [],
+        "facts": [_items_fact(study)] if draft and study.items.exists() else [],
+        **({} if progress is None else _running(request, study, progress)),
         "step": step,
         "action_links": [each for each in links if each[1] != step[2]],
         "draft": draft,
@@ -53,7 +65,6 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "problems": problems[:SHOWN],
         "more_problems": len(problems) - SHOWN,
         "advice": advice_for(study, request.user),
-        "cautions": cautions_for(study),
         "design": study_design(study) if draft else None,
         "judged": judged,
         "origin": _origin(request, study),
@@ -71,6 +82,85 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "revisions": _revisions(study),
     }
     return page(request, "admin/evaluation/study/workbench.html", context, study=study, tab="workbench")
+
+
+def _running(request: HttpRequest, study: Study, progress: Progress) -> dict[str, Any]:
+    """What is asked for again while the page is open: told from the row of counts, and from what needs a person."""
+    report, people = progress.figures.get("report"), progress.figures.get("people", [])
+    return {
+        "progress": progress,
+        "pace": _pace(progress),
+        "facts": progress_facts(study, progress),
+        "people": people if any(n for _, n in people) else [],
+        "report": report and {**report, "at": parse_datetime(report["at"])},
+        "stopping": bool(study.stopping),
+        "needs": [
+            (each.text, *((each.label, each.url) if has_right(request, each.right, study.pk) else ("", "")))
+            for each in _needs(study, progress)
+        ],
+    }
+
+
+def _needs(study: Study, progress: Progress) -> Iterator[Need]:
+    for text, label, url in cautions_for(study):
+        yield Need(text, label, url)
+    for each in extensions():
+        yield from each.needs(study, progress)
+
+
+def _pace(progress: Progress) -> str:
+    """The last hour's judgments, and the time left at this pace."""
+    n = progress.figures.get("recent", 0)
+    if progress.is_full:
+        return "Done: nothing is missing."
+    if not n:
+        return "None in the last hour."
+    left = (progress.n_wanted - progress.n_filled) / n
+    days, unit = (left / 24, "days") if left >= 48 else (left, "hours")
+    return f"{n:,} in the last hour; at this pace {max(days, 0.1):,.1f} {unit} left."
+
+
+def progress_facts(study: Study, progress: Progress) -> list[Fact]:
+    """The strip of a launched study: numbers of people first, judges beside them."""
+    figures = progress.figures
+    left_out = figures.get("left_out", {})
+    theirs = {kind: reasons for kind, reasons in left_out.items() if kind != Rater.Kind.JUDGE}
+    more = progress.n_people - progress.n_filled
+    simulated = figures.get("simulated", 0)
+    said = [f"counted; {progress.n_wanted:,} needed from people"]
+    if more:
+        said.append(f"{more:,} beyond what their items need")
+    if simulated:
+        said.append(f"{simulated:,} by simulated raters")
+    return [
+        _items_fact(study, figures.get("items")),
+        Fact("Judgments by people", f"{progress.n_people:,}", "; ".join(said)),
+        Fact("Judgments by judges", f"{progress.n_judges:,}", "counted, of runs in the report"),
+        Fact(
+            "Excluded of people's",
+            f"{sum(sum(each.values()) for each in theirs.values()):,}",
+            left_out_in_words(left_out) or "all judgments are counted",
+        ),
+        *_money_facts(study, figures),
+    ]
+
+
+def _money_facts(study: Study, figures: Mapping[str, Any]) -> Iterator[Fact]:
+    minutes = figures.get("minutes")
+    if minutes:
+        yield Fact("Median minutes", f"{minutes:,.1f}", f"of who finished; {study.paid_minutes:,} are paid")
+        if study.pay is not None:
+            hourly = float(study.pay) * 60 / minutes
+            yield Fact("Hourly pay", f"{hourly:,.2f} {study.currency}", "as it comes out, by the median")
+    people, models = (Decimal(figures.get(key) or 0) for key in ("spent_people", "spent_models"))
+    budget = figures.get("budget_models")
+    if people or models or budget:
+        of = f" of a budget of {Decimal(budget):,.2f}" if budget else ", without a budget"
+        yield Fact(
+            "Spending",
+            f"{people + models:,.2f} {study.currency}",
+            f"people {people:,.2f}, models {models:,.2f}{of}",
+        )
 
 
 def _origin(request: HttpRequest, study: Study) -> dict[str, Any]:
@@ -92,21 +182,16 @@ def _flags(study: Study) -> Any:
     return ItemFlag.objects.filter(item__study=study).select_related("item", "rater").order_by("-pk")[:SHOWN]
 
 
-def _facts(study: Study, judged: int) -> list[Fact]:
-    items = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None).count()
-    theirs = count_items_of_people(study)
-    part = "" if study.human_sample is None else f" of the random part that people judge: {theirs:,} items"
-    left_out = left_out_by_kind(study)
-    n_left_out = sum(sum(each.values()) for each in left_out.values())
-    return [
-        Fact("Items", f"{items:,}", f"{study.redundancy} judgments needed per item{part}"),
-        Fact("Judgments", f"{judged:,}", f"of all raters; {theirs * study.redundancy:,} needed from people"),
-        Fact("Excluded", f"{n_left_out:,}", left_out_in_words(left_out) or "all judgments are counted"),
-    ]
+def _items_fact(study: Study, n: int | None = None) -> Fact:
+    items = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None).count() if n is None else n
+    part = ""
+    if study.human_sample is not None:
+        part = f" of the random part that people judge: {count_items_of_people(study):,} items"
+    return Fact("Items", f"{items:,}", f"{study.redundancy} judgments needed per item{part}")
 
 
 def _next_step(
-    study: Study, problems: list[str], judged: int, rehearsal: Study | None, *, may_own: bool
+    study: Study, problems: list[str], progress: Progress | None, rehearsal: Study | None, *, may_own: bool
 ) -> tuple[str, str, str]:
     """A sentence, and the button below it with its address, both empty where there is none."""
     if study.launching_since is not None:
@@ -140,11 +225,17 @@ def _next_step(
             "Resume",
             _url(study, "resume"),
         )
-    report = reverse("analytics:study-report", args=[study.slug])
-    if study.status == Status.LIVE:
-        text = "Live: participants can enter at the link below."
-        return (text, "Open the report", report) if judged else (text, "", "")
-    return "Closed.", *(("Open the report", report) if judged else ("", ""))
+    judged = progress is not None and progress.n_people + progress.n_judges > 0
+    to_report = (
+        ("Open the report", reverse("analytics:study-report", args=[study.slug])) if judged else ("", "")
+    )
+    if study.status == Status.CLOSED:
+        return "Closed.", *to_report
+    if progress is not None and progress.is_full:
+        return f"Done: all {progress.n_wanted:,} judgments needed from people are in.", *to_report
+    if progress is not None and progress.figures.get("slots_free") == 0:
+        return "Live, but no slot is free: newcomers read “All places are taken”.", *to_report
+    return "Live: participants can enter at the link below.", *to_report
 
 
 def _action_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:

@@ -1,0 +1,54 @@
+"""Agreement and win rates for a study's overview, as the latest report that was computed has them."""
+
+from typing import Any
+
+from django.core.cache import cache
+
+from analytics.figures.planning.looks import FIGURE as LOOKS
+from analytics.figures.report_view import ReportView
+from analytics.reports.cache import is_current
+from analytics.reports.page import report_page
+from evaluation.models import CachedReport, Study
+from evaluation.stopping import STOPPABLE
+
+SECONDS = 24 * 3600
+
+
+def report_figures(study: Study) -> dict[str, Any]:
+    latest = CachedReport.objects.filter(study=study, view="").order_by("-created_at")
+    found = latest.values_list("pk", "fingerprint", "created_at").first()
+    if found is None:
+        return {"report": None}
+    pk, fingerprint, at = found
+    key = f"overview-report:{pk}:{fingerprint}"
+    said = cache.get(key)
+    if said is None:
+        payload = CachedReport.objects.get(pk=pk).payload
+        # Other code computed it, which this code may not be able to read.
+        said = _said(payload) if is_current(payload) else {}
+        cache.set(key, said, SECONDS)
+    return {"report": {"at": at.isoformat(), **said} if said else None}
+
+
+def _said(payload: dict[str, Any]) -> dict[str, Any]:
+    """The strip of the report without what was left out, which the overview counts itself, and the latest looks."""
+    facts = report_page(payload).facts[:-1]
+    view = ReportView(payload)
+    looks = []
+    for record in LOOKS.records(view):
+        for each in record["pairs"]:
+            name = STOPPABLE[record["rule"]["figure"]]
+            estimate = each["estimate"]
+            first, second = (view.systems.get(each[key], each[key]) for key in ("system_1", "system_2"))
+            arm = view.all_arms.get(each["arm"], "") if len(view.all_arms) > 1 else ""
+            said = f"{first} vs {second}{f', {arm}' if arm else ''}"
+            value, low, high = (estimate.get(key) for key in ("value", "low", "high"))
+            looks.append(
+                f"{said}: {name} not known yet"
+                if value is None or low is None or high is None
+                else f"{said}: {name} {value:.0%} [{low:.0%}, {high:.0%}]"
+            )
+    return {
+        "facts": [[each.name, each.value, each.detail] for each in facts if not each.undefined],
+        "looks": looks,
+    }

@@ -1,0 +1,121 @@
+"""What a study's overview shows of its crowd: people by step, their minutes, and what needs a researcher."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from statistics import median
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count
+from django.urls import reverse
+
+from annotator.models import Participant, ParticipantOutcome, Slot, SlotState, Step
+from evaluation.counting import counted
+from evaluation.extension import Need
+from evaluation.models import ItemFlag, Progress, Status, Study
+from evaluation.selectors import excluded_q, standing_exclusions
+
+# Of the reports of participants (`services.work.problem_reports`).
+REPORTED = "reported"
+STEPS = {
+    "at the door": (Step.INSTRUCTIONS, Step.TRAINING, Step.QUALIFICATION),
+    "at work": (Step.ITEMS, Step.COMMENTS),
+}
+ENDINGS = {
+    "finished": (ParticipantOutcome.COMPLETED,),
+    "returned": (ParticipantOutcome.RETURNED,),
+    "timed out": (ParticipantOutcome.TIMED_OUT,),
+    "refused": (
+        ParticipantOutcome.NO_CONSENT,
+        ParticipantOutcome.FAILED_QUALIFICATION,
+        ParticipantOutcome.FAILED_ATTENTION,
+        ParticipantOutcome.FULL,
+    ),
+    "withdrawn": (ParticipantOutcome.WITHDRAWN,),
+}
+
+
+def crowd_figures(study: Study) -> dict[str, Any]:
+    people = Participant.objects.filter(study=study)
+    rows = people.order_by().values_list("step", "outcome").annotate(n=Count("pk"))
+    by_step: dict[str, int] = dict.fromkeys([*STEPS, *ENDINGS], 0)
+    for step, outcome, n in rows:
+        of, key = (ENDINGS, outcome) if outcome else (STEPS, step)
+        by_step[next(label for label, keys in of.items() if key in keys)] += n
+    finished = people.filter(outcome=ParticipantOutcome.COMPLETED)
+    stays = finished.values_list("consented_at", "ended_at")
+    minutes = [(end - start).total_seconds() / 60 for start, end in stays if start and end]
+    spent = None if study.pay is None else study.pay * by_step["finished"]
+    return {
+        "slots_free": Slot.objects.filter(
+            study=study, state__in=[SlotState.OPEN, SlotState.RESERVED]
+        ).count(),
+        "people": list(map(list, by_step.items())),
+        "minutes": round(median(minutes), 1) if minutes else None,
+        "spent_people": None if spent is None else str(spent),
+        "to_replace": _count_to_replace(study),
+    }
+
+
+def _count_to_replace(study: Study) -> int:
+    """The filled slots whose judgments are excluded and that have no replacement yet."""
+    if not standing_exclusions(study).exists():
+        return 0
+    filled = Slot.objects.filter(
+        study=study, state=SlotState.FILLED, item__withdrawn_at=None, replaced_by=None
+    )
+    return filled.filter(excluded_q(study, "holder__judgment__")).count()
+
+
+def crowd_needs(study: Study, progress: Progress) -> Iterator[Need]:
+    if progress.is_full and study.status in (Status.LIVE, Status.PAUSED):
+        free = progress.figures.get("slots_free", 0)
+        said = (
+            f"{counted(free, 'slot is', 'slots are')} open, since some came otherwise than from participants here"
+            if free
+            else "newcomers read “All places are taken”"
+        )
+        yield Need(
+            f"All {progress.n_wanted:,} judgments needed are in, and the study is not closed: {said}.",
+            "Close the study",
+            reverse("admin:evaluation_study_close", args=[study.slug]),
+        )
+    reported = ItemFlag.objects.filter(item__study=study, reason=REPORTED).count()
+    if reported:
+        said = counted(reported, "problem was", "problems were")
+        yield Need(
+            f"{said} reported by participants.",
+            "Read and resolve",
+            f"{reverse('admin:evaluation_itemflag_list', args=[study.slug])}",
+        )
+    yield from _exclusions(study, progress.figures)
+    yield from _careless(study)
+
+
+def _exclusions(study: Study, figures: Mapping[str, Any]) -> Iterator[Need]:
+    n = figures.get("to_replace", 0)
+    if not n:
+        return
+    cost = ""
+    if study.pay is not None:
+        amount = (Decimal(n) * study.pay / study.items_per_participant).quantize(Decimal("0.01"))
+        cost = f", about {amount:,} {study.currency}"
+    yield Need(
+        f"{counted(n, 'excluded judgment leaves its slot', 'excluded judgments leave their slots')} without one that "
+        "counts.",
+        f"Re-collect {n:,}{cost}",
+        reverse("admin:evaluation_study_replace", args=[study.slug]),
+    )
+
+
+def _careless(study: Study) -> Iterator[Need]:
+    """By the figures of the page of quality, as it was last computed: computing them takes all judgments."""
+    _, found = cache.get(f"quality:{study.pk}", ("", []))
+    n = sum(bool(figures["signs"]) for _, figures in found)
+    if n:
+        yield Need(
+            f"{counted(n, 'participant shows', 'participants show')} signs of careless work.",
+            "Look at quality",
+            reverse("admin:evaluation_study_quality", args=[study.slug]),
+            right="view",
+        )

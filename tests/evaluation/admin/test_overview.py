@@ -1,0 +1,85 @@
+"""The overview of a study: one set of counts, what waits for a person, and acts for who has the right."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from analytics.reports.build import build_report
+from evaluation.models import StudyMember
+from evaluation.services.exclusions import exclude
+from evaluation.services.progress import progress_of
+from evaluation.services.studies.creation import PAPER_ARMS
+from tests.crowd import before, come, hand_in, make_crowd_study
+from tests.evaluation.admin.conftest import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+def page_of(user: Any, study: Any, **headers: str) -> str:
+    address = reverse("admin:evaluation_study_workbench", args=[study.slug])
+    return " ".join(signed_in(user).get(address, headers=headers).content.decode().split())
+
+
+@pytest.fixture
+def full(owner: Any) -> Any:
+    study = make_crowd_study(
+        "full", owner=owner, queries=3, arms=PAPER_ARMS[1:2], redundancy=1, pay=Decimal("3.00")
+    )
+    person = come(study, "a")
+    while before(person.token) is not None:
+        hand_in(person.token)
+    return study
+
+
+def test_a_full_study_says_that_it_is_done(full: Any, owner: Any) -> None:
+    page = page_of(owner, full)
+    assert "Done: all 3 judgments needed from people are in." in page
+    assert "newcomers read “All places are taken”" in page
+    assert reverse("admin:evaluation_study_close", args=[full.slug]) in page
+    assert "participants can enter at the link" not in page
+
+
+def test_an_exclusion_is_named_with_what_it_costs(full: Any, owner: Any) -> None:
+    exclude(study=full, judgment=full.judgments.first(), reason="A slip.", by=owner)
+    page = page_of(owner, full)
+    assert "1 excluded judgment leaves its slot without one that counts." in page
+    assert "Re-collect 1, about 1.00 GBP" in page
+    assert "Live, but no slot is free" in page
+
+
+def test_a_viewer_reads_what_is_needed_without_acts(full: Any, viewer: Any) -> None:
+    StudyMember.objects.create(study=full, user=viewer, role="viewer")
+    page = page_of(viewer, full)
+    assert "newcomers read “All places are taken”" in page
+    assert reverse("admin:evaluation_study_close", args=[full.slug]) not in page
+    assert "/s/full/" in page
+
+
+def test_the_numbers_alone_are_asked_for_again(full: Any, owner: Any) -> None:
+    part = page_of(owner, full, HX_Request="true")
+    assert part.startswith("<div") or part.startswith("{") or 'class="overview"' in part
+    assert "<html" not in part
+    assert 'hx-trigger="every 20s"' in part
+    assert "As of" in part
+
+
+def test_overview_and_report_count_the_same(mine: Any, owner: Any) -> None:
+    """Excluded, of a run outside the report, skipped, of a withdrawn item: counted in neither."""
+    study = mine.study
+    person = come(study, "more")
+    while before(person.token) is not None:
+        hand_in(person.token)
+    trial = study.raters.create(kind="judge", label="trial", in_figures=False)
+    revision = study.revisions.get()
+    for item in study.items.filter(role="main"):
+        study.judgments.create(rater=trial, item=item, revision=revision)
+    row = progress_of(study)
+    counts = build_report(study, replicates=10)["counts"]
+    assert row.n_people + row.n_judges == counts["judgments"]
+    assert row.n_filled <= row.n_people
+    assert row.figures["left_out"]["person"] == {"excluded": 1}
+    page = page_of(owner, study)
+    assert f"<dt>Judgments by people</dt><dd><b>{row.n_people}</b>" in page
+    assert "<dt>Excluded of people&#x27;s</dt><dd><b>1</b>" in page
