@@ -47,7 +47,7 @@ def _section_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
         return []
     return [
         ("Who may take part", reverse("admin:evaluation_study_entry_rules", args=[study.pk])),
-        ("Recruitment platform", reverse("admin:evaluation_study_platform", args=[study.pk])),
+        ("Platform, codes and eligibility", reverse("admin:evaluation_study_platform", args=[study.pk])),
         ("Personal links", reverse("admin:evaluation_study_links", args=[study.pk])),
         *([("Allow two attempts", reverse(RETRY_URL_NAME, args=[study.pk]))] if lacks_retry(study) else []),
     ]

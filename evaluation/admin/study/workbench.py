@@ -8,8 +8,9 @@ from django.urls import reverse
 from evaluation.admin.job_rights import listed_jobs
 from evaluation.admin.pages import page, walk_through_url, workbench_url
 from evaluation.admin.rights import has_right, study_page
-from evaluation.admin.study.launch import advice_for, cautions_for
+from evaluation.admin.study.launch import cautions_for
 from evaluation.admin.study.launch_design import study_design
+from evaluation.admin.study.missing import missing_for
 from evaluation.admin.study.resolver import has_calibrations
 from evaluation.dumps.derive import derivations_of
 from evaluation.dumps.pooling import other_rounds
@@ -25,7 +26,7 @@ from evaluation.selectors import (
     left_out_in_words,
     standing_exclusions,
 )
-from evaluation.services.studies.launch import launch_problems
+from evaluation.services.studies.launch import Weight
 from evaluation.services.studies.reference_pairs import can_pair_references
 from evaluation.services.studies.rehearsals import rehearsal_of
 
@@ -36,9 +37,10 @@ SHOWN = 8
 def workbench(request: HttpRequest, study: Study) -> HttpResponse:
     judged = counting_judgments(study).count()
     draft = study.status == Status.DRAFT
-    problems = launch_problems(study) if draft else []
+    missing = missing_for(study, request.user)
+    blocked = any(each.weight == Weight.BLOCKS for each in missing)
     rehearsal = rehearsal_of(study) if draft else None
-    step = _next_step(study, problems, judged, rehearsal, may_own=has_right(request, "own", study.pk))
+    step = _next_step(study, blocked, judged, rehearsal)
     links = _action_links(request, study) if has_right(request, "write", study.pk) else []
     context: dict[str, Any] = {
         "title": study.title,
@@ -50,9 +52,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "draft": draft,
         "walk_url": walk_through_url(study) if draft else "",
         "rehearsal": rehearsal,
-        "problems": problems[:SHOWN],
-        "more_problems": len(problems) - SHOWN,
-        "advice": advice_for(study, request.user),
+        "missing": missing,
         "cautions": cautions_for(study),
         "design": study_design(study) if draft else None,
         "judged": judged,
@@ -105,9 +105,7 @@ def _facts(study: Study, judged: int) -> list[Fact]:
     ]
 
 
-def _next_step(
-    study: Study, problems: list[str], judged: int, rehearsal: Study | None, *, may_own: bool
-) -> tuple[str, str, str]:
+def _next_step(study: Study, blocked: bool, judged: int, rehearsal: Study | None) -> tuple[str, str, str]:
     """A sentence, and the button below it with its address, both empty where there is none."""
     if study.launching_since is not None:
         return (
@@ -118,17 +116,11 @@ def _next_step(
     if study.status == Status.DRAFT:
         if not study.items.exists():
             return "Next: upload the items to be judged.", "Upload items", _url(study, "upload")
-        if rehearsal and len(problems) == 1:
-            if not may_own:
-                return (
-                    "Rehearsed. Once an owner has deleted the rehearsal, the draft can be launched.",
-                    "",
-                    "",
-                )
-            step = "Rehearsed. Read its report, then delete the rehearsal to launch the draft."
-            return step, "Delete the rehearsal", _url(rehearsal, "delete_rehearsal")
-        if problems:
+        if blocked:
             return "Some issues block the launch of this draft.", "", ""
+        if rehearsal:
+            step = "Rehearsed. Read its report, then launch the draft, which deletes the rehearsal."
+            return step, "Launch", _url(study, "launch")
         return (
             "Ready to launch. Walk through it as a participant first.",
             "Launch",

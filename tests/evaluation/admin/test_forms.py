@@ -31,8 +31,10 @@ def values_of(page: Any) -> dict[str, Any]:
     return sent
 
 
-def address(study: Study) -> str:
-    return reverse("admin:evaluation_study_change", args=[study.pk])
+def address(study: Study, page: str = "") -> str:
+    """The address of the design, or of one of its pages."""
+    query = f"?page={page}" if page else ""
+    return reverse("admin:evaluation_study_change", args=[study.pk]) + query
 
 
 def test_begun_from_a_protocol(owner: Any) -> None:
