@@ -11,8 +11,8 @@ from django.urls import reverse
 from evaluation.admin.study.forms import StudyForm
 from evaluation.admin.study.needs import NeedsForm
 from evaluation.admin.study.stopping import StoppingForm
-from evaluation.models import Study
-from evaluation.protocols import Kind, Shown
+from evaluation.models import Context, Study
+from evaluation.protocols import Kind
 from evaluation.services.studies.creation import first_asker
 
 # A line of the form: a field, or several beside each other.
@@ -48,9 +48,8 @@ MATERIAL = DesignPage(
     (
         Section("judged", "What is judged", NeedsForm.NEEDS_FIELDS, ("attribute",)),
         Section("compared", "What is compared", ("baseline",), ("arm",)),
-        Section("sample", "Who judges how much", ("human_sample",)),
     ),
-    Section("further", "Further settings", (("once_per", "arm_per"),), ("arm",)),
+    Section("further", "Further settings", ("human_sample", ("once_per", "arm_per")), ("arm",)),
 )
 QUESTIONS = DesignPage(
     "questions",
@@ -58,7 +57,8 @@ QUESTIONS = DesignPage(
     "item",
     (
         Section("questions", "Questions", rows=("question",)),
-        Section("texts", "Texts", (("title", "language"),), ("text",)),
+        Section("title", "Title and language", (("title", "language"),)),
+        Section("texts", "Texts", rows=("text",)),
         Section(
             "pages",
             "Participants' pages",
@@ -83,7 +83,7 @@ PEOPLE = DesignPage(
     "entry",
     (
         Section("people", "Judgments and participants", (("redundancy", "items_per_participant"),)),
-        Section("pay", "Time and pay", (("paid_minutes", "lease_minutes"), ("pay", "currency"), "contact")),
+        Section("time", "Time and pay", (("paid_minutes", "lease_minutes"), ("pay", "currency"), "contact")),
         Section("recruitment", "Where people come from"),
         Section(
             "checks",
@@ -129,15 +129,18 @@ LIVE_FIELDSETS: tuple[tuple[str, dict[str, tuple[Line, ...]]], ...] = (
 
 
 def is_plain(study: Study) -> bool:
-    """True of a draft in which no arm and no question speaks of contexts, so that its pages need not either."""
-    arms = list(study.arms.all()[:2])
-    shows = any(arm.context_at_generation or arm.context_at_judging for arm in arms)
-    return (
-        len(arms) < 2
-        and not shows
-        and not study.contexts.exists()
-        and not study.questions.exclude(shown=Shown.ALWAYS).exists()
-    )
+    """True of a draft with one arm at most and no context, so that its pages need not speak of them; read once for each
+    study that was loaded."""
+    found: bool | None = getattr(study, "design_is_plain", None)
+    if found is None:
+        arms = list(study.arms.all()[:2])
+        found = (
+            len(arms) < 2
+            and not any(arm.context_at_generation or arm.context_at_judging for arm in arms)
+            and not Context.objects.filter(query__study=study).exists()
+        )
+        study.design_is_plain = found  # type: ignore[attr-defined]
+    return found
 
 
 def page_of(request: HttpRequest) -> DesignPage:
@@ -163,6 +166,8 @@ def _absent_fields(study: Study) -> Iterator[str]:
     """The fields of what this study can't have."""
     if not study.protocol_object.has_needs:
         yield from NeedsForm.base_fields
+    if not study.systems.exists():
+        yield "baseline"
     if not study.compares_pairs:
         yield from StoppingForm.base_fields
     if not study.questions.filter(kind=Kind.ENTRIES).exists():
@@ -265,14 +270,13 @@ def _places() -> Iterator[tuple[str, tuple[str, str]]]:
                     yield name, (page.key, f"id_{name}")
             for row in section.rows:
                 yield f"{row}s", (page.key, "texts" if row == "text" else f"{row}s-group")
-            yield section.key, (page.key, section.key)
 
 
 PLACES = dict(_places())
 
 
 def design_url(study: Study, field: str = "") -> str:
-    """The address of a draft's form, at its first page or where this field, these rows or this section stand."""
+    """The address of a draft's form, at its first page or where this field or these rows stand."""
     address = reverse("admin:evaluation_study_change", args=[study.pk])
     if not field:
         return address

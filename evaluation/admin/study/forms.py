@@ -326,7 +326,7 @@ class TextForm(forms.ModelForm):
         model = Text
         fields = ("body",)
         field_classes = {"body": Prose}
-        widgets = {"body": forms.Textarea(attrs={"rows": 8, "dir": "auto"})}
+        widgets = {"body": forms.Textarea(attrs={"rows": 5, "dir": "auto"})}
 
 
 class UploadForm(forms.Form):

@@ -143,6 +143,7 @@ class StudyAdmin(StudyScopedAdmin):
                 )
             else:
                 context |= design_context(study, request.GET.get("revision", ""))
+                context["recruitment"] = recruitment_links(study)
         response: Any = super().render_change_form(request, context, *args, **kwargs)
         if obj is not None:
             name = "draft" if "sections" in context else "frozen"
