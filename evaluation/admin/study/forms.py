@@ -96,7 +96,7 @@ class LiveStudyForm(forms.ModelForm):
         kwargs["initial"] = {**self.initial_rules(kwargs["instance"]), **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
         # Fields that are declared above belong to another page of the form.
-        for name in [name for name in self.fields if name not in self._meta.fields]:
+        for name in set(self.fields) - set(self._meta.fields or ()):
             del self.fields[name]
 
     @staticmethod

@@ -68,7 +68,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
         "refused": [each for each in refused if each not in listed][:MOST_REFUSED],
         "blocked": bool(refused) or any(each.weight == Weight.BLOCKS for each in missing),
         "asks": asks,
-        "only_rehearsal": not any(each.weight == Weight.CONFIRM for each in missing),
+        "lacks": any(each.weight == Weight.CONFIRM for each in missing),
         "rehearsal": rehearsal_of(study) if draft else None,
         "unconfirmed": unconfirmed,
         "design": design,

@@ -79,10 +79,10 @@ def draft_problems(study: Study) -> Iterator[Advice]:
         yield Advice("The study has no items.", *UPLOAD)
     if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():
         yield Advice("The study is still being imported.", "Workbench", "admin:evaluation_study_workbench")
-    for problem in pass_mark_problems(study, study.steps):
-        yield Advice(problem, "Pass mark", field="qualification_pass_mark")
-    for problem in _sample_problems(study):
-        yield Advice(problem, "Queries that people judge", field="human_sample")
+    for text in pass_mark_problems(study, study.steps):
+        yield Advice(text, "Pass mark", field="qualification_pass_mark")
+    for text in _sample_problems(study):
+        yield Advice(text, "Queries that people judge", field="human_sample")
     without_gold = study.items.exclude(role=Role.MAIN).filter(gold__isnull=True)
     for key, role in without_gold.order_by("key").values_list("key", "role")[:MAX_PROBLEMS]:
         yield Advice(f"Item {key}: a {role} item needs gold.", *UPLOAD)

@@ -291,7 +291,7 @@ def test_only_the_phone_page_holds_a_frame_and_only_of_this_site(member, draft):
 
 def test_a_launched_study_is_walked_in_its_latest_revision(member, draft):
     launch_study(draft)
-    assert "Missing in this draft" not in text(member.get(station(draft, "items")))
+    assert "Missing before launch" not in text(member.get(station(draft, "items")))
     assert at(submit(member, station(draft, "items"))) == "items"
 
 
