@@ -254,7 +254,7 @@ class Extension:
         return ()
 
     def recruitment_facts(self, study: Study) -> Iterable[Advice]:
-        """Where its people come from, in sentences, each with the page on which that is set."""
+        """Sentences on where its people come from, each with the page on which that is set."""
         return ()
 
     def methods_facts(self, study: Study) -> Iterable[str]:

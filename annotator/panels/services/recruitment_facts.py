@@ -1,4 +1,4 @@
-"""Where a study's people come from, in sentences for the pages of its design."""
+"""Sentences on where a study's people come from, for the pages of its design."""
 
 from collections.abc import Iterator
 

@@ -21,7 +21,7 @@ REVISIONS = ("revisions_in_all", "revisions_per_day", "revisions_anonymous")
 
 
 @dataclass(frozen=True)
-class Section:
+class FormSection:
     """A part of a page: its lines of fields, and the models of its rows."""
 
     key: str
@@ -37,8 +37,8 @@ class DesignPage:
     key: str
     label: str
     preview: str
-    sections: tuple[Section, ...]
-    further: Section
+    sections: tuple[FormSection, ...]
+    further: FormSection
 
 
 MATERIAL = DesignPage(
@@ -46,26 +46,26 @@ MATERIAL = DesignPage(
     "Material",
     "item",
     (
-        Section("judged", "What is judged", NeedsForm.NEEDS_FIELDS, ("attribute",)),
-        Section("compared", "What is compared", ("baseline",), ("arm",)),
+        FormSection("judged", "What is judged", NeedsForm.NEEDS_FIELDS, ("attribute",)),
+        FormSection("compared", "What is compared", ("baseline",), ("arm",)),
     ),
-    Section("further", "Further settings", ("human_sample", ("once_per", "arm_per")), ("arm",)),
+    FormSection("further", "Further settings", ("human_sample", ("once_per", "arm_per")), ("arm",)),
 )
 QUESTIONS = DesignPage(
     "questions",
     "Questions and participants' pages",
     "item",
     (
-        Section("questions", "Questions", rows=("question",)),
-        Section("title", "Title and language", (("title", "language"),)),
-        Section("texts", "Texts", rows=("text",)),
-        Section(
+        FormSection("questions", "Questions", rows=("question",)),
+        FormSection("title", "Title and language", (("title", "language"),)),
+        FormSection("texts", "Texts", rows=("text",)),
+        FormSection(
             "pages",
             "Participants' pages",
             (("step_consent", "step_instructions"), ("step_training", "step_comments")),
         ),
     ),
-    Section(
+    FormSection(
         "further",
         "Further settings",
         (
@@ -82,10 +82,12 @@ PEOPLE = DesignPage(
     "People and pay",
     "entry",
     (
-        Section("people", "Judgments and participants", (("redundancy", "items_per_participant"),)),
-        Section("time", "Time and pay", (("paid_minutes", "lease_minutes"), ("pay", "currency"), "contact")),
-        Section("recruitment", "Where people come from"),
-        Section(
+        FormSection("people", "Judgments and participants", (("redundancy", "items_per_participant"),)),
+        FormSection(
+            "time", "Time and pay", (("paid_minutes", "lease_minutes"), ("pay", "currency"), "contact")
+        ),
+        FormSection("recruitment", "Where people come from"),
+        FormSection(
             "checks",
             "Qualification and checks",
             (
@@ -95,7 +97,7 @@ PEOPLE = DesignPage(
             ),
         ),
     ),
-    Section(
+    FormSection(
         "further",
         "Further settings",
         (
@@ -148,7 +150,7 @@ def page_of(request: HttpRequest) -> DesignPage:
     return PAGES.get(request.GET.get("page", ""), MATERIAL)
 
 
-def sections_of(study: Study, page: DesignPage) -> list[Section]:
+def sections_of(study: Study, page: DesignPage) -> list[FormSection]:
     """The page's sections with what this draft needs of them; the last one is folded."""
     plain = is_plain(study)
     left_out = set(_absent_fields(study))
@@ -158,7 +160,7 @@ def sections_of(study: Study, page: DesignPage) -> list[Section]:
     for section in (*page.sections, page.further):
         lines = tuple(_without(section.lines, left_out))
         rows = tuple(row for row in section.rows if row != "arm" or (section is page.further) == plain)
-        found.append(Section(section.key, section.heading, lines, rows))
+        found.append(FormSection(section.key, section.heading, lines, rows))
     return found
 
 
@@ -244,7 +246,7 @@ def fill_sections(
 
 @dataclass(frozen=True)
 class FurtherSettings:
-    """How many of the folded settings there are, and how many differ from those of a new study."""
+    """The number of the folded settings, and of those that differ from a new study's."""
 
     n: int
     n_different: int

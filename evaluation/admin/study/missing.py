@@ -41,7 +41,7 @@ def count_by_page(missing: list[MissingLine]) -> Counter[str]:
 
 
 def recruitment_links(study: Study) -> list[tuple[str, str, str]]:
-    """Where people come from: sentences, each with the label and address of the page on which that is set."""
+    """Sentences on where people come from, each with the label and address of the page on which that is set."""
     facts = [each for own in extensions() for each in own.recruitment_facts(study)]
     return [(each.text, each.label, _url(study, each)) for each in facts]
 
