@@ -65,7 +65,7 @@ class CrowdExtension(Extension):
         yield from attention_advice.launch_advice(study, by)
         yield from panels.launch_advice(study, by)
 
-    def launch_cautions(self, study: Study) -> Iterable[str]:
+    def launch_cautions(self, study: Study) -> Iterable[Advice]:
         from annotator.panels.services.launch_advice import launch_cautions
 
         return launch_cautions(study)
@@ -80,10 +80,12 @@ class CrowdExtension(Extension):
 
         return check_slots(study)
 
-    def codes_lock_reason(self, study: Study) -> str:
-        from annotator.panels.services.panel_settings import fixed_codes_reason
+    def recruitment_facts(self, study: Study) -> Iterator[Advice]:
+        from annotator.panels.services.recruitment_facts import recruitment_facts
+        from annotator.services.admission.entry_rules import entry_fact
 
-        return fixed_codes_reason(study)
+        yield from recruitment_facts(study)
+        yield entry_fact(study)
 
     def methods_facts(self, study: Study) -> Iterable[str]:
         from annotator.selectors.slots import closed_early

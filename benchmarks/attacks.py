@@ -60,7 +60,7 @@ def main() -> None:
         server.wait(20)
 
 
-def prepare_researcher() -> int:
+def prepare_researcher() -> str:
     """A researcher with a draft."""
     from django.contrib.auth import get_user_model
 
@@ -73,10 +73,10 @@ def prepare_researcher() -> int:
     os.environ["BENCH_USER"] = user.get_username()
     draft = factories.make_study(f"draft-{int(time.time())}", queries=3, training=False, checks=0)
     StudyMember.objects.create(study=draft, user=user, role="owner")
-    return draft.pk
+    return draft.slug
 
 
-def attack(name: str, made: "Attack", at_once: int, page: str, draft: int, server: int) -> None:
+def attack(name: str, made: "Attack", at_once: int, page: str, draft: str, server: int) -> None:
     before = memory_of(server)
     done, slowest, most = Event(), [0.0], [before]
 
@@ -168,7 +168,7 @@ Attack = Callable[[urllib.request.OpenerDirector, int], str]
 
 
 def upload(name: str, content: bytes) -> Attack:
-    def send(browser: urllib.request.OpenerDirector, draft: int) -> str:
+    def send(browser: urllib.request.OpenerDirector, draft: str) -> str:
         edge = uuid.uuid4().hex
         body = (
             (
@@ -179,7 +179,7 @@ def upload(name: str, content: bytes) -> Attack:
             + f"\r\n--{edge}--\r\n".encode()
         )
         page = post(
-            browser, f"/admin/evaluation/study/{draft}/upload/", body, f"multipart/form-data; boundary={edge}"
+            browser, f"/studies/{draft}/upload/", body, f"multipart/form-data; boundary={edge}"
         )
         if errors := re.search(r'<ul class="errorlist[^>]*>\s*<li>(.*?)</li>', page, re.DOTALL):
             return " ".join(errors[1].split())
@@ -190,9 +190,9 @@ def upload(name: str, content: bytes) -> Attack:
 
 
 def fields(**given: str) -> Attack:
-    def send(browser: urllib.request.OpenerDirector, draft: int) -> str:
+    def send(browser: urllib.request.OpenerDirector, draft: str) -> str:
         page = post(
-            browser, f"/admin/evaluation/study/{draft}/change/", urllib.parse.urlencode(given).encode()
+            browser, f"/studies/{draft}/design/", urllib.parse.urlencode(given).encode()
         )
         return f"a page of {len(page) / 1e6:.1f} MB"
 

@@ -48,12 +48,14 @@ class Duplication:
 class Advice:
     """A warning about a draft, which does not block its launch.
 
-    With a label and the name of a URL that takes the study's id: a page on which it can be mended.
+    With a label and the name of a URL that takes the study's slug: a page on which it can be mended. Instead of the URL,
+    `field`: the name of the draft's field, or of its rows, that it is about.
     """
 
     text: str
     label: str = ""
     url_name: str = ""
+    field: str = ""
 
 
 @dataclass(frozen=True)
@@ -264,8 +266,8 @@ class Extension:
         """Of a draft, for who reads it; None is whoever runs the server."""
         return ()
 
-    def launch_cautions(self, study: Study) -> Iterable[str]:
-        """Sentences about a draft that whoever launches it must confirm: participants would lack something."""
+    def launch_cautions(self, study: Study) -> Iterable[Advice]:
+        """Of a draft, what whoever launches it must confirm: participants would lack something."""
         return ()
 
     def running_cautions(self, study: Study) -> Iterable[Advice]:
@@ -276,9 +278,9 @@ class Extension:
         """Sentences that say which invariant does not hold."""
         return ()
 
-    def codes_lock_reason(self, study: Study) -> str:
-        """The reason why its completion codes can't be changed any more, or nothing."""
-        return ""
+    def recruitment_facts(self, study: Study) -> Iterable[Advice]:
+        """Sentences on where its people come from, each with the page on which that is set."""
+        return ()
 
     def methods_facts(self, study: Study) -> Iterable[str]:
         """Sentences for the report's methods."""

@@ -49,9 +49,9 @@ def _section_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
         return []
     return [
         ("Who may take part", reverse("admin:evaluation_study_entry_rules", args=[study.slug])),
-        ("Recruitment platform", reverse("admin:evaluation_study_platform", args=[study.slug])),
+        ("Platform, codes and eligibility", reverse("admin:evaluation_study_platform", args=[study.slug])),
         ("Personal links", reverse("admin:evaluation_study_links", args=[study.slug])),
-        *([("Allow two attempts", reverse(RETRY_URL_NAME, args=[study.pk]))] if lacks_retry(study) else []),
+        *([("Allow two attempts", reverse(RETRY_URL_NAME, args=[study.slug]))] if lacks_retry(study) else []),
     ]
 
 

@@ -6,6 +6,10 @@ const notes = document.querySelector("#preview-notes");
 const width = form.querySelector("[name=preview_width]");
 const pageOf = form.querySelector("[name=preview_page]");
 
+// An address of a section leads to the page that it is on.
+const elsewhere = document.querySelector(`.design-pages a:not([aria-current])[data-places~="${CSS.escape(location.hash.slice(1))}"]`);
+if (elsewhere && !document.getElementById(location.hash.slice(1))) location.replace(elsewhere.href + location.hash);
+
 function fit() {
   const wanted = Number(width.value);
   for (const frame of screens.querySelectorAll("iframe")) {

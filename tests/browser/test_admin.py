@@ -355,6 +355,8 @@ def test_a_study_begun_from_a_protocol(desk: Visitor, researcher: Any, tmp_path:
     look(desk, "41-design-dark")
     study = Study.objects.get()
     assert study.slug == "my-first-study"
+    leave_by(page.locator(".design-pages").get_by_role("link", name="Questions and"))
+    page.locator("#questions-1 summary").click()
     page.locator("#id_questions-1-prompt").fill("Which one would you rather get?")
     page.locator("#questions-1").get_by_label("Label of the tie").fill("Equally good")
     press(page, "Save")

@@ -51,10 +51,10 @@ def test_nothing_runs_loads_or_spreads(new_visitor: Callable[..., Visitor], worl
     rows = world.rows
     pages = {
         "run": reverse("admin:judging_run_watch", args=[world.run.pk]),
-        "calls": reverse("admin:judging_call_changelist"),
+        "calls": reverse("admin:judging_call_list", args=[world.study.slug]),
         "call": reverse("admin:judging_call_change", args=[world.run.calls.first().pk]),
         "flag": reverse("admin:evaluation_itemflag_resolve", args=[rows["itemflag"].pk]),
-        "submission": world.find("admin/evaluation/study/<int:pk>/panel/visit/<int:record>/"),
+        "submission": world.find("studies/<slug:slug>/panel/visit/<int:record>/"),
     }
     for window in (WIDE, PHONE):
         resize(visitor.page, window)

@@ -123,6 +123,7 @@ def test_a_first_study_from_its_csv_to_who_agrees_with_whom(
     expect(screen.get_by_text(ROWS[0][0]).first).to_be_visible()
     look(desk, "06-design")
     # Each of three people judges everything: otherwise nobody meets an item that another has judged.
+    leave_by(page.locator(".design-pages").get_by_role("link", name="People and pay"))
     page.get_by_label("Items per participant").fill("30")
     press(page, "Save")
     page.get_by_text("Saved.").wait_for()

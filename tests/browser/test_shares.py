@@ -42,8 +42,9 @@ def test_a_share_is_named_below_the_questions(new_visitor: Callable[..., Visitor
     visitor = new_visitor(viewport=WIDE)
     page = visitor.page
     sign_in(visitor)
-    where = f"/studies/{draft.slug}/design/"
+    where = f"/studies/{draft.slug}/design/?page=questions"
     visitor.go(where)
+    page.locator(".further > summary").click()
     lines = page.locator("#id_shares")
     # A line that is none is said at its field, and one of what no question has beside the preview.
     lines.fill("precision, correct = yes")

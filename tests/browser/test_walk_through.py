@@ -43,7 +43,7 @@ def test_a_draft_is_walked_through_on_a_computer_and_on_a_phone(visitor: Visitor
     visitor.go("/studies/coffee/")
     press(page, "Walk through as a participant")
     page.get_by_text("Stations").click()
-    page.get_by_text("Missing in this draft").click()
+    page.get_by_text("Missing before launch").click()
     page.get_by_text("The study has no items.").wait_for()
     look(visitor, "entry")
     press(page, "I agree")

@@ -12,8 +12,11 @@ from tests.evaluation.admin.conftest import make_user, signed_in
 from tests.evaluation.admin.test_questions import draft_of
 
 UNITS = {"k": 1024, "m": 1024**2}
-OF_ADMIN = [route for route in ROUTES if route.startswith("admin/") and route != "admin/logout/"]
-OF_STUDY = [route for route in OF_ADMIN if route.startswith("admin/evaluation/study/")]
+OF_STUDY = [route for route in ROUTES if route.startswith("studies/<slug:slug>/")]
+OF_MEMBERS = [
+    *(route for route in ROUTES if route.startswith(("admin/", "new/")) and route != "admin/logout/"),
+    *OF_STUDY,
+]
 
 
 @pytest.mark.django_db
@@ -23,8 +26,8 @@ def test_every_page_that_asks_for_a_file_may_be_sent_a_large_one(settings: Any, 
     chief = make_user("chief", is_superuser=True)
     client, world = signed_in(chief), world_of("mine", chief)
     asking, taken = set(), set()
-    for study, routes in ((world.study, OF_ADMIN), (draft_of("pairwise", chief), OF_STUDY)):
-        world.find.rows["study"] = study.pk
+    for study, routes in ((world.study, OF_MEMBERS), (draft_of("pairwise", chief), OF_STUDY)):
+        world.find.rows["study"], world.find.named["slug"] = study.pk, study.slug
         for route in routes:
             path = world.find(route)
             if UPLOADS.fullmatch(path):

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotator.admin.entry_rules import MAX_RULES
+from evaluation.admin.design.sections import PAGES, PLACES
 from evaluation.models import Study
 from tests import factories
 from tests.config.reading import PACKAGES, ROOT
@@ -51,10 +52,13 @@ def inlines_of(base: type) -> Iterator[type]:
 
 def change_pages(client: Client, rows: list[Any]) -> Iterator[tuple[str, Any]]:
     for row in rows:
-        address = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
-        page = client.get(address)
-        if page.status_code == 200:
-            yield address, page
+        key = row.slug if isinstance(row, Study) else row.pk
+        address = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[key])
+        for part in PAGES if isinstance(row, Study) else ("",):
+            where = f"{address}?page={part}" if part else address
+            page = client.get(where)
+            if page.status_code == 200:
+                yield where, page
 
 
 def test_no_formset_builds_what_a_request_asks_for(chief: Any, built: Counter[str]) -> None:
@@ -96,11 +100,13 @@ def test_other_formsets_are_of_the_admin_s_pages_alone() -> None:
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
 def test_a_preview_builds_no_more(chief: Any, built: Counter[str], headers: dict[str, str]) -> None:
     client, draft = signed_in(chief), draft_of("relevance", chief)
-    sent = values_of(client.get(reverse("admin:evaluation_study_change", args=[draft.slug])))
+    form = reverse("admin:evaluation_study_change", args=[draft.slug])
     address = reverse("admin:evaluation_study_draft_preview", args=[draft.slug])
     for prefix in ("questions", "attributes", "texts", "arms"):
+        page = f"?page={PLACES[prefix][0]}"
+        sent = values_of(client.get(form + page))
         built.clear()
-        answer = client.post(address, sent | {f"{prefix}-TOTAL_FORMS": TOO_MANY}, headers=headers)
+        answer = client.post(address + page, sent | {f"{prefix}-TOTAL_FORMS": TOO_MANY}, headers=headers)
         assert answer.status_code == (200 if headers else 422)
         assert f" {prefix} at most" in answer.content.decode()
         assert built[prefix] <= MOST
@@ -132,8 +138,9 @@ def test_a_draft_is_given_as_many_arms_as_the_limit(owner: Any) -> None:
     assert more_arms(client, study, 2).status_code == 302
     assert study.arms.count() == 20
     page = client.get(reverse("admin:evaluation_study_change", args=[study.slug])).content.decode()
-    assert "Save and add: question" in page
     assert "Save and add: arm" not in page
+    where = reverse("admin:evaluation_study_change", args=[study.slug])
+    assert "Save and add: question" in client.get(where, {"page": "questions"}).content.decode()
 
 
 def test_a_draft_that_came_with_more_is_edited_like_any(owner: Any) -> None:

@@ -16,7 +16,7 @@ from evaluation.admin.study.launch_design import study_design
 from evaluation.dumps.imports.added_items import add_items
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import FileSource
-from evaluation.models import Query
+from evaluation.models import Query, Study
 from evaluation.refusals import Refused
 from evaluation.selectors import count_items_of_people, queries_of_people
 from evaluation.services.studies.compilation import compile_spec
@@ -197,9 +197,10 @@ def test_a_draft_s_form(owner):
     client = signed_in(owner)
     address = f"/studies/{draft.slug}/design/"
     data = values_of(client.get(address))
-    rule = {"stopping_figure": "win_rate", "stopping_until": "decided"}
-    refused = client.post(address, data | rule | {"human_sample": "2"}).content.decode()
+    Study.objects.filter(pk=draft.pk).update(stopping={"figure": "win_rate"})
+    refused = client.post(address, data | {"human_sample": "2"}).content.decode()
     assert "A study whose people judge a part of the queries can&#x27;t have a stopping rule." in refused
+    Study.objects.filter(pk=draft.pk).update(stopping={})
     assert client.post(address, data | {"human_sample": "2"}).status_code == 302
     draft.refresh_from_db()
     assert draft.human_sample == 2

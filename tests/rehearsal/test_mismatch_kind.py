@@ -82,7 +82,7 @@ def test_the_page_lists_it_and_offers_its_remedy(panel, owl, admin, registered):
     assert "Began at night 1" in text(page)
     assert "visit-owl began at 03:07." in text(page)
     address = panel_url(panel.study, "send_tea", owl.pk)
-    assert address == f"/admin/evaluation/study/{panel.study_id}/panel/send-tea/{owl.pk}/"
+    assert address == f"/studies/{panel.study.slug}/panel/send-tea/{owl.pk}/"
     assert f'href="{address}">Send tea' in page.content.decode()
     assert '<option value="night_owl">' in page.content.decode()
     assert "visit-owl" in text(admin.get(panel_url(panel.study), {"kind": "night_owl"}))

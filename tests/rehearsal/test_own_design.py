@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from annotator.models import Participant
 from annotator.panels.services.personal_links import make_links
+from evaluation.admin.design.sections import PAGES
 from evaluation.models import Answer, Rater, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.services.studies.compilation import compile_spec
@@ -39,13 +40,18 @@ def begin(admin):
 
 
 def save(admin, study, change):
-    """The design page as it is, with these changes."""
-    where = reverse("admin:evaluation_study_change", args=[study.slug])
-    page = admin.get(where)
-    data = {name: value for name, value in values_of(page).items() if not name.startswith("step_")}
-    change(page, data)
-    answer = admin.post(where, data)
-    assert answer.status_code == 302, answer.context["errors"]
+    """The design's pages as they are, with these changes."""
+    for part in PAGES:
+        where = design(study, part)
+        page = admin.get(where)
+        data = {name: value for name, value in values_of(page).items() if not name.startswith("step_")}
+        change(page, data)
+        answer = admin.post(where, data)
+        assert answer.status_code == 302, answer.context["errors"]
+
+
+def design(study, page):
+    return reverse("admin:evaluation_study_change", args=[study.slug]) + f"?page={page}"
 
 
 def add(*questions):
@@ -164,7 +170,7 @@ def test_facts_with_a_precision_by_experts_and_crowd(admin, owner, work_on_jobs)
     save(admin, study, add(*kinds))
     save(admin, study, answered("relevant", Asked="claim"))
     save(admin, study, answered("correct", Asked="claim", Choices="yes | Yes\nno | No\nunsure | Can't say"))
-    where = reverse("admin:evaluation_study_change", args=[study.slug])
+    where = design(study, "questions")
     data = {
         name: value for name, value in values_of(admin.get(where)).items() if not name.startswith("step_")
     }

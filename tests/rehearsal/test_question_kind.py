@@ -181,7 +181,8 @@ def test_it_is_reported_with_its_values(lights, admin, client):
 
 def test_a_draft_is_given_one(kinds, admin, owner, tmp_path):
     study = read_in(tmp_path, build.item())
-    page = admin.get(reverse("admin:evaluation_study_change", args=[study.slug])).content.decode()
+    where = reverse("admin:evaluation_study_change", args=[study.slug])
+    page = admin.get(where, {"page": "questions"}).content.decode()
     assert '<option value="light">' in page
     assert "How safe is it?" in page
 

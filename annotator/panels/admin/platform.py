@@ -1,4 +1,4 @@
-"""The page of a study's recruitment platform and its settings."""
+"""The page of a study's recruitment platform: its settings, the completion codes and the eligibility."""
 
 from typing import Any
 
@@ -8,10 +8,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from annotator.models import Panel, ParticipantOutcome
+from annotator.panels.admin.codes import CodesForm
 from annotator.panels.platforms import Platform, default_platform, get_platform, offered_platforms
 from annotator.panels.platforms.addresses import split_origins
 from annotator.panels.services.arrivals import code_for, study_address
-from annotator.panels.services.panel_settings import MAX_SETTING, panel_of, set_panel
+from annotator.panels.services.panel_settings import MAX_SETTING, panel_of, set_codes, set_panel
+from annotator.panels.services.recruitment_filters import eligibility_of, filter_sentences
 from annotator.panels.services.unread_arrivals import unread_cautions
 from annotator.visit import Visit
 from evaluation.admin.pages import page
@@ -45,19 +47,24 @@ def settings_form(platform: Platform) -> type[forms.Form]:
 
 @study_page("write", methods=FORM)
 def platform(request: HttpRequest, study: Study) -> HttpResponse:
-    """The platforms to choose from; what can be set of the chosen one; and the address to give to it."""
+    """The platforms to choose from and what can be set of the chosen one; the codes; the eligibility; and the address
+    to give to the platform. Each of the two forms is sent by itself."""
     panel = panel_of(study)
     current = get_platform(panel.platform if panel else "link")
     fixed = panel is not None and panel.drafted_at is not None
     wanted = "" if fixed else request.POST.get("platform") or request.GET.get("platform")
     chosen = next((each for each in offered_platforms() if each.key == wanted), current)
     stored = panel.settings | {"returned": panel.returned} if panel and panel.platform == chosen.key else {}
-    form = settings_form(chosen)(request.POST if request.method == "POST" else None, initial=stored)
-    if request.method == "POST" and form.is_valid() and _save(request, study, chosen, form):
+    sent = request.POST if request.method == "POST" else None
+    of_codes = sent is not None and sent.get("form") == "codes"
+    form = settings_form(chosen)(None if of_codes else sent, initial=stored)
+    codes = CodesForm(sent if of_codes else None, codes=study.completion_codes, locked=fixed)
+    is_saved = _save_codes(request, study, codes) if of_codes else _save(request, study, chosen, form)
+    if is_saved:
         return HttpResponseRedirect(reverse("admin:evaluation_study_platform", args=[study.slug]))
     set_up = panel is not None and chosen.key == current.key
     context = {
-        "title": "Recruitment platform",
+        "title": "Platform, codes and eligibility",
         "choices": [
             (each, each.key == chosen.key, bool(panel) and each.key == current.key)
             for each in offered_platforms()
@@ -65,20 +72,41 @@ def platform(request: HttpRequest, study: Study) -> HttpResponse:
         "chosen": chosen,
         "default": default_platform(),
         "form": form,
+        "codes": codes,
         "fixed": fixed,
         "panel": panel,
+        "eligibility": (filter_sentences(panel) or ["Open to everyone."])
+        if panel and eligibility_of(current) is not None
+        else [],
+        "presets": bool(panel) and not fixed,
         "unread": list(unread_cautions(study)) if study.is_frozen else [],
         "address": chosen.entry_address(study_address(study), panel.settings) if panel and set_up else "",
         "ways": _ways_back(study, panel) if panel and set_up else [],
-    }  # fmt: skip
-    status = 422 if form.is_bound else 200
+    }
+    status = 422 if sent is not None else 200
     return page(
         request, "admin/annotator/platform.html", context, study=study, tab="participants", status=status
     )
 
 
+def _save_codes(request: HttpRequest, study: Study, form: CodesForm) -> bool:
+    """Set the codes; false if they are refused, and then the form says why."""
+    if not form.is_valid():
+        return False
+    try:
+        set_codes(study, form.codes(), by=request.user)
+    except Refused as wrong:
+        for problem in wrong.problems:
+            form.add_error(None, problem)
+        return False
+    messages.success(request, "Completion codes saved.")
+    return True
+
+
 def _save(request: HttpRequest, study: Study, chosen: Platform, form: forms.Form) -> bool:
-    """Set the platform; false if it is refused, and then the form says why."""
+    """Set the platform; false if nothing was sent or it is refused, and then the form says why."""
+    if not form.is_valid():
+        return False
     settings = dict(form.cleaned_data)
     returned = settings.pop("returned", Panel.Returned.KEEP)
     try:

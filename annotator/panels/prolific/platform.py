@@ -21,7 +21,7 @@ class Prolific(Platform):
     label = "Prolific"
     about = (
         "Prolific passes three ids and gets participants back with the study's code for their "
-        "outcome. Codes are set under Design; once the study is drafted on Prolific they can no "
+        "outcome. Codes are set below; once the study is drafted on Prolific they can no "
         "longer be changed."
     )
     is_default = True

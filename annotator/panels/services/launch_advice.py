@@ -19,6 +19,7 @@ from evaluation.services.studies.revision import revise_study
 
 ATTEMPTS = 2
 RETRY_URL_NAME = "admin:evaluation_study_attempts"
+PLATFORM_URL_NAME = "admin:evaluation_study_platform"
 
 NO_PANEL = (
     "No recruitment platform is set. Visitors with {platform}'s ids are recognised and sent back "
@@ -26,18 +27,21 @@ NO_PANEL = (
 )
 
 
-def launch_cautions(study: Study) -> Iterator[str]:
+def launch_cautions(study: Study) -> Iterator[Advice]:
     """No panel, and outcomes that need a code and have none."""
     panel = panel_of(study)
     if panel is None:
-        yield NO_PANEL.format(platform=default_platform().label)
+        yield Advice(
+            NO_PANEL.format(platform=default_platform().label), "Choose a platform", PLATFORM_URL_NAME
+        )
     codes = codes_of(study)
     # The default platform's parameters are understood where none is set, and its people come back by codes alone.
     platform, settings = platform_to_draft(study), panel.settings if panel is not None else {}
     needed = [each for each in needed_outcomes(study) if platform.needs_code(each, settings)]
     if missing := [ParticipantOutcome(each).label for each in needed if each not in codes]:
         who = platform.label if panel is not None else f"{platform.label}, if they come from there,"
-        yield f"Participants from {who} get no code for these outcomes: {', '.join(missing)}."
+        text = f"Participants from {who} get no code for these outcomes: {', '.join(missing)}."
+        yield Advice(text, "Enter the codes", PLATFORM_URL_NAME)
 
 
 def lacks_retry(study: Study) -> bool:

@@ -5,11 +5,12 @@ from typing import Any
 
 from django.db import transaction
 
-from annotator.models import Panel
+from annotator.models import Panel, ParticipantOutcome
 from annotator.panels.platforms import Platform, Settings, default_platform, get_platform, offered_platforms
 from annotator.panels.platforms.eligibility import FiltersInvalid
 from evaluation.models import Study
 from evaluation.refusals import Refused, WrongState
+from evaluation.services.history import log_action
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 MAX_SETTING = 1_000
@@ -93,12 +94,25 @@ def _clean(key: str, settings: Mapping[str, Any], returned: str) -> dict[str, st
     return cleaned
 
 
-def fixed_codes_reason(study: Study) -> str:
-    """A sentence once the study is drafted on its panel, which then knows the codes; before that nothing."""
-    panel = Panel.objects.filter(study=study, drafted_at__isnull=False).first()
-    if panel is None:
-        return ""
-    return f"The study is drafted on {get_platform(panel.platform).label}, so its codes can no longer be changed."
+def set_codes(study: Study, codes: Mapping[str, str], *, by: Any = None) -> None:
+    """Set the completion codes, by outcome; an outcome that is left out has none.
+
+    Raises WrongState once the study's panel knows them.
+    """
+    with transaction.atomic():
+        # Locked, because a panel that is being told the codes at this moment must not be told others.
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        if (panel := Panel.objects.filter(study=study, drafted_at__isnull=False).first()) is not None:
+            label = get_platform(panel.platform).label
+            raise WrongState(f"The study is drafted on {label}, so its codes can no longer be changed.")
+        others = {
+            key: code for key, code in locked.completion_codes.items() if key not in ParticipantOutcome.values
+        }
+        locked.completion_codes = others | dict(codes)
+        locked.save(update_fields=["completion_codes"])
+        said = ", ".join(outcome.replace("_", " ") for outcome in codes) or "none"
+        log_action(study=study, by=by, message=f"Completion codes of: {said}.")
+    study.completion_codes = locked.completion_codes
 
 
 def unknown_reason(study: Study, other: Study) -> str:

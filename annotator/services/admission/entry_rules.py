@@ -10,11 +10,13 @@ from annotator.recruiters import recruiters
 from annotator.selectors.admission import steps_in_force
 from annotator.selectors.visits import has_qualified
 from annotator.visit import Visit
+from evaluation.counting import counted
 from evaluation.extension import Advice
 from evaluation.models import Exclusion, Study
 from evaluation.permissions import studies_for
 
 Participation = EntryRule.Participation
+ENTRY_RULES_URL_NAME = "admin:evaluation_study_entry_rules"
 # How a phrase about a list begins, by its kind.
 PEOPLE = {EntryRule.Kind.NOT: "Nobody", EntryRule.Kind.ONLY: "Only people"}
 # What a list does with people who are not known, by its kind.
@@ -120,6 +122,14 @@ def rule_phrase(kind: str, took: str, names: Iterable[str]) -> str:
     return f"{PEOPLE[EntryRule.Kind(kind)]} who {Participation(took).label} {', '.join(names)}"
 
 
+def entry_fact(study: Study) -> Advice:
+    """The number of lists across studies, with the page on which they are set."""
+    n = EntryRule.objects.filter(study=study).count()
+    said = f"Who took part in {counted(n, 'other study', 'other studies')} decides who is let in."
+    said = said if n else "No other study keeps anybody out."
+    return Advice(said, "Who may take part", ENTRY_RULES_URL_NAME)
+
+
 def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
     """The lists that do not do what they say. `by` is who reads it, None whoever runs the server."""
     if not EntryRule.objects.filter(study=study).exists():
@@ -128,4 +138,4 @@ def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
     if by is not None and not by.is_superuser:
         mine = studies_for(by).values_list("pk", flat=True)
     for sentence in rule_warnings(study, mine):
-        yield Advice(sentence, "Who may take part", "admin:evaluation_study_entry_rules")
+        yield Advice(sentence, "Who may take part", ENTRY_RULES_URL_NAME)

@@ -10,9 +10,15 @@ from evaluation.models import Role, Study
 
 
 def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
-    """Arms with fewer attention checks than one participant can skip and answer."""
+    """No attention checks at all, or arms with fewer than one participant can skip and answer."""
     rule, may_skip = study.steps.get("attention"), study.skips.get("per_participant", 0)
-    if not rule or not may_skip:
+    if not rule:
+        return
+    if not study.items.filter(role=Role.ATTENTION, withdrawn_at=None).exists():
+        text = "Attention checks are a rule of the study, but there is no item for them."
+        yield Advice(text, "Attention checks", field="attention_checks")
+        return
+    if not may_skip:
         return
     checks = rule.get("checks", 1)
     there = Count("items", filter=Q(items__role=Role.ATTENTION, items__withdrawn_at=None))
@@ -23,5 +29,7 @@ def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
             f"skip {may_skip} "
             f"times, so each arm needs {checks + may_skip} checks; too few are in: {short}. A "
             "participant who has seen every check gets a skipped one again, which never happens "
-            "with items and gives it away."
+            "with items and gives it away.",
+            "Attention checks",
+            field="attention_checks",
         )

@@ -7,8 +7,6 @@ from annotator.models import ParticipantOutcome
 from annotator.panels.platforms.endings import AWAY
 from annotator.views.shared.texts import AWAY as AWAY_TEXTS
 from annotator.views.walkthrough.walked_study import WalkedStudy
-from evaluation.models import Status
-from evaluation.services.studies.launch import launch_cautions, launch_problems
 
 END, TURNED_AWAY = "end-", "away-"
 WAY, ENDS, DOOR = "The way", "End pages", "Turned away at the door"
@@ -64,17 +62,3 @@ def _without(step: object, content: object, what: str) -> str:
     if not step:
         return "not a step of this study"
     return "" if content else f"no {what}"
-
-
-def missing_of(walked: WalkedStudy) -> list[str]:
-    """Sentences on what the draft lacks: what keeps it from being launched, and what participants would miss."""
-    if walked.study.status != Status.DRAFT:
-        return []
-    found = [*launch_problems(walked.study), *launch_cautions(walked.study)]
-    if walked.steps.get("training") and not walked.training:
-        found.append(
-            "Practice is a step of the study, but there are no practice items: participants skip it."
-        )
-    if walked.steps.get("attention") and not walked.checks:
-        found.append("Attention checks are a rule of the study, but there is no item for them.")
-    return found

@@ -13,8 +13,9 @@ from annotator.views.shared.access import SeeOther, render
 from annotator.views.shared.parts import contact
 from annotator.views.shared.texts import NOTICES
 from annotator.views.walkthrough.state import WalkState
-from annotator.views.walkthrough.stations import END, Station, missing_of, stations_of
+from annotator.views.walkthrough.stations import END, Station, stations_of
 from annotator.views.walkthrough.walked_study import WalkedItem, WalkedStudy
+from evaluation.admin.study.missing import missing_for
 from evaluation.models import Study
 
 STEP_STATIONS = {
@@ -115,6 +116,7 @@ class Walk:
                 }
                 for arm in arms
             ],
-            "missing": missing_of(self.walked),
+            "missing": missing_for(self.study, self.request.user),
+            "may_write": self.sees_codes,
             "is_item": template == "annotator/page_item.html",
         }

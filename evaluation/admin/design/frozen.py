@@ -6,7 +6,7 @@ from typing import Any
 from evaluation.admin.design.shares import said_share
 from evaluation.admin.study.forms import SHOWN, TEXTS
 from evaluation.admin.study.question_options import OVERS
-from evaluation.admin.study.rules import CODES, StepsForm
+from evaluation.admin.study.rules import StepsForm
 from evaluation.forms.language import language_of
 from evaluation.models import ArmPer, Item, Language, OncePer, RenderAs, Role, Study
 from evaluation.models.study import DEFAULT_EPSILON
@@ -46,9 +46,15 @@ def describe_spec(spec: Spec) -> dict[str, Any]:
         "questions": [_question(QuestionSpec.from_json(each)) for each in spec["questions"]],
         "attributes": attributes_of(spec),
         "texts": list(_texts(spec["texts"])),
+        "plain": len(spec["arms"]) == 1 and not any(_shows_context(arm) for arm in spec["arms"]),
         "rules": list(_rules(spec)),
+        "further": list(_further_rules(spec)),
         "look": _look(spec),
     }
+
+
+def _shows_context(arm: Mapping[str, Any]) -> bool:
+    return bool(arm["context_at_generation"] or arm["context_at_judging"])
 
 
 def _arm(arm: Mapping[str, Any]) -> dict[str, str]:
@@ -147,18 +153,21 @@ def _rules(spec: Spec) -> Iterator[tuple[str, str]]:
     flagged = f"; an item is flagged once it was skipped {after} times" if after else ""
     yield "Skips", f"{said['skips_per_participant']} per participant{flagged}"
     yield "Repetition", f"a participant sees each {OncePer(spec['once_per']).label} at most once"
-    yield "Arm", f"drawn once per {ArmPer(spec.get('arm_per', ArmPer.PARTICIPANT)).label}"
     yield "Baseline", spec["baseline"] or "none"
     rule = StoppingRule.of(spec.get("stopping") or {})
     yield "Stopping early", str(rule) if rule else "never: all items are judged"
     sample = spec.get("human_sample")
     yield "Queries that people judge", "all of them" if sample is None else f"a random part of {sample:,}"
-    yield "Seed", str(spec["seed"])
-    yield "Epsilon of judges", f"{spec.get('epsilon', DEFAULT_EPSILON):g}"
     for share in spec.get("shares", ()):
         yield f"Share “{share['label']}”", said_share(share)
     if get_protocol(spec["protocol"]).has_needs:
         yield "An item needs", _needs(read_needs(spec.get("needs") or {}))
+
+
+def _further_rules(spec: Spec) -> Iterator[tuple[str, str]]:
+    yield "Arm", f"drawn once per {ArmPer(spec.get('arm_per', ArmPer.PARTICIPANT)).label}"
+    yield "Seed", str(spec["seed"])
+    yield "Epsilon of judges", f"{spec.get('epsilon', DEFAULT_EPSILON):g}"
 
 
 def _needs(needs: Needs) -> str:
@@ -207,11 +216,7 @@ def _look(spec: Spec) -> Facts:
 
 def _settings(study: Study) -> Facts:
     """The settings that may change while the study is live."""
-    codes = [
-        f"{label}: {study.completion_codes[key]}"
-        for key, label in CODES.items()
-        if key in study.completion_codes
-    ]
+    codes = [f"{key.replace('_', ' ')}: {code}" for key, code in sorted(study.completion_codes.items())]
     return [
         ("Judgments per item", str(study.redundancy)),
         ("Items per participant", str(study.items_per_participant)),

@@ -7,9 +7,10 @@ from django.contrib.admin.options import InlineModelAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from evaluation.admin.design.sections import is_plain
 from evaluation.admin.rights import has_right
 from evaluation.admin.rows import LimitedRows
-from evaluation.admin.study.forms import AttributeForm, QuestionForm, TextForm
+from evaluation.admin.study.forms import AttributeForm, PlainQuestionForm, QuestionForm, TextForm
 from evaluation.models import Arm, Attribute, Question, Text
 
 
@@ -57,7 +58,15 @@ class QuestionInline(OrderedInline):
     max_num = 100
     form = QuestionForm
     fields = ("prompt", "help", ("kind", "shown", "required"), "options", ("key", "position"))
+    plain_fields = ("prompt", "help", ("kind", "required"), "options", ("key", "position"))
     verbose_name_plural = "Questions"
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.plain_fields if obj is not None and is_plain(obj) else self.fields
+
+    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        form = PlainQuestionForm if obj is not None and is_plain(obj) else QuestionForm
+        return super().get_formset(request, obj, **{"form": form, **kwargs})
 
 
 class AttributeInline(OrderedInline):

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
 from evaluation.admin.design.drawing import Chosen, Drawing, draw, preview_choices
+from evaluation.admin.design.sections import DesignPage
 from evaluation.admin.design.unsaved import UnsavedDraft, read_draft, stored_draft
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, study_page
@@ -40,14 +41,15 @@ def _refusal(request: HttpRequest, study: Study, draft: UnsavedDraft, drawing: D
     return page(request, template, context, study=study, tab="design", status=422)
 
 
-def preview_context(study: Study) -> dict[str, Any]:
-    """The variables of the pane beside the form, for the draft as it is stored."""
+def preview_context(study: Study, page: DesignPage) -> dict[str, Any]:
+    """The variables of the pane beside a page of the form, for the draft as it is stored."""
     draft = stored_draft(study)
-    drawing = draw(draft, Chosen()) if not draft.problems else Drawing()
+    drawing = draw(draft, Chosen(page=page.preview)) if not draft.problems else Drawing()
     return {
+        "preview_page": page.preview,
         "drawing": drawing,
         "problems": draft.problems,
         "choices": preview_choices(draft),
         "n_items": study.items.filter(role=Role.MAIN).count(),
-        "preview_url": reverse("admin:evaluation_study_draft_preview", args=[study.slug]),
+        "preview_url": f"{reverse('admin:evaluation_study_draft_preview', args=[study.slug])}?page={page.key}",
     }

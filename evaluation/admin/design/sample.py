@@ -30,7 +30,9 @@ def sample_choices(study: Study, arms: Sequence[Arm]) -> list[tuple[str, str]]:
     """Keys and labels of what can be shown: the study's first items; without any, a demo item in each arm."""
     items = Item.objects.filter(study=study, role=Role.MAIN).order_by("position", "pk")
     own = [(f"item:{pk}", key) for pk, key in items.values_list("pk", "key")[:MOST]]
-    return own or [(f"arm:{arm.key}", f"Demo item, {arm.label or arm.key}") for arm in arms]
+    if own or len(arms) == 1:
+        return own or [(f"arm:{arms[0].key}", "Demo item")]
+    return [(f"arm:{arm.key}", f"Demo item, {arm.label or arm.key}") for arm in arms]
 
 
 def take_sample(study: Study, arms: Sequence[Arm], spec: Spec, choice: str) -> Sample:

@@ -25,11 +25,11 @@ class UnsavedDraft:
 
 def stored_draft(study: Study) -> UnsavedDraft:
     """The draft as it is stored."""
-    return _compiled(study, {name: list(getattr(study, name).all()) for name in ROWS})
+    return _compiled(study, _stored_rows(study))
 
 
 def read_draft(request: HttpRequest, study: Study) -> UnsavedDraft:
-    """The draft that was sent. Its rows are read into `study` and into rows that nobody saves."""
+    """The draft with the page of its form that was sent, which is read into `study` and into rows that nobody saves."""
     study_admin: Any = admin.site.get_model_admin(Study)
     form = study_admin.get_form(request, study, change=True)(request.POST, instance=study)
     formsets = {}
@@ -42,10 +42,15 @@ def read_draft(request: HttpRequest, study: Study) -> UnsavedDraft:
     if not all(sound):
         return UnsavedDraft(study, problems=list(_problems(form, formsets)))
     form.save(commit=False)
-    return _compiled(study, {name: _rows(formset) for name, formset in formsets.items()})
+    sent = {name: _rows(formset) for name, formset in formsets.items()}
+    return _compiled(study, _stored_rows(study) | sent)
 
 
 ROWS = ("arms", "questions", "attributes", "texts")
+
+
+def _stored_rows(study: Study) -> dict[str, list[Any]]:
+    return {name: list(getattr(study, name).all()) for name in ROWS}
 
 
 def _compiled(study: Study, rows: dict[str, list[Any]]) -> UnsavedDraft:

@@ -5,13 +5,14 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.forms import model_to_dict
 from django.utils.text import slugify
 
 from evaluation.admin.design.shares import SharesField
 from evaluation.admin.prose import Prose
 from evaluation.admin.study.needs import GroupsField, NeedsForm
 from evaluation.admin.study.question_options import KIND_LABELS, NewOptionsField, OptionsField
-from evaluation.admin.study.rules import CODES, CodesForm, StepsForm, codes_lock_reason
+from evaluation.admin.study.rules import StepsForm
 from evaluation.admin.study.stopping import StoppingForm
 from evaluation.dumps.imports.scores import COLUMNS
 from evaluation.models import ArmPer, Attribute, Language, OncePer, Question, Study, Text
@@ -81,7 +82,7 @@ class NewStudyForm(forms.ModelForm):
         }
 
 
-class LiveStudyForm(CodesForm, forms.ModelForm):
+class LiveStudyForm(forms.ModelForm):
     """The settings that may change while a study is live or paused."""
 
     groups = GroupsField(
@@ -94,14 +95,13 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["initial"] = {**self.initial_rules(kwargs["instance"]), **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
-        if codes_lock_reason(self.instance):
-            # A disabled field keeps what is stored, whatever is sent.
-            for name in CODES:
-                self.fields[f"code_{name}"].disabled = True
+        # Fields that are declared above belong to another page of the form.
+        for name in set(self.fields) - set(self._meta.fields or ()):
+            del self.fields[name]
 
     @staticmethod
     def initial_rules(study: Study) -> dict[str, Any]:
-        return CodesForm.initial_codes(study.completion_codes)
+        return {}
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}
@@ -109,10 +109,6 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
         if paid and lease and lease < paid:
             self.add_error("lease_minutes", "Items must be reserved for at least the paid minutes.")
         return data
-
-    def save(self, commit: bool = True) -> Any:
-        self.instance.completion_codes = self.codes_of(self.cleaned_data, self.instance.completion_codes)
-        return super().save(commit)
 
     class Meta:
         model = Study
@@ -176,41 +172,38 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
 
 
 class StudyForm(StepsForm, NeedsForm, StoppingForm, LiveStudyForm):
-    """A draft's rules, all in fields of their own."""
+    """A draft's rules, each in a field of its own: those of one page. The others stay as they are stored."""
 
     shares = SharesField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if not self.instance.protocol_object.has_needs:
-            for name in NeedsForm.base_fields:
-                del self.fields[name]
-        if not self.instance.compares_pairs:
-            for name in StoppingForm.base_fields:
-                del self.fields[name]
-        systems = [(each.key, str(each)) for each in self.instance.systems.all()]
-        self.fields["baseline"] = forms.ChoiceField(
-            choices=[("", "none"), *systems],
-            required=False,
-            help_text="Expected win rates and length bias are against this system's responses.",
-        )
+        self.stored = {**model_to_dict(self.instance), **self.initial_rules(self.instance)}
+        if "baseline" in self.fields:
+            systems = [(each.key, str(each)) for each in self.instance.systems.all()]
+            self.fields["baseline"] = forms.ChoiceField(
+                choices=[("", "none"), *systems],
+                required=False,
+                help_text="Expected win rates and length bias are against this system's responses.",
+            )
 
     def clean(self) -> dict[str, Any]:
-        data = super().clean()
+        sent = super().clean()
+        data = {**{name: value for name, value in self.stored.items() if name not in self.fields}, **sent}
         if data.get("arm_per") == ArmPer.ITEM and data.get("once_per") == OncePer.ITEM:
             self.add_error(
-                "arm_per",
+                "arm_per" if "arm_per" in self.fields else "once_per",
                 "An arm per item needs “once per query”: otherwise a query could be shown again in another "
                 "arm.",
             )
         if "stopping_figure" in self.fields:
             for name, problem in StoppingForm.problems_of(data).items():
                 self.add_error(name, problem)
-            if data.get("stopping_figure") and data.get("human_sample") is not None:
-                self.add_error(
-                    "human_sample", f"{NO_STOPPING_WITH_SAMPLE[:1].upper()}{NO_STOPPING_WITH_SAMPLE[1:]}."
-                )
-        return data
+        if data.get("stopping_figure") and data.get("human_sample") is not None:
+            name = next((each for each in ("human_sample", "stopping_figure") if each in self.fields), "")
+            if name:
+                self.add_error(name, f"{NO_STOPPING_WITH_SAMPLE[:1].upper()}{NO_STOPPING_WITH_SAMPLE[1:]}.")
+        return sent
 
     @staticmethod
     def initial_rules(study: Study) -> dict[str, Any]:
@@ -222,12 +215,13 @@ class StudyForm(StepsForm, NeedsForm, StoppingForm, LiveStudyForm):
         }
 
     def save(self, commit: bool = True) -> Any:
-        self.instance.steps = self.steps_of(self.cleaned_data)
-        self.instance.skips = self.skips_of(self.cleaned_data)
-        if self.instance.protocol_object.has_needs:
-            self.instance.needs = self.needs_of(self.cleaned_data)
+        rules = {**self.stored, **self.cleaned_data}
+        self.instance.steps = self.steps_of(rules)
+        self.instance.skips = self.skips_of(rules)
+        if "needs_query" in self.fields:
+            self.instance.needs = self.needs_of(rules)
         if "stopping_figure" in self.fields:
-            self.instance.stopping = self.stopping_of(self.cleaned_data)
+            self.instance.stopping = self.stopping_of(rules)
         return super().save(commit)
 
     class Meta(LiveStudyForm.Meta):
@@ -271,6 +265,12 @@ class QuestionForm(forms.ModelForm):
             "help": "Shown under the question.",
             "position": "Lower numbers come first.",
         }
+
+
+class PlainQuestionForm(QuestionForm):
+    """A question of a study without contexts, which is asked in every arm."""
+
+    shown = None  # type: ignore[assignment]
 
 
 class ValuesField(forms.CharField):
@@ -326,7 +326,7 @@ class TextForm(forms.ModelForm):
         model = Text
         fields = ("body",)
         field_classes = {"body": Prose}
-        widgets = {"body": forms.Textarea(attrs={"rows": 8, "dir": "auto"})}
+        widgets = {"body": forms.Textarea(attrs={"rows": 5, "dir": "auto"})}
 
 
 class UploadForm(forms.Form):

@@ -1,6 +1,5 @@
 """Launching, pausing, resuming, closing."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -11,73 +10,70 @@ from django.urls import reverse
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page, workbench_url
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.launch_design import frozen_items, study_design
+from evaluation.admin.study.missing import missing_for
 from evaluation.counting import counted
-from evaluation.extension import Advice, extensions
+from evaluation.extension import extensions
 from evaluation.job_kinds import LAUNCH
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
 from evaluation.services.jobs import begin_job
 from evaluation.services.studies.launch import (
+    Weight,
     close_study,
-    launch_advice,
     launch_cautions,
     launch_problems,
     launch_study,
     pause_study,
     resume_study,
 )
+from evaluation.services.studies.rehearsals import rehearsal_of
 from evaluation.tasks import enqueue_job
 
-
-def advice_for(study: Study, user: Any) -> list[tuple[str, str, str]]:
-    """A draft's warnings: a sentence each, with the label and address of the page that helps, if there is one."""
-    if study.status != Status.DRAFT:
-        return []
-    found = launch_advice(study, user)
-    return _with_ways(study, found)
+MOST_REFUSED = 200
 
 
 def cautions_for(study: Study) -> list[tuple[str, str, str]]:
-    """A launched study's warnings about what it is not set up for, in the form of `advice_for`."""
+    """A launched study's warnings about what it is not set up for: a sentence each, with the label and address of the
+    page that helps, both empty if there is none."""
     if study.status == Status.DRAFT:
         return []
-    return _with_ways(study, (each for own in extensions() for each in own.running_cautions(study)))
-
-
-def _with_ways(study: Study, found: Iterable[Advice]) -> list[tuple[str, str, str]]:
-    """Sentences with the label and address of the page that helps, both empty if there is none."""
-    return [(e.text, e.label, reverse(e.url_name, args=[study.pk]) if e.url_name else "") for e in found]
+    found = (each for own in extensions() for each in own.running_cautions(study))
+    return [(e.text, e.label, reverse(e.url_name, args=[study.slug]) if e.url_name else "") for e in found]
 
 
 @study_page(methods=FORM)
 def launch(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show the checklist and the design; confirmed, launch in the request or in the worker, by size."""
-    problems: list[str] = []
-    cautions = launch_cautions(study) if study.status == Status.DRAFT else []
-    unconfirmed = request.method == "POST" and bool(cautions) and request.POST.get("confirmed") != "1"
+    """Show what is missing and the design; confirmed, launch in the request or in the worker, by size."""
+    refused: list[str] = []
+    draft = study.status == Status.DRAFT
+    asks = draft and bool(launch_cautions(study))
+    unconfirmed = request.method == "POST" and asks and request.POST.get("confirmed") != "1"
     if request.method == "POST":
         if not has_right(request, "write", study.pk):
             return HttpResponse("Only owners and editors can launch.", status=403)
         try:
             if not unconfirmed:
                 return _launch(request, study)
-        except Refused as refused:
-            problems = refused.problems
-    if study.status == Status.DRAFT and not problems:
-        problems = launch_problems(study)
+        except Refused as why:
+            refused = why.problems
+    missing = missing_for(study, request.user)
+    listed = {each.text for each in missing}
     job = Job.objects.filter(study=study, kind=LAUNCH.key).first()
     design = study_design(study)
     context: dict[str, Any] = {
         "title": "Launch",
-        "problems": problems[:200],
-        "more_problems": len(problems) - 200,
-        "advice": advice_for(study, request.user),
-        "cautions": cautions,
+        "missing": missing,
+        # Of items that can't be frozen; what the list says is not said twice.
+        "refused": [each for each in refused if each not in listed][:MOST_REFUSED],
+        "blocked": bool(refused) or any(each.weight == Weight.BLOCKS for each in missing),
+        "asks": asks,
+        "lacks": any(each.weight == Weight.CONFIRM for each in missing),
+        "rehearsal": rehearsal_of(study) if draft else None,
         "unconfirmed": unconfirmed,
         "design": design,
         "pay": design.pay(study),
-        "draft": study.status == Status.DRAFT,
+        "draft": draft,
         "job": job if job is not None and (job.is_active or job.state == Job.State.FAILED) else None,
         "inline": frozen_items(study)[1] <= settings.ASSAY_LAUNCH_INLINE_ITEMS,
     }

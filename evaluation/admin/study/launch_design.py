@@ -37,6 +37,11 @@ class LaunchDesign:
     across_arms: int | None = None
 
     @property
+    def plain(self) -> bool:
+        """True of one arm that shows no context."""
+        return len(self.arms) == 1 and not self.arms[0].shows_context
+
+    @property
     def items(self) -> int:
         return sum(arm.items for arm in self.arms)
 

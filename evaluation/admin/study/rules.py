@@ -1,31 +1,13 @@
-"""Form fields for rules that a study stores as JSON: steps, skips and completion codes."""
+"""Form fields for rules that a study stores as JSON: steps and skips."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 
-from evaluation.extension import extensions
-from evaluation.models import Study
 from evaluation.models.study import default_skips, default_steps
 
 ON_OFF = ("consent", "instructions", "training", "comments")
-# Outcomes of a participant's way, each of which a panel may have a code for.
-CODES = {
-    "completed": "Completed",
-    "no_consent": "No consent",
-    "failed_qualification": "Failed qualification",
-    "failed_attention": "Failed attention checks",
-    "full": "Study full",
-    "withdrawn": "Withdrawn",
-    "returned": "Returned",
-    "timed_out": "Timed out",
-}
-
-
-def codes_lock_reason(study: Study) -> str:
-    """The reason why the study's codes can no longer be changed, from whoever already uses them; usually empty."""
-    return next((why for each in extensions() if (why := each.codes_lock_reason(study))), "")
 
 
 def _number(label: str, help_text: str, low: int) -> forms.IntegerField:
@@ -119,51 +101,3 @@ class StepsForm(forms.Form):
             "per_participant": data.get("skips_per_participant") or 0,
             "flag_after": data.get("skips_flag_after"),
         }
-
-
-class CodesForm(forms.Form):
-    """One code per outcome."""
-
-    code_completed = forms.CharField(label=CODES["completed"], max_length=40, required=False)
-    code_no_consent = forms.CharField(label=CODES["no_consent"], max_length=40, required=False)
-    code_failed_qualification = forms.CharField(
-        label=CODES["failed_qualification"], max_length=40, required=False
-    )
-    code_failed_attention = forms.CharField(label=CODES["failed_attention"], max_length=40, required=False)
-    code_full = forms.CharField(label=CODES["full"], max_length=40, required=False)
-    code_withdrawn = forms.CharField(label=CODES["withdrawn"], max_length=40, required=False)
-    code_returned = forms.CharField(label=CODES["returned"], max_length=40, required=False)
-    code_timed_out = forms.CharField(label=CODES["timed_out"], max_length=40, required=False)
-
-    def clean(self) -> dict[str, Any]:
-        """Check that each outcome has its own code, by which the panel pays; locked codes stay as they are."""
-        data: dict[str, Any] = super().clean() or {}
-        first: dict[str, str] = {}
-        for outcome, label in CODES.items():
-            name = f"code_{outcome}"
-            code = (data.get(name) or "").strip()
-            if not code or self.fields[name].disabled:
-                continue
-            if code in first:
-                self.add_error(name, f"This is the code of “{first[code]}” too; each outcome needs its own.")
-            first.setdefault(code, label)
-        return data
-
-    @staticmethod
-    def initial_codes(codes: Mapping[str, Any]) -> dict[str, Any]:
-        return {f"code_{name}": codes.get(name, "") for name in CODES}
-
-    @staticmethod
-    def codes_of(data: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-        """Codes of other outcomes stay as they are."""
-        kept = {name: code for name, code in before.items() if name not in CODES}
-        given = {name: (data.get(f"code_{name}") or "").strip() for name in CODES}
-        return kept | {name: code for name, code in given.items() if code}
-
-
-CODE_FIELDS = (
-    ("code_completed", "code_full"),
-    ("code_no_consent", "code_withdrawn"),
-    ("code_failed_qualification", "code_failed_attention"),
-    ("code_returned", "code_timed_out"),
-)

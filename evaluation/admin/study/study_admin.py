@@ -22,12 +22,15 @@ from evaluation.admin.design.inlines import (
 )
 from evaluation.admin.design.preview import draft_preview, preview_context
 from evaluation.admin.design.sections import (
-    CODES,
-    DRAFT_FIELDSETS,
-    LIVE_FIELDSETS,
-    NEEDS,
-    STOPPING,
+    PAGES,
+    count_different,
+    design_url,
+    draft_fieldsets,
     fill_sections,
+    is_plain,
+    live_fieldsets,
+    page_of,
+    rows_of,
 )
 from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
 from evaluation.admin.rights import (
@@ -51,7 +54,7 @@ from evaluation.admin.study import (
 )
 from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, StudyForm
 from evaluation.admin.study.making import additions, derivation, duplicate, library, pooling
-from evaluation.admin.study.rules import codes_lock_reason
+from evaluation.admin.study.missing import count_by_page, missing_for, recruitment_links
 from evaluation.models import Language, Status, Study
 from evaluation.permissions import may_begin_studies
 from evaluation.refusals import Refused, WrongState
@@ -107,15 +110,7 @@ class StudyAdmin(StudyScopedAdmin):
             return ((None, {"fields": ("title", "slug", "protocol", "language", "arms")}),)
         if not self.has_change_permission(request, obj):
             return ((None, {"fields": ()}),)  # the design is read in words
-        fieldsets: tuple[Any, ...] = LIVE_FIELDSETS if obj.is_frozen else DRAFT_FIELDSETS
-        if not obj.compares_pairs:
-            fieldsets = tuple(each for each in fieldsets if each is not STOPPING)
-        if obj.protocol_object.has_needs and not obj.is_frozen:
-            fieldsets = (fieldsets[0], NEEDS, *fieldsets[1:])
-        if why := codes_lock_reason(obj):
-            fixed = (CODES[0], {**CODES[1], "description": why})
-            return tuple(fixed if each is CODES else each for each in fieldsets)
-        return fieldsets
+        return live_fieldsets(obj) if obj.is_frozen else draft_fieldsets(obj, page_of(request))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ()
@@ -133,10 +128,12 @@ class StudyAdmin(StudyScopedAdmin):
     def get_inline_instances(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         if not self.may_edit_draft(request, obj):
             return []
-        found = super().get_inline_instances(request, obj)
-        if obj.protocol_object.has_attributes:
-            return found
-        return [each for each in found if not isinstance(each, AttributeInline)]
+        here = rows_of(obj, page_of(request))
+        if not obj.protocol_object.has_attributes:
+            here.discard("attribute")
+        return [
+            each for each in super().get_inline_instances(request, obj) if each.model._meta.model_name in here
+        ]
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
@@ -148,10 +145,12 @@ class StudyAdmin(StudyScopedAdmin):
             # As it is stored: the form may have been sent with faults.
             study = Study.objects.get(pk=obj.pk)
             if self.may_edit_draft(request, study):
-                context["sections"] = fill_sections(context["adminform"], context["inline_admin_formsets"])
-                context |= preview_context(study)
+                context |= self._draft_context(request, study, context) | preview_context(
+                    study, page_of(request)
+                )
             else:
                 context |= design_context(study, request.GET.get("revision", ""))
+                context["recruitment"] = recruitment_links(study)
         response: Any = super().render_change_form(request, context, *args, **kwargs)
         if obj is not None:
             name = "draft" if "sections" in context else "frozen"
@@ -163,6 +162,25 @@ class StudyAdmin(StudyScopedAdmin):
         ways = {"title": "New study", **library.ways_to_begin(request.user)}
         response: HttpResponse = super().add_view(request, form_url or "#blank", ways | (extra_context or {}))
         return response
+
+    def _draft_context(self, request: HttpRequest, study: Study, context: dict[str, Any]) -> dict[str, Any]:
+        page, missing = page_of(request), missing_for(study, request.user)
+        *sections, further = fill_sections(
+            study, page, context["adminform"], context["inline_admin_formsets"]
+        )
+        counts = count_by_page(missing)
+        return {
+            "pages": [
+                (each.label, f"{design_url(study)}?page={each.key}", counts[each.key], each is page, each)
+                for each in PAGES.values()
+            ],
+            "missing": missing,
+            "plain": is_plain(study),
+            "sections": sections,
+            "further": further if further.fieldset or further.rows else None,
+            "further_count": count_different(study, further, context["adminform"].form.initial),
+            "recruitment": recruitment_links(study),
+        }
 
     # --- what is written --------------------------------------------------------------------------------------------
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> Any:
@@ -188,10 +206,7 @@ class StudyAdmin(StudyScopedAdmin):
             self.lock_draft(obj)
         names = [name for name in form.cleaned_data if name in {field.name for field in Study._meta.fields}]
         extra = ["steps", "skips", "needs", "stopping"] if isinstance(form, StudyForm) else []
-        # Locked, because a panel that is being told the codes at this moment must not be told others.
-        Study.objects.select_for_update(no_key=True).get(pk=obj.pk)
-        codes = [] if codes_lock_reason(obj) else ["completion_codes"]
-        obj.save(update_fields=sorted({*names, *extra, *codes}))
+        obj.save(update_fields=sorted({*names, *extra}))
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         if formset.has_changed():
@@ -209,15 +224,15 @@ class StudyAdmin(StudyScopedAdmin):
             request,
             f"{obj.title} was created as a draft. Edit its texts and questions, then upload its items.",
         )
-        return HttpResponseRedirect(reverse("admin:evaluation_study_change", args=[obj.slug]))
+        return HttpResponseRedirect(design_url(obj))
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
         messages.success(request, "Saved.")
-        address = reverse("admin:evaluation_study_change", args=[obj.slug])
+        query, anchor = {} if obj.is_frozen else {"page": page_of(request).key}, ""
         another = request.POST.get("another", "")
         if another:  # the button for who has no script, which adds a row on the page
-            address += f"?{urlencode({OrderedInline.wanted: another})}#{another}s"
-        return HttpResponseRedirect(address)
+            query, anchor = query | {OrderedInline.wanted: another}, f"#{another}s-group"
+        return HttpResponseRedirect(f"{design_url(obj)}{'?' if query else ''}{urlencode(query)}{anchor}")
 
     # --- deleting a draft -------------------------------------------------------------------------------------------
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

@@ -13,8 +13,9 @@ from django.utils.dateparse import parse_datetime
 from evaluation.admin.job_rights import listed_jobs
 from evaluation.admin.pages import page, walk_through_url, workbench_url
 from evaluation.admin.rights import has_right, study_page
-from evaluation.admin.study.launch import advice_for, cautions_for
+from evaluation.admin.study.launch import cautions_for
 from evaluation.admin.study.launch_design import study_design
+from evaluation.admin.study.missing import missing_for
 from evaluation.admin.study.resolver import has_calibrations
 from evaluation.dumps.derive import derivations_of
 from evaluation.dumps.pooling import other_rounds
@@ -29,7 +30,7 @@ from evaluation.selectors import (
     standing_exclusions,
 )
 from evaluation.services.progress import progress_of
-from evaluation.services.studies.launch import launch_problems
+from evaluation.services.studies.launch import Weight
 from evaluation.services.studies.reference_pairs import can_pair_references
 from evaluation.services.studies.rehearsals import rehearsal_of
 
@@ -47,9 +48,10 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
     draft = study.status == Status.DRAFT
     progress = None if draft else progress_of(study)
     judged = progress.n_people + progress.n_judges if progress else 0
-    problems = launch_problems(study) if draft else []
+    missing = missing_for(study, request.user)
+    blocked = any(each.weight == Weight.BLOCKS for each in missing)
     rehearsal = rehearsal_of(study) if draft else None
-    step = _next_step(study, problems, progress, rehearsal, may_own=has_right(request, "own", study.pk))
+    step = _next_step(study, blocked, progress, rehearsal)
     links = _action_links(request, study) if has_right(request, "write", study.pk) else []
     context: dict[str, Any] = {
         "title": study.title,
@@ -62,9 +64,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "draft": draft,
         "walk_url": walk_through_url(study) if draft else "",
         "rehearsal": rehearsal,
-        "problems": problems[:SHOWN],
-        "more_problems": len(problems) - SHOWN,
-        "advice": advice_for(study, request.user),
+        "missing": missing,
         "design": study_design(study) if draft else None,
         "judged": judged,
         "origin": _origin(request, study),
@@ -191,7 +191,7 @@ def _items_fact(study: Study, n: int | None = None) -> Fact:
 
 
 def _next_step(
-    study: Study, problems: list[str], progress: Progress | None, rehearsal: Study | None, *, may_own: bool
+    study: Study, blocked: bool, progress: Progress | None, rehearsal: Study | None
 ) -> tuple[str, str, str]:
     """A sentence, and the button below it with its address, both empty where there is none."""
     if study.launching_since is not None:
@@ -203,17 +203,11 @@ def _next_step(
     if study.status == Status.DRAFT:
         if not study.items.exists():
             return "Next: upload the items to be judged.", "Upload items", _url(study, "upload")
-        if rehearsal and len(problems) == 1:
-            if not may_own:
-                return (
-                    "Rehearsed. Once an owner has deleted the rehearsal, the draft can be launched.",
-                    "",
-                    "",
-                )
-            step = "Rehearsed. Read its report, then delete the rehearsal to launch the draft."
-            return step, "Delete the rehearsal", _url(rehearsal, "delete_rehearsal")
-        if problems:
+        if blocked:
             return "Some issues block the launch of this draft.", "", ""
+        if rehearsal:
+            step = "Rehearsed. Read its report, then launch the draft, which deletes the rehearsal."
+            return step, "Launch", _url(study, "launch")
         return (
             "Ready to launch. Walk through it as a participant first.",
             "Launch",

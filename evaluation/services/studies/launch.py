@@ -1,8 +1,10 @@
 """Launch and the life cycle: draft -> live <-> paused -> closed."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any
 
 from django.db import DatabaseError, transaction
@@ -11,13 +13,15 @@ from django.utils import timezone
 
 from evaluation.counting import counted
 from evaluation.extension import Advice, extensions
-from evaluation.models import Import, Item, Revision, Role, Seal, Status, Study
+from evaluation.job_kinds import REHEARSAL
+from evaluation.models import Import, Item, Job, Revision, Role, Seal, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
 from evaluation.services.seals import seal_changed, unseal
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.creation import first_questions, first_texts
 from evaluation.services.studies.freeze import assign_orders, compute_study_hash, freeze_items, freeze_spec
+from evaluation.services.studies.rehearsals import discard_rehearsal, rehearsal_of
 
 # A launch that has not shown a sign of life for this long is taken over by the next one.
 ABANDONED_AFTER = timedelta(minutes=2)
@@ -26,31 +30,71 @@ MAX_PROBLEMS = 1_000
 GUIDING = ("instructions", "guideline", "guideline_context")
 
 
-def launch_problems(study: Study, *, with_rehearsal: bool = False) -> list[str]:
-    """The problems that block a draft's launch, as far as they show without compiling every item.
+UPLOAD = ("Upload items", "admin:evaluation_study_upload")
+REHEARSAL_ENDS = "The draft's rehearsal is deleted with all that was simulated."
 
-    `with_rehearsal`: its rehearsal is none of them.
-    """
-    problems = []
+
+class Weight(StrEnum):
+    """The weight of what a draft lacks: it blocks the launch, it has to be confirmed, or it is to be considered."""
+
+    BLOCKS = "blocks"
+    CONFIRM = "confirm"
+    CONSIDER = "consider"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Something that a draft lacks, and its weight."""
+
+    advice: Advice
+    weight: Weight
+
+
+def missing_before_launch(study: Study, by: Any = None) -> list[Missing]:
+    """Everything that a draft lacks for its launch, for `by` to read, the gravest first. Nothing of other studies."""
+    if study.status != Status.DRAFT:
+        return []
+    found = (
+        (Weight.BLOCKS, _problems(study)),
+        (Weight.CONFIRM, _cautions(study)),
+        (Weight.CONSIDER, launch_advice(study, by)),
+    )
+    return [Missing(each, weight) for weight, advice in found for each in advice]
+
+
+def launch_problems(study: Study) -> list[str]:
+    """The problems that block a draft's launch, as far as they show without compiling every item."""
+    return [each.text for each in _problems(study)]
+
+
+def draft_problems(study: Study) -> Iterator[Advice]:
+    """Problems of the draft itself, which keep it from being rehearsed, too."""
     if not study.arms.exists():
-        problems.append("The study has no arm.")
+        yield Advice("The study has no arm.", "Add an arm", field="arms")
     if not study.questions.exists():
-        problems.append("The study has no questions.")
-    problems += [f"{problem}." for problem in study.protocol_object.spec_problems(compile_spec(study))]
+        yield Advice("The study has no questions.", "Add a question", field="questions")
+    for problem in study.protocol_object.spec_problems(compile_spec(study)):
+        yield Advice(f"{problem}.", "Questions", field="questions")
     if not study.items.filter(role=Role.MAIN).exists():
-        problems.append("The study has no items.")
+        yield Advice("The study has no items.", *UPLOAD)
     if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():
-        problems.append("The study is still being imported.")
-    problems += pass_mark_problems(study, study.steps)
-    problems += _sample_problems(study)
-    if not with_rehearsal and Study.objects.filter(rehearsal_of=study.pk).exists():
-        problems.append("There is a rehearsal of this draft, which is not kept beyond it: delete it first.")
+        yield Advice("The study is still being imported.", "Workbench", "admin:evaluation_study_workbench")
+    for text in pass_mark_problems(study, study.steps):
+        yield Advice(text, "Pass mark", field="qualification_pass_mark")
+    for text in _sample_problems(study):
+        yield Advice(text, "Queries that people judge", field="human_sample")
     without_gold = study.items.exclude(role=Role.MAIN).filter(gold__isnull=True)
-    problems += [
-        f"Item {key}: a {role} item needs gold."
-        for key, role in without_gold.order_by("key").values_list("key", "role")[:MAX_PROBLEMS]
-    ]
-    return problems
+    for key, role in without_gold.order_by("key").values_list("key", "role")[:MAX_PROBLEMS]:
+        yield Advice(f"Item {key}: a {role} item needs gold.", *UPLOAD)
+
+
+def _problems(study: Study) -> Iterator[Advice]:
+    yield from draft_problems(study)
+    if any(
+        each.is_active and not each.is_lost for each in Job.objects.filter(study=study, kind=REHEARSAL.key)
+    ):
+        workbench = ("Workbench", "admin:evaluation_study_workbench")
+        yield Advice("A rehearsal of this draft is still being filled: wait until that is done.", *workbench)
 
 
 def launch_advice(study: Study, by: Any = None) -> list[Advice]:
@@ -60,23 +104,35 @@ def launch_advice(study: Study, by: Any = None) -> list[Advice]:
         main = study.items.filter(role=Role.MAIN).annotate(n=Count("responses"))
         return main.aggregate(fewest=Min("n"))["fewest"] or 0
 
-    found = [Advice(text) for text in study.protocol_object.advice(study.redundancy, fewest_responses)]
-    found += [Advice(text) for text in text_advice(study)]
+    found = [
+        Advice(text, "Judgments per item", field="redundancy")
+        for text in study.protocol_object.advice(study.redundancy, fewest_responses)
+    ]
+    found += [Advice(text, "Texts", field="texts") for text in text_advice(study)]
     if study.steps.get("training") and not study.items.filter(role=Role.TRAINING).exists():
-        found.append(Advice("Participants practise before they judge, and there is no training item."))
+        text = "Participants practise before they judge, and there is no training item."
+        found.append(Advice(text, "Practice", field="step_training"))
     return found + [each for extension in extensions() for each in extension.launch_advice(study, by)]
 
 
-def launch_cautions(study: Study) -> list[str]:
-    """Warnings about what participants would miss; they block a launch until they are confirmed."""
-    found = []
+def _cautions(study: Study) -> Iterator[Advice]:
     if not study.contact.strip():
-        found.append("No contact is set: participants have nobody to ask.")
+        yield Advice(
+            "No contact is set: participants have nobody to ask.", "Set the contact", field="contact"
+        )
     if study.pay is None:
-        found.append("No pay is set: the entry page can't state it.")
+        yield Advice("No pay is set: the entry page can't state it.", "Set the pay", field="pay")
     if study.steps.get("consent") and not _bodies(study).get("consent", "").strip():
-        found.append("Participants are asked for their consent, but the consent text is empty.")
-    return found + [each for extension in extensions() for each in extension.launch_cautions(study)]
+        text = "Participants are asked for their consent, but the consent text is empty."
+        yield Advice(text, "Write it", field="texts")
+    for extension in extensions():
+        yield from extension.launch_cautions(study)
+
+
+def launch_cautions(study: Study) -> list[str]:
+    """Sentences that block a launch until they are confirmed: what participants would miss, and what a launch ends."""
+    ends = [REHEARSAL_ENDS] if rehearsal_of(study) is not None else []
+    return [*(each.text for each in _cautions(study)), *ends]
 
 
 def text_advice(study: Study) -> list[str]:
@@ -150,7 +206,7 @@ def abandoned_launches() -> QuerySet[Study]:
 def launch_study(
     study: Study, *, by: Any = None, on_batch: Callable[[int], None] = lambda done: None
 ) -> None:
-    """Compile, freeze, hash and deal; Refused leaves an editable draft behind.
+    """Compile, freeze, hash and deal, and delete the draft's rehearsal; Refused leaves an editable draft behind.
 
     Works in short transactions. A launch that was cut short is resumed by launching again, which workers do by
     themselves (`evaluation.services.jobs.resume_launches`).
@@ -178,6 +234,9 @@ def launch_study(
         study.status, study.launching_since = Status.LIVE, None
         study.save(update_fields=["study_hash", "status", "launching_since"])
         seal_changed(study, [study])
+        if (rehearsal := rehearsal_of(study)) is not None:
+            discard_rehearsal(rehearsal)
+            log_action(study=study, by=by, message=f"Deleted the rehearsal {rehearsal.slug}.")
         log_action(study=study, by=by, message=f"Launched with {counted(study.items.count(), 'item')}.")
 
 

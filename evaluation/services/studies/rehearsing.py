@@ -9,17 +9,19 @@ from evaluation.models import Status, Study, StudyMember
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, copy_study, free_slug
-from evaluation.services.studies.launch import launch_problems, launch_study
+from evaluation.services.studies.launch import draft_problems, launch_study
 from evaluation.services.studies.rehearsals import discard_rehearsal, rehearsal_of
 
 MOST_PARTICIPANTS = 500
 
 
 def rehearsal_problems(study: Study) -> list[str]:
-    """Reasons against rehearsing this study: those that would keep it from being launched, but for a rehearsal."""
+    """Reasons against rehearsing this study: those that would keep it from being launched."""
     if study.status != Status.DRAFT:
         raise WrongState(f"Only a draft can be rehearsed; this study is {study.status}.")
-    return launch_problems(study, with_rehearsal=True)
+    if study.launching_since is not None:
+        raise WrongState("The study is being launched.")
+    return [each.text for each in draft_problems(study)]
 
 
 def check_request(study: Study, asked: dict[str, int]) -> None:

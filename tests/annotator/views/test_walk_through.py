@@ -231,7 +231,7 @@ def test_what_a_draft_lacks_is_said(member, draft):
     draft.items.filter(role="training").delete()
     draft.texts.filter(key="consent").update(body="")
     said = text(member.get(station(draft, "entry")))
-    assert "there are no practice items: participants skip it" in said
+    assert "there is no training item" in said
     assert "the consent text is empty" in said
     page = member.get(station(draft, "instructions")).content.decode()
     onward = re.search(r'action="([^"]+act=continue)"', page)[1].replace("&amp;", "&")
@@ -291,13 +291,13 @@ def test_only_the_phone_page_holds_a_frame_and_only_of_this_site(member, draft):
 
 def test_a_launched_study_is_walked_in_its_latest_revision(member, draft):
     launch_study(draft)
-    assert "Missing in this draft" not in text(member.get(station(draft, "items")))
+    assert "Missing before launch" not in text(member.get(station(draft, "items")))
     assert at(submit(member, station(draft, "items"))) == "items"
 
 
 def test_a_page_asks_few_queries(member, draft, django_assert_max_num_queries):
     member.get(station(draft, "items"))
-    with django_assert_max_num_queries(34):
+    with django_assert_max_num_queries(37):
         member.get(station(draft, "items"))
 
 

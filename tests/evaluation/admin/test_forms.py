@@ -31,8 +31,10 @@ def values_of(page: Any) -> dict[str, Any]:
     return sent
 
 
-def address(study: Study) -> str:
-    return reverse("admin:evaluation_study_change", args=[study.slug])
+def address(study: Study, page: str = "") -> str:
+    """The address of the design, or of one of its pages."""
+    query = f"?page={page}" if page else ""
+    return reverse("admin:evaluation_study_change", args=[study.slug]) + query
 
 
 def test_begun_from_a_protocol(owner: Any) -> None:
@@ -65,74 +67,107 @@ def test_an_arm_per_item_needs_each_query_once(editors_draft: Any, colleague: An
 
 def test_a_stopping_rule_of_a_draft(editors_draft: Any, colleague: Any) -> None:
     client, study = signed_in(colleague), editors_draft
-    data = values_of(client.get(address(study)))
+    data = values_of(client.get(address(study, "people")))
     for wrong, said in (
         ({"stopping_figure": "agreement", "stopping_until": "decided"}, "Agreement is never decided"),
         ({"stopping_figure": "win_rate", "stopping_until": "width", "stopping_points": ""}, "Say how narrow"),
     ):
-        assert said in client.post(address(study), data | wrong).content.decode()
+        assert said in client.post(address(study, "people"), data | wrong).content.decode()
     rule = {"stopping_figure": "win_rate", "stopping_until": "width", "stopping_points": "5"}
-    assert client.post(address(study), data | rule).status_code == 302
+    assert client.post(address(study, "people"), data | rule).status_code == 302
     study.refresh_from_db()
     assert study.stopping == {"figure": "win_rate", "half_width": 0.05}
-    form = client.get(address(study)).context["adminform"].form
+    form = client.get(address(study, "people")).context["adminform"].form
     assert (form["stopping_until"].value(), form["stopping_points"].value()) == ("width", 5)
-    assert client.post(address(study), data | {"stopping_figure": ""}).status_code == 302
+    assert client.post(address(study, "people"), data | {"stopping_figure": ""}).status_code == 302
     study.refresh_from_db()
     assert study.stopping == {}
 
 
 def test_a_draft_s_rules_questions_texts_and_arms(editors_draft: Any, colleague: Any) -> None:
     client, study = signed_in(colleague), editors_draft
-    data = values_of(client.get(address(study)))
-    untouched = dict(Study.objects.values("steps", "skips", "completion_codes").get(pk=study.pk))
-    saved = client.post(address(study), data)
-    assert saved.status_code == 302, saved.context["errors"]
-    assert Study.objects.values("steps", "skips", "completion_codes").get(pk=study.pk) == untouched
+
+    def save(page: str, **changed: Any) -> None:
+        data = values_of(client.get(address(study, page))) | changed
+        given = {name: value for name, value in data.items() if value is not None}
+        answer = client.post(address(study, page), given)
+        assert answer.status_code == 302, answer.context["errors"]
+        study.refresh_from_db()
+
+    data = values_of(client.get(address(study, "questions")))
+    save("questions")
     said = LogEntry.objects.filter(user=colleague).values_list("change_message", flat=True)
     assert set(said) <= {"[]"}
     crlf = {name: value.replace("\n", "\r\n") for name, value in data.items() if name.endswith("-body")}
     bodies = dict(study.texts.values_list("key", "body"))
-    assert client.post(address(study), data | crlf).status_code == 302
+    save("questions", **crlf)
     assert dict(study.texts.values_list("key", "body")) == bodies  # as browsers send it, and as it was
-    data.pop("step_training")
-    prompts = {study.questions.get(key="preference").pk: "Which one?"}
-    index = next(n for n in range(3) if int(data[f"questions-{n}-id"]) in prompts)
+    preference = study.questions.get(key="preference").pk
+    index = next(n for n in range(3) if int(data[f"questions-{n}-id"]) == preference)
     text = next(n for n in range(5) if study.texts.get(pk=data[f"texts-{n}-id"]).key == "guideline")
-    data |= {
-        "attention_checks": 2, "attention_allowed_failures": 0, "qualification_pass_mark": "",
-        "skips_per_participant": 1,
-        "code_completed": "ABC", "redundancy": 4, f"questions-{index}-prompt": "Which one?",
-        f"questions-{index}-options_0": "Alike", f"texts-{text}-body": "Choose well.", "arms-0-label": "First arm",
-    }  # fmt: skip
-    answer = client.post(address(study), data)
-    assert answer.status_code == 302, answer.context["errors"]
-    study.refresh_from_db()
+    save(
+        "questions",
+        **{
+            "step_training": None, f"questions-{index}-prompt": "Which one?",
+            f"questions-{index}-options_0": "Alike", f"texts-{text}-body": "Choose well.",
+        },
+    )  # fmt: skip
     assert study.steps["training"] is False
-    assert study.steps["attention"] == {"checks": 2, "allowed_failures": 0}
-    more = {"attention_warn": "on", "qualification_pass_mark": 1, "qualification_attempts": 2}
-    assert client.post(address(study), values_of(client.get(address(study))) | more).status_code == 302
-    study.refresh_from_db()
-    assert study.steps["attention"] == {"checks": 2, "allowed_failures": 0, "warn": True}
-    assert study.steps["qualification"] == {"pass_mark": 1, "attempts": 2}
-    assert study.skips["per_participant"] == 1
-    assert (study.completion_codes, study.redundancy) == ({"completed": "ABC"}, 4)
     question = study.questions.get(key="preference")
     assert (question.prompt, question.options) == ("Which one?", {"tie": "Alike"})
     assert study.texts.get(key="guideline").body == "Choose well."
+    save(
+        "people", attention_checks=2, attention_allowed_failures=0, qualification_pass_mark="",
+        skips_per_participant=1, redundancy=4,
+    )  # fmt: skip
+    assert study.steps["attention"] == {"checks": 2, "allowed_failures": 0}
+    assert (study.steps["training"], study.skips["per_participant"], study.redundancy) == (False, 1, 4)
+    save("people", attention_warn="on", qualification_pass_mark=1, qualification_attempts=2)
+    assert study.steps["attention"] == {"checks": 2, "allowed_failures": 0, "warn": True}
+    assert study.steps["qualification"] == {"pass_mark": 1, "attempts": 2}
+    save("material", **{"arms-0-label": "First arm"})
     assert study.arms.all()[0].label == "First arm"
 
 
-def test_each_outcome_has_a_code_of_its_own(editors_draft: Any, colleague: Any) -> None:
-    client = signed_in(colleague)
-    data = values_of(client.get(address(editors_draft)))
-    page = client.post(address(editors_draft), data | {"code_completed": "ABC", "code_full": " ABC "})
-    assert page.status_code == 200
-    assert page.context["adminform"].form.errors == {
-        "code_full": ["This is the code of “Completed” too; each outcome needs its own."]
-    }
-    editors_draft.refresh_from_db()
-    assert "ABC" not in editors_draft.completion_codes.values()
+@pytest.mark.parametrize("page", ["material", "questions", "people"])
+def test_a_page_is_saved_by_itself(editors_draft: Any, colleague: Any, page: str) -> None:
+    client, study = signed_in(colleague), editors_draft
+    Study.objects.filter(pk=study.pk).update(
+        steps=study.steps | {"qualification": {"pass_mark": 1}, "comments": False},
+        skips={"per_participant": 1, "flag_after": None},
+        stopping={"figure": "win_rate", "half_width": 0.05},
+        groups=["experts", "crowd"],
+        epsilon=0.2,
+    )
+    rows = [study.arms, study.questions, study.texts]
+    before = Study.objects.values().get(pk=study.pk), [list(each.order_by("pk").values()) for each in rows]
+    saved = client.post(address(study, page), values_of(client.get(address(study, page))))
+    assert saved.status_code == 302, saved.context["errors"]
+    assert saved["Location"] == address(study, page)
+    assert (
+        Study.objects.values().get(pk=study.pk),
+        [list(each.order_by("pk").values()) for each in rows],
+    ) == before
+
+
+def test_what_is_wrong_is_said_on_the_page_that_it_is_on(editors_draft: Any, colleague: Any) -> None:
+    client, study = signed_in(colleague), editors_draft
+    Study.objects.filter(pk=study.pk).update(human_sample=2)
+    data = values_of(client.get(address(study, "people")))
+    rule = {"stopping_figure": "win_rate", "stopping_until": "decided"}
+    page = client.post(address(study, "people"), data | rule)
+    assert list(page.context["adminform"].form.errors) == ["stopping_figure"]
+    assert '<details class="design-section further" id="further" open>' in page.content.decode()
+
+
+def test_addresses_of_fields_lead_to_their_page(editors_draft: Any) -> None:
+    from evaluation.admin.design.sections import design_url
+
+    for field, end in (
+        ("pay", "?page=people#id_pay"), ("questions", "?page=questions#questions-group"),
+        ("human_sample", "?page=material#id_human_sample"), ("texts", "?page=questions#texts"),
+    ):  # fmt: skip
+        assert design_url(editors_draft, field) == address(editors_draft) + end
 
 
 def test_an_arm_with_items_is_not_deleted(editors_draft: Any, colleague: Any) -> None:
@@ -144,8 +179,8 @@ def test_an_arm_with_items_is_not_deleted(editors_draft: Any, colleague: Any) ->
 
 def test_a_lease_shorter_than_what_is_paid_is_refused(editors_draft: Any, colleague: Any) -> None:
     client = signed_in(colleague)
-    data = values_of(client.get(address(editors_draft))) | {"paid_minutes": 90, "lease_minutes": 30}
-    page = client.post(address(editors_draft), data)
+    data = values_of(client.get(address(editors_draft, "people"))) | {"paid_minutes": 90, "lease_minutes": 30}
+    page = client.post(address(editors_draft, "people"), data)
     assert page.status_code == 200
     assert "at least the paid minutes" in page.content.decode()
 
@@ -195,7 +230,8 @@ def test_a_form_that_was_open_while_the_study_was_launched(
     from evaluation.admin.study.study_admin import StudyAdmin
 
     client = signed_in(colleague)
-    data = values_of(client.get(address(editors_draft))) | {"seed": 5, "texts-0-body": "Too late."}
+    where = address(editors_draft, "questions")
+    data = values_of(client.get(where)) | {"asker": "Late", "texts-0-body": "Too late."}
     original = StudyAdmin.save_form
 
     def launch_first(self: Any, request: Any, form: Any, change: bool) -> Any:
@@ -203,7 +239,7 @@ def test_a_form_that_was_open_while_the_study_was_launched(
         return original(self, request, form, change)
 
     monkeypatch.setattr(StudyAdmin, "save_form", launch_first)
-    assert client.post(address(editors_draft), data).status_code == 403
+    assert client.post(where, data).status_code == 403
     # The launch was of this very request, and went with it.
     assert not editors_draft.texts.filter(body="Too late.").exists()
 

@@ -7,10 +7,15 @@ from django.urls import reverse
 
 from evaluation.models import Question, Study, StudyMember
 from evaluation.services.studies.creation import create_study
+from tests.evaluation.admin import test_forms
 from tests.evaluation.admin.conftest import signed_in
-from tests.evaluation.admin.test_forms import address, values_of
+from tests.evaluation.admin.test_forms import values_of
 
 pytestmark = pytest.mark.django_db
+
+
+def address(study: Study) -> str:
+    return test_forms.address(study, "questions")
 
 
 def draft_of(protocol: str, editor: Any) -> Study:

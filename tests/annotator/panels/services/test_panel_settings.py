@@ -296,28 +296,56 @@ def test_once_drafted_there_nothing_changes_any_more(pairs):
     assert (panel.platform, panel.returned) == ("prolific", "keep")
 
 
+def codes_form(study, codes):
+    return {"form": "codes", **{f"code_{outcome}": code for outcome, code in codes.items()}}
+
+
+def test_each_outcome_has_a_code_of_its_own(pairs, owner):
+    client = Client()
+    client.force_login(owner)
+    address = reverse("admin:evaluation_study_platform", args=[pairs.slug])
+    page = client.post(address, codes_form(pairs, {"completed": "ABC", "full": " ABC "}))
+    assert page.status_code == 422
+    assert page.context["codes"].errors == {
+        "code_full": ["This is the code of “Completed” too; each outcome needs its own."]
+    }
+    pairs.refresh_from_db()
+    assert "ABC" not in pairs.completion_codes.values()
+    Study.objects.filter(pk=pairs.pk).update(completion_codes={"another": "KEPT", "full": "OLD"})
+    assert client.post(address, codes_form(pairs, {"completed": " ABC "})).status_code == 302
+    pairs.refresh_from_db()
+    assert pairs.completion_codes == {"another": "KEPT", "completed": "ABC"}
+    assert LogEntry.objects.filter(change_message__contains="Completion codes of: completed.").exists()
+
+
 def test_once_drafted_there_codes_are_read_only(pairs, owner):
     client = Client()
     client.force_login(owner)
-    address = reverse("admin:evaluation_study_change", args=[pairs.slug])
-    form = client.get(address).context["adminform"].form
-    assert not form.fields["code_completed"].disabled
+    address = reverse("admin:evaluation_study_platform", args=[pairs.slug])
+    assert "Save the codes" in text(client.get(address))
     drafted(pairs)
     page = client.get(address)
     assert "drafted on Prolific" in text(page)
-    form = page.context["adminform"].form
-    assert all(field.disabled for name, field in form.fields.items() if name.startswith("code_"))
-    initial = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
-    data = {name: "" if value is None or value is False else value for name, value in initial.items()}
-    inlines = {
-        each.formset.management_form[name].html_name: each.formset.management_form[name].value()
-        for each in page.context["inline_admin_formsets"]
-        for name in ("TOTAL_FORMS", "INITIAL_FORMS", "MIN_NUM_FORMS", "MAX_NUM_FORMS")
-    }
-    answer = client.post(address, data | inlines | {"code_completed": "OTHER", "items_per_participant": 9})
-    assert answer.status_code == 302, answer.context["errors"]
+    assert "Save the codes" not in text(page)
+    refused = client.post(address, codes_form(pairs, {"completed": "OTHER"}))
+    assert refused.status_code == 422
+    assert "its codes can no longer be changed" in text(refused)
     pairs.refresh_from_db()
-    assert (pairs.completion_codes, pairs.items_per_participant) == (CODES, 9)
+    assert pairs.completion_codes == CODES
+
+
+def test_the_page_shows_platform_codes_and_eligibility(pairs, owner):
+    client = Client()
+    client.force_login(owner)
+    address = reverse("admin:evaluation_study_platform", args=[pairs.slug])
+    assert "Choose a platform first" in text(client.get(address))
+    set_panel(pairs, "prolific", {}, "keep")
+    page = client.get(address)
+    assert "Open to everyone." in text(page)
+    assert reverse("admin:evaluation_study_panel_filters", args=[pairs.slug]) in page.content.decode()
+    design = client.get(reverse("admin:evaluation_study_change", args=[pairs.slug]), {"page": "people"})
+    assert "Prolific, open to everyone." in text(design)
+    assert f'href="{address}"' in design.content.decode()
 
 
 def test_the_page_sets_the_platform(pairs, owner):

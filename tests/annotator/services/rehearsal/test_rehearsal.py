@@ -6,8 +6,10 @@ import krippendorff
 import pandas as pd
 import pytest
 from django.apps import apps
+from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 
 from analytics.frames.study import study_frame
 from annotator.models import Assignment, Participant
@@ -19,8 +21,10 @@ from evaluation.dumps.exports.study_export import export_study, export_to
 from evaluation.dumps.imports.added_items import add_items
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.dumps.lines import FileSource
+from evaluation.job_kinds import REHEARSAL
 from evaluation.models import AnswerLayout, Judgment, Rater, Status, Study
 from evaluation.refusals import Refused
+from evaluation.services.jobs import begin_job
 from evaluation.services.studies.creation import PAPER_ARMS
 from evaluation.services.studies.drafts import delete_draft
 from evaluation.services.studies.launch import launch_problems, launch_study
@@ -161,13 +165,38 @@ def test_what_fails_leaves_no_rehearsal(draft, monkeypatch):
     assert contents(draft) == before
 
 
-def test_it_must_be_gone_before_the_draft_is_launched_and_goes_with_the_draft(draft, rehearsal):
-    assert any("delete it first" in each for each in launch_problems(draft))
-    with pytest.raises(Refused, match="delete it first"):
-        launch_study(draft)
-    call_command("delete_rehearsal", "draft")
+def test_it_ends_with_the_launch_after_one_confirmation(draft, rehearsal, owner, client):
+    address = reverse("admin:evaluation_study_launch", args=[draft.slug])
+    client.force_login(owner)
     assert launch_problems(draft) == []
-    rehearse(draft, ASKED)
+    page = client.get(address).content.decode()
+    assert "rehearsal is deleted with all that was simulated" in page
+    assert client.post(address).status_code == 422
+    assert Study.objects.filter(pk=rehearsal.pk).exists()
+    assert client.post(address, {"confirmed": "1"}).status_code == 302
+    draft.refresh_from_db()
+    assert draft.status == "live"
+    assert not Study.objects.filter(pk=rehearsal.pk).exists()
+    assert LogEntry.objects.filter(
+        change_message__contains=f"Deleted the rehearsal {rehearsal.slug}"
+    ).exists()
+
+
+def test_a_refused_launch_keeps_it(draft, rehearsal):
+    item = draft.items.filter(role="main").first()
+    item.item_responses.first().delete()
+    with pytest.raises(Refused):
+        launch_study(draft)
+    assert Study.objects.filter(pk=rehearsal.pk).exists()
+
+
+def test_while_it_is_being_filled_the_draft_is_not_launched(draft, owner):
+    begin_job(kind=REHEARSAL.key, slug=draft.slug, study=draft, by=owner, parameters=ASKED)
+    with pytest.raises(Refused, match="still being filled"):
+        launch_study(draft)
+
+
+def test_it_goes_with_the_draft(draft, rehearsal):
     delete_draft(draft)
     assert not Study.objects.exists()
 
