@@ -178,9 +178,7 @@ def upload(name: str, content: bytes) -> Attack:
             + content
             + f"\r\n--{edge}--\r\n".encode()
         )
-        page = post(
-            browser, f"/studies/{draft}/upload/", body, f"multipart/form-data; boundary={edge}"
-        )
+        page = post(browser, f"/studies/{draft}/upload/", body, f"multipart/form-data; boundary={edge}")
         if errors := re.search(r'<ul class="errorlist[^>]*>\s*<li>(.*?)</li>', page, re.DOTALL):
             return " ".join(errors[1].split())
         title = re.search(r"<title>\s*([^|<]*)", page)
@@ -191,9 +189,7 @@ def upload(name: str, content: bytes) -> Attack:
 
 def fields(**given: str) -> Attack:
     def send(browser: urllib.request.OpenerDirector, draft: str) -> str:
-        page = post(
-            browser, f"/studies/{draft}/design/", urllib.parse.urlencode(given).encode()
-        )
+        page = post(browser, f"/studies/{draft}/design/", urllib.parse.urlencode(given).encode())
         return f"a page of {len(page) / 1e6:.1f} MB"
 
     return send

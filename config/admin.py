@@ -21,13 +21,12 @@ class AssaySite(AdminSite):
     def get_urls(self) -> list[Any]:
         """With the apps' admin modules, which import most of them: commands that need no address load none."""
         from evaluation.admin.base import StudyScopedAdmin
-        from evaluation.models import Study
 
         autodiscover()
         of_studies = [each for each in self._registry.values() if isinstance(each, StudyScopedAdmin)]
         return [
             path("admin/", include(super().get_urls())),
-            path("new/", include(self._registry[Study].urls_of_new())),
+            path("new/", include([url for each in of_studies for url in each.urls_of_new()])),
             path(
                 "studies/<slug:slug>/", include([url for each in of_studies for url in each.urls_of_study()])
             ),

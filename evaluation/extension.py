@@ -48,8 +48,8 @@ class Duplication:
 class Advice:
     """A warning about a draft, which does not block its launch.
 
-    With a label and the name of a URL that takes the study's slug: a page on which it can be mended. Instead of the URL,
-    `field`: the name of the draft's field, or of its rows, that it is about.
+    With a label and the name of a URL that takes the study's slug: a page on which it can be mended. Instead of the
+    URL, `field`: the name of the draft's field, or of its rows, that it is about.
     """
 
     text: str

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation import views
+from evaluation.admin.study_list import study_list
 from evaluation.views.account_tokens import account_token_revoke, account_tokens
 from evaluation.views.docs import docs_image, docs_index, docs_page
 from evaluation.views.home import home
@@ -20,5 +20,5 @@ urlpatterns = [
     path("docs/", docs_index, name="docs"),
     path("docs/images/<slug:name>.png", docs_image, name="docs-image"),
     path("docs/<path:page>/", docs_page, name="docs-page"),
-    path("studies/", views.study_list, name="study-list"),
+    path("studies/", study_list, name="study-list"),
 ]

@@ -150,12 +150,12 @@ class StudyScopedAdmin(admin.ModelAdmin):
     def list_view(self, request: HttpRequest, study: Study) -> HttpResponse:
         """The study's rows."""
         request.study_of_list = study  # type: ignore[attr-defined]
-        response = self.changelist_view(request, study_context(request, study, self.tab))
+        response: Any = self.changelist_view(request, study_context(request, study, self.tab))
         changes = getattr(response, "context_data", {}).get("cl")
         if changes is not None and is_empty(changes):
             response.context_data["empty"] = self.when_empty(request, study)
             changes.has_filters = False
-        return response
+        return response  # type: ignore[no-any-return]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         if study_of_list(request) is not None:
@@ -265,6 +265,10 @@ class StudyScopedAdmin(admin.ModelAdmin):
         name = f"{self.opts.app_label}_{self.opts.model_name}_list"
         listed = study_page(methods=FORM)(self.list_view)
         return [path(f"{self.address}/", self.admin_site.admin_view(listed), name=name), *self._below_list()]
+
+    def urls_of_new(self) -> list[URLPattern]:
+        """The addresses below /new/."""
+        return []
 
     def pages_of_study(self) -> Sequence[tuple[str, str, View]]:
         """(route, name, view) of pages below the list, about the study and no row of it."""

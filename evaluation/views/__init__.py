@@ -1,5 +1,1 @@
-"""Members' pages; one module per screen."""
-
-from evaluation.views.study_list import study_list
-
-__all__ = ["study_list"]
+"""Members' pages beside those of studies; one module per screen."""

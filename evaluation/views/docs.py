@@ -60,7 +60,7 @@ def _rendered(page: str) -> str:
     tokens = parser.parse((DOCS / f"{page}.md").read_text(encoding="utf-8"))
     for token in tokens:
         token.children = _linked(page, token.children) if token.children else token.children
-    return mark_safe(parser.renderer.render(tokens, parser.options, {}))  # noqa: S308 - the project's own
+    return mark_safe(str(parser.renderer.render(tokens, parser.options, {})))  # noqa: S308 - the project's own
 
 
 def _linked(page: str, tokens: list[Token]) -> list[Token]:

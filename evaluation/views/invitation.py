@@ -13,7 +13,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from evaluation.admin.pages import workbench_url
 from evaluation.models import Study, StudyMember
 from evaluation.refusals import Refused
 from evaluation.services.invitations import accept_invitation, accept_with_new_account, find_invitation
@@ -39,7 +38,7 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     user: Any = request.user
     if user.is_authenticated and StudyMember.objects.filter(study=found.study, user=user.pk).exists():
         messages.info(request, _("You are already a member of this study."))
-        return redirect(workbench_url(found.study))
+        return redirect("admin:evaluation_study_workbench", found.study.slug)
     context: dict[str, Any] = {"study_title": found.study.title, "problem": found.problem(timezone.now())}
     if context["problem"]:
         return render(request, "evaluation/invitation.html", context, status=410)
@@ -59,8 +58,8 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
 
 def _join(request: HttpRequest, token: str, form: AccountForm | None) -> HttpResponse:
     if form is None:
-        return redirect(workbench_url(accept_invitation(token, user=request.user)))
+        return redirect("admin:evaluation_study_workbench", accept_invitation(token, user=request.user).slug)
     given = form.cleaned_data
     user = accept_with_new_account(token, username=given["username"], password=given["password1"])
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    return redirect(workbench_url(Study.objects.get(members__user=user)))
+    return redirect("admin:evaluation_study_workbench", Study.objects.get(members__user=user).slug)

@@ -267,7 +267,7 @@ def _as_file(table_map: TableMap) -> HttpResponse:
 
 
 def _back(job: Job) -> str:
-    if job.study_id is None:
+    if job.study is None:
         return reverse("admin:evaluation_study_from_file")
     return reverse("admin:evaluation_study_upload", args=[job.study.slug])
 

@@ -66,7 +66,7 @@ def study_list(request: HttpRequest) -> HttpResponse:
     chosen = form.cleaned_data
     found = _chosen(own, chosen).select_related("progress").prefetch_related(_OWNERS)
     items = Item.objects.filter(study=OuterRef("pk"))
-    shown: Page[Study] = Paginator(found.annotate(has_items=Exists(items)), ROWS).get_page(
+    shown: Page[Any] = Paginator(found.annotate(has_items=Exists(items)), ROWS).get_page(
         request.GET.get("page")
     )
     given = request.GET.copy()
