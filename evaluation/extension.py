@@ -171,7 +171,7 @@ class JobKind:
     # The right to the study that begins it: viewers may have files written and figures computed.
     need: Literal["view", "write"] = "write"
     # The tab of a study's pages that shows it.
-    tab: str = "workbench"
+    tab: str = "overview"
     # The form that takes another file, where the job reads an uploaded one.
     upload_form: str = ""
     # True of a job that makes a study of what stays as it is: faults would be found again, and once it is done, the job

@@ -16,7 +16,7 @@ from annotator.services.admission.entry_rules import (
     set_entry_rules,
     unknown_reason,
 )
-from evaluation.admin.pages import ReasonForm, page, workbench_url
+from evaluation.admin.pages import ReasonForm, overview_url, page
 from evaluation.admin.rights import FORM, my_studies, study_page
 from evaluation.models import Study
 from evaluation.services.history import log_action
@@ -102,7 +102,7 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
     reason = ReasonForm(request.POST if posted and not adding else None)
     if posted and not adding and rows.is_valid() and reason.is_valid():
         _save(request, study, rows, hidden, reason.cleaned_data["reason"], known)
-        return HttpResponseRedirect(workbench_url(study))
+        return HttpResponseRedirect(overview_url(study))
     context = {
         "title": "Who may take part",
         "rows": rows,
@@ -110,11 +110,11 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
         "form": reason,
         "hidden": len(hidden),
         "unknown": _unknown(study, studies),
-        "back": workbench_url(study),
+        "back": overview_url(study),
     }
     status = 422 if posted and not adding else 200
     template = "admin/annotator/entry_rules.html"
-    return page(request, template, context, study=study, tab="workbench", status=status)
+    return page(request, template, context, study=study, tab="overview", status=status)
 
 
 def _other_studies(request: HttpRequest, study: Study) -> QuerySet[Study]:

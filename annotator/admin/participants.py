@@ -62,7 +62,9 @@ def without_participants(request: HttpRequest, study: Study) -> EmptyNote:
         return EmptyNote(
             "No participants yet: they can come once the study is launched.", "Check and launch", launch
         )
-    text = "No participants yet. Send them the study's link, which the workbench shows, or recruit on a platform."
+    text = (
+        "No participants yet. Send them the study's link, which the overview shows, or recruit on a platform."
+    )
     if not has_right(request, "write", study.pk):
         return EmptyNote(text)
     return EmptyNote(

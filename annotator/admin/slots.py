@@ -16,7 +16,7 @@ from annotator.models import Slot, SlotState
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from evaluation.admin.base import StudyScopedAdmin
-from evaluation.admin.pages import ConfirmedAction, ReasonForm, confirmation_page, workbench_url
+from evaluation.admin.pages import ConfirmedAction, ReasonForm, confirmation_page, overview_url
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
@@ -89,9 +89,9 @@ def redundancy(request: HttpRequest, study: Study) -> HttpResponse:
         initial={"redundancy": before},
         do=do,
         logs_itself=True,
-        back=workbench_url(study),
+        back=overview_url(study),
     )
-    return confirmation_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="overview")
 
 
 @study_page("write", methods=FORM)
@@ -108,15 +108,15 @@ def replace(request: HttpRequest, study: Study) -> HttpResponse:
         button="Open slots",
         do=do,
         logs_itself=True,
-        back=workbench_url(study),
+        back=overview_url(study),
     )
-    return confirmation_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="overview")
 
 
 @admin.register(Slot)
 class SlotAdmin(StudyScopedAdmin):
     address = "slots"
-    tab = "workbench"
+    tab = "overview"
     fields = ("item", "arm", "k", "order", "rank", "state", "leased_until", "replaces")
     list_display = ("__str__", "item", "arm", "order", "state", "leased_until")
     list_filter = ("state",)

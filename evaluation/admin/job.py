@@ -23,7 +23,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.job_rights import job_for, may_begin, my_jobs
-from evaluation.admin.pages import page, workbench_url
+from evaluation.admin.pages import overview_url, page
 from evaluation.admin.tables import mapping
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.problems import place_and_fault
@@ -59,7 +59,7 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         "left_out": _left_out(job) is not None,
         "outcome": job.parameters.get("outcome") if job.state == Job.State.DONE else None,
         "generation": _generation_of(job),
-        "workbench": workbench_url(job.study) if job.study else "",
+        "overview": overview_url(job.study) if job.study else "",
     }
     if request.headers.get("HX-Request"):
         response = render(request, "admin/evaluation/job/_status.html", context)
@@ -112,7 +112,7 @@ def _upload_again(job: Job) -> str:
 
 
 def _generation_of(job: Job) -> str:
-    """The page from which the job was begun; of a study that was made, its own workbench is the way on."""
+    """The page from which the job was begun; of a study that was made, its own overview is the way on."""
     kind = kind_of(job)
     made = kind.makes_study and job.state == Job.State.DONE
     if job.study is None or kind.tab != "generation" or made:

@@ -110,8 +110,8 @@ def page(
     return render(request, template, {**around, **context}, status=status)
 
 
-def workbench_url(study: Study) -> str:
-    return reverse("admin:evaluation_study_workbench", args=[study.slug])
+def overview_url(study: Study) -> str:
+    return reverse("admin:evaluation_study_overview", args=[study.slug])
 
 
 def list_url(rows: str, study: Study) -> str:

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from evaluation.admin.pages import page, workbench_url
+from evaluation.admin.pages import overview_url, page
 from evaluation.admin.rights import roles
 from evaluation.models import Item, Status, Study, StudyMember
 from evaluation.permissions import may_begin_studies, studies_for
@@ -112,7 +112,7 @@ def _row(study: Any, role: dict[int, str]) -> Row:
     progress = getattr(study, "progress", None) or progress_of(study)
     return Row(
         study=study,
-        url=workbench_url(study),
+        url=overview_url(study),
         protocol=study.protocol_object.label,
         progress=progress,
         filled=f"{progress.n_filled:,} of {progress.n_wanted:,}",
@@ -126,12 +126,12 @@ def _row(study: Any, role: dict[int, str]) -> Row:
 def _next(study: Any, progress: Any) -> tuple[str, str]:
     """The next step of a study, with its address."""
     if study.launching_since is not None:
-        return "Being launched", workbench_url(study)
+        return "Being launched", overview_url(study)
     if study.status == Status.DRAFT:
         name, text = ("launch", "Check and launch") if study.has_items else ("upload", "Upload items")
         return text, reverse(f"admin:evaluation_study_{name}", args=[study.slug])
     if study.status == Status.PAUSED:
         return "Resume", reverse("admin:evaluation_study_resume", args=[study.slug])
     if study.status == Status.LIVE and not progress.n_people + progress.n_judges:
-        return "Wait for participants", workbench_url(study)
+        return "Wait for participants", overview_url(study)
     return "Read the report", reverse("analytics:study-report", args=[study.slug])

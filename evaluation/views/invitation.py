@@ -38,7 +38,7 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     user: Any = request.user
     if user.is_authenticated and StudyMember.objects.filter(study=found.study, user=user.pk).exists():
         messages.info(request, _("You are already a member of this study."))
-        return redirect("admin:evaluation_study_workbench", found.study.slug)
+        return redirect("admin:evaluation_study_overview", found.study.slug)
     context: dict[str, Any] = {"study_title": found.study.title, "problem": found.problem(timezone.now())}
     if context["problem"]:
         return render(request, "evaluation/invitation.html", context, status=410)
@@ -58,8 +58,8 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
 
 def _join(request: HttpRequest, token: str, form: AccountForm | None) -> HttpResponse:
     if form is None:
-        return redirect("admin:evaluation_study_workbench", accept_invitation(token, user=request.user).slug)
+        return redirect("admin:evaluation_study_overview", accept_invitation(token, user=request.user).slug)
     given = form.cleaned_data
     user = accept_with_new_account(token, username=given["username"], password=given["password1"])
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    return redirect("admin:evaluation_study_workbench", Study.objects.get(members__user=user).slug)
+    return redirect("admin:evaluation_study_overview", Study.objects.get(members__user=user).slug)

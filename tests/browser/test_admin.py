@@ -173,8 +173,8 @@ def test_from_an_empty_database_to_an_export(
     page.get_by_text("Comparing answers was created with 4 items.").wait_for()
     look(desk, "05-import-done")
 
-    press(page, "To the workbench")
-    look(desk, "06-workbench-draft")
+    press(page, "To the overview")
+    look(desk, "06-overview-draft")
     study = Study.objects.get(slug="answers")
     assert study.members.get().role == "owner"
 
@@ -202,7 +202,7 @@ def test_from_an_empty_database_to_an_export(
     look(desk, "10-item")
 
     # The checklist with the design, and the launch.
-    tab(page, "Workbench")
+    tab(page, "Overview")
     press(page, "Launch")
     look(desk, "11-launch")
     assert "2 \u00d7 3.00 GBP = 6.00 GBP" in " ".join(
@@ -212,7 +212,7 @@ def test_from_an_empty_database_to_an_export(
     press(page, "Launch now")
     page.get_by_text("is live.").first.wait_for()
     page.get_by_role("region", name="Slots").get_by_text("Total").wait_for()
-    look(desk, "12-workbench-live")
+    look(desk, "12-overview-live")
     address = page.text_content("code.link") or ""
 
     for name in ("one", "two"):
@@ -266,12 +266,12 @@ def test_from_an_empty_database_to_an_export(
     assert set(Run.objects.values_list("state", flat=True)) == {"complete"}
 
     # Watching, leaving out, putting back.
-    tab(page, "Workbench")
+    tab(page, "Overview")
     page.get_by_role("region", name="Participants").get_by_text("completed").wait_for()
-    look(desk, "20-workbench-judged")
+    look(desk, "20-overview-judged")
 
     import_scores(desk, tmp_path / "scores.csv")
-    press(page, "To the workbench")
+    press(page, "To the overview")
     tab(page, "Raters")
     look(desk, "21-raters")
     leave_by(page.locator("#result_list tbody th a").first)
@@ -295,7 +295,7 @@ def test_from_an_empty_database_to_an_export(
     look(desk, "27-members")
 
     # Other words for who comes next, a rest, and the end.
-    tab(page, "Workbench")
+    tab(page, "Overview")
     press(page, "Revise texts")
     page.get_by_label("Thanks", exact=True).fill("Thank you very much.")
     page.get_by_label("Reason").fill("Warmer.")
@@ -306,7 +306,7 @@ def test_from_an_empty_database_to_an_export(
     look(desk, "29-pause")
     page.get_by_label("Reason").fill("Lunch.")
     press(page, "Pause")
-    look(desk, "30-workbench-paused")
+    look(desk, "30-overview-paused")
 
     # The report and an export.
     tab(page, "Report")
@@ -362,7 +362,7 @@ def test_a_study_begun_from_a_protocol(desk: Visitor, researcher: Any, tmp_path:
     press(page, "Save")
     question = study.questions.get(key="preference")
     assert (question.prompt, question.options) == ("Which one would you rather get?", {"tie": "Equally good"})
-    tab(page, "Workbench")
+    tab(page, "Overview")
     press(page, "Upload items")
     look(desk, "42-upload-dark")
     file = tmp_path / "items.jsonl"
@@ -371,8 +371,8 @@ def test_a_study_begun_from_a_protocol(desk: Visitor, researcher: Any, tmp_path:
     page.get_by_label("File").set_input_files(file)
     press(page, "Upload and check")
     page.get_by_text("3 items are in the draft.").wait_for()
-    press(page, "To the workbench")
-    look(desk, "43-workbench-dark")
+    press(page, "To the overview")
+    look(desk, "43-overview-dark")
     assert study.items.count() == 3
     press(page, "Delete the draft")
     look(desk, "44-delete-dark")

@@ -195,7 +195,7 @@ def make_and_launch(desk: Visitor) -> None:
     press(page, "Create the draft")
     page.get_by_text("Soup pairs is a draft of 3 items.").wait_for()
     look(desk, "generation-made")
-    press(page, "To the workbench")
+    press(page, "To the overview")
     press(page, "Launch")
     page.get_by_label("I confirm all of these").check()
     press(page, "Launch now")

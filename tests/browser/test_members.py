@@ -59,7 +59,7 @@ def test_a_colleague_is_invited_by_a_link(new_visitor: Callable[..., Visitor], s
     guest.page.get_by_label("Password", exact=True).fill("seven green bottles")
     guest.page.get_by_label("Password confirmation").fill("seven green bottles")
     guest.page.get_by_role("button", name="Make an account and join").click()
-    guest.page.wait_for_url("**/workbench/")
+    guest.page.wait_for_url("**/studies/*/")
     assert study.members.get(user__username="nadia").role == "viewer"
 
     late = new_visitor()
@@ -78,7 +78,7 @@ def test_who_has_an_account_joins_with_one_button(new_visitor: Callable[..., Vis
     colleague.page.goto(link)
     look(colleague, "invitation-signed-in")
     colleague.page.get_by_role("button", name="Join the study").click()
-    colleague.page.wait_for_url("**/workbench/")
+    colleague.page.wait_for_url("**/studies/*/")
     owner.go(f"/studies/{study.slug}/members/")
     assert (
         owner.page.get_by_role("cell", name="grace")

@@ -108,7 +108,7 @@ def test_an_empty_study_says_what_comes_first(desk: Visitor, owner: Any) -> None
     desk.go(f"{own}/")
     assert desk.page.locator("dl.facts").count() == 0
     assert desk.page.get_by_role("link", name="Upload items").first.is_visible()
-    look(desk, "empty-workbench")
+    look(desk, "empty-overview")
 
 
 def assert_says(visitor: Visitor, address: str, text: str, link: str) -> None:

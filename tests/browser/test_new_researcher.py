@@ -114,8 +114,8 @@ def test_a_first_study_from_its_csv_to_who_agrees_with_whom(
     press(page, "Import")
     page.get_by_text("Soups was created with 30 items.").wait_for()
     look(desk, "04-imported")
-    press(page, "To the workbench")
-    look(desk, "05-workbench")
+    press(page, "To the overview")
+    look(desk, "05-overview")
 
     # The design, beside the first item as participants will see it.
     tab(page, "Design")
@@ -127,7 +127,7 @@ def test_a_first_study_from_its_csv_to_who_agrees_with_whom(
     page.get_by_label("Items per participant").fill("30")
     press(page, "Save")
     page.get_by_text("Saved.").wait_for()
-    tab(page, "Workbench")
+    tab(page, "Overview")
 
     press(page, "Walk through as a participant")
     look(desk, "07-walk")
@@ -148,14 +148,14 @@ def test_a_first_study_from_its_csv_to_who_agrees_with_whom(
     page.get_by_text("Krippendorff").first.wait_for()
     look(desk, "11-rehearsal-report")
     page.go_back()
-    press(page, "To the workbench")
-    look(desk, "12-workbench-rehearsed")
+    press(page, "To the overview")
+    look(desk, "12-overview-rehearsed")
     press(page, "Delete the rehearsal")
     look(desk, "13-delete-rehearsal")
     press(page, "Delete it")
     assert Study.objects.count() == 1
     assert not Judgment.objects.exists()
-    look(desk, "14-workbench-after")
+    look(desk, "14-overview-after")
 
     press(page, "Launch")
     look(desk, "15-launch")

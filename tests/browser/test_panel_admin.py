@@ -238,7 +238,7 @@ def test_what_the_panel_shows_of_a_bonus_in_doubt(ada: Visitor, panel: Panel) ->
 
 
 def test_a_panel_that_sends_people_without_being_set_is_cautioned(ada: Visitor, panel: Panel) -> None:
-    """On the workbench, where it is set, and on the study's page; with the way to set it."""
+    """On the overview, where it is set, and on the study's page; with the way to set it."""
     study = panel.study
     Panel.objects.filter(pk=panel.pk).update(platform="link", settings={}, drafted_at=None)
     UnreadArrivals.objects.create(
@@ -250,9 +250,9 @@ def test_a_panel_that_sends_people_without_being_set_is_cautioned(ada: Visitor, 
     ada.go(f"/studies/{study.slug}/")
     caution.wait_for()
     look(ada, "study-unread")
-    ada.go(reverse("admin:evaluation_study_workbench", args=[study.slug]))
+    ada.go(reverse("admin:evaluation_study_overview", args=[study.slug]))
     caution.wait_for()
-    look(ada, "workbench-unread")
+    look(ada, "overview-unread")
     ada.page.get_by_role("link", name="Set Prolific").click()
     caution.wait_for()
     look(ada, "platform-unread")

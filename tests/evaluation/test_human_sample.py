@@ -165,9 +165,9 @@ def test_pages_and_methods_say_it(owner):
     study = factories.launch(draft, steps=factories.NO_STEPS)
     hand_in(come(study).token)
     assert "part of the queries, 2 of 6, which was registered" in methods_passages(study)["assignment"]
-    workbench = client.get(f"/studies/{study.slug}/").content.decode()
-    assert "3 judgments needed per item of the random part that people judge: 2 items" in workbench
-    assert "6 needed from people" in workbench
+    overview = client.get(f"/studies/{study.slug}/").content.decode()
+    assert "3 judgments needed per item of the random part that people judge: 2 items" in overview
+    assert "6 needed from people" in overview
     page = client.get(f"/studies/{study.slug}/").content.decode()
     assert "3 judgments each of the 2 that people judge, 6 in total" in page
 

@@ -186,12 +186,12 @@ def test_pairs_that_can_not_be_added_are_refused_and_nothing_is_left(draft, prep
     assert (Item.objects.filter(study=draft).count(), System.objects.filter(study=draft).count()) == before
 
 
-def test_the_workbench_offers_it_where_it_can_be(draft, owner):
+def test_the_overview_offers_it_where_it_can_be(draft, owner):
     client = Client()
     client.force_login(owner)
-    workbench = reverse("admin:evaluation_study_workbench", args=[draft.slug])
+    overview = reverse("admin:evaluation_study_overview", args=[draft.slug])
     page = reverse("admin:evaluation_study_pair_references", args=[draft.slug])
-    assert page in client.get(workbench).content.decode()
+    assert page in client.get(overview).content.decode()
     assert client.post(page, {}).status_code == 302
     assert Item.objects.filter(study=draft).count() == 6 + 12
     assert client.post(page, {}).status_code == 422

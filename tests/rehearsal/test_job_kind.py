@@ -61,8 +61,8 @@ def test_it_has_a_page_from_beginning_to_end(study, owner, client):
     assert f"{study.items.count()} items were weighed." in page
     assert f'href="/scales/{study.slug}/"' in page
     assert "To the scales" in page
-    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.slug])).content.decode()
-    assert ">Weighing</a>" in " ".join(workbench.split()).replace("> ", ">").replace(" <", "<")
+    overview = client.get(reverse("admin:evaluation_study_overview", args=[study.slug])).content.decode()
+    assert ">Weighing</a>" in " ".join(overview.split()).replace("> ", ">").replace(" <", "<")
 
 
 def test_a_refusal_says_what_was_not_done(study, owner, client):

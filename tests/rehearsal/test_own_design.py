@@ -181,7 +181,7 @@ def test_facts_with_a_precision_by_experts_and_crowd(admin, owner, work_on_jobs)
         study,
         needs(shares="p | Precision | correct = right | relevant = yes", groups="experts, crowd"),
     )
-    assert any("&#x27;right&#x27; is no answer to" in line for line in workbench(admin, study))
+    assert any("&#x27;right&#x27; is no answer to" in line for line in overview(admin, study))
     line = "precision | Precision | correct = yes | relevant = yes"
     save(admin, study, needs(shares=line, redundancy=2))
     assert line in admin.get(where).content.decode()
@@ -228,8 +228,8 @@ def test_facts_with_a_precision_by_experts_and_crowd(admin, owner, work_on_jobs)
     assert shares == {"person": 0.75, "person-crowd": 0.5, "person-experts": 1}
 
 
-def workbench(admin, study):
-    page = admin.get(reverse("admin:evaluation_study_workbench", args=[study.slug]))
+def overview(admin, study):
+    page = admin.get(reverse("admin:evaluation_study_overview", args=[study.slug]))
     return page.content.decode().splitlines()
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from annotator.panels.services.launch_advice import allow_retry
-from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, workbench_url
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, overview_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Status, Study
 
@@ -26,7 +26,7 @@ def qualification_retries(request: HttpRequest, study: Study) -> HttpResponse:
         button="Allow two attempts",
         form=OptionalReasonForm,
         do=do,
-        back=workbench_url(study),
+        back=overview_url(study),
         logs_itself=True,
     )
-    return confirmation_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="overview")

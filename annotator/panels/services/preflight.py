@@ -105,7 +105,7 @@ def draft_warnings(study: Study) -> list[str]:
         found.append(api.pay_warning(study.pay, study.paid_minutes, study.currency))
     found += api.draft_warnings(study)
     if lacks_second_attempt(study, api):
-        found.append(f"{one_attempt(platform)} Use “Allow two attempts” on the workbench.")
+        found.append(f"{one_attempt(platform)} Use “Allow two attempts” on the overview.")
     if not api.webhook_secret:
         found.append("Without webhooks, returned places are free again only after the next sync.")
     return [each for each in found if each]

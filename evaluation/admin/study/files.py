@@ -63,10 +63,10 @@ def upload(request: HttpRequest, study: Study) -> HttpResponse:
         "button": "Upload and check",
         "replaces": study.items.count(),
         "template": reverse("admin:evaluation_study_template", args=[study.slug]),
-        "cancel": reverse("admin:evaluation_study_workbench", args=[study.slug]),
+        "cancel": reverse("admin:evaluation_study_overview", args=[study.slug]),
     }
     status = 422 if form.is_bound else 200
-    return page(request, "admin/upload.html", context, study=study, tab="workbench", status=status)
+    return page(request, "admin/upload.html", context, study=study, tab="overview", status=status)
 
 
 @study_page("write", methods=FORM)
@@ -89,10 +89,10 @@ def scores(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "button": "Upload and check",
         "scores": True,
-        "cancel": reverse("admin:evaluation_study_workbench", args=[study.slug]),
+        "cancel": reverse("admin:evaluation_study_overview", args=[study.slug]),
     }
     status = 422 if form.is_bound else 200
-    return page(request, "admin/upload.html", context, study=study, tab="workbench", status=status)
+    return page(request, "admin/upload.html", context, study=study, tab="overview", status=status)
 
 
 def _begin_import(

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page, workbench_url
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, overview_url, page
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.launch_design import frozen_items, study_design
 from evaluation.admin.study.missing import missing_for
@@ -79,7 +79,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
     }
     status = 422 if request.method == "POST" else 200
     return page(
-        request, "admin/evaluation/study/launch.html", context, study=study, tab="workbench", status=status
+        request, "admin/evaluation/study/launch.html", context, study=study, tab="overview", status=status
     )
 
 
@@ -88,7 +88,7 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     if n <= settings.ASSAY_LAUNCH_INLINE_ITEMS:
         launch_study(study, by=request.user)
         messages.success(request, f"{study.title} is live.")
-        return HttpResponseRedirect(workbench_url(study))
+        return HttpResponseRedirect(overview_url(study))
     if problems := launch_problems(study):
         raise Refused(*problems)
     if study.status != Status.DRAFT:
@@ -105,8 +105,8 @@ def _move(request: HttpRequest, study: Study, **act: Any) -> HttpResponse:
     def do(data: dict[str, Any]) -> str:
         return str(move(study, by=request.user, reason=data["reason"]))
 
-    action = ConfirmedAction(do=do, back=workbench_url(study), logs_itself=True, **act)
-    return confirmation_page(request, study, action, tab="workbench")
+    action = ConfirmedAction(do=do, back=overview_url(study), logs_itself=True, **act)
+    return confirmation_page(request, study, action, tab="overview")
 
 
 @study_page("write", methods=FORM)

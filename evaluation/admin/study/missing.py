@@ -12,7 +12,7 @@ from evaluation.models import Study
 from evaluation.services.studies.launch import UPLOAD, Weight, missing_before_launch
 
 # Of the addresses outside the design's form, those of its first page; all others are about people.
-OF_MATERIAL = (UPLOAD[1], "admin:evaluation_study_workbench")
+OF_MATERIAL = (UPLOAD[1], "admin:evaluation_study_overview")
 
 
 @dataclass(frozen=True)

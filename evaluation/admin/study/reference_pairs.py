@@ -5,7 +5,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
-from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, workbench_url
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, overview_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
 from evaluation.services.studies.reference_pairs import add_reference_pairs, can_pair_references
@@ -31,7 +31,7 @@ def pair_references(request: HttpRequest, study: Study) -> HttpResponse:
         button="Add the pairs",
         form=OptionalReasonForm,
         do=do,
-        back=workbench_url(study),
+        back=overview_url(study),
         logs_itself=True,
     )
-    return confirmation_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="overview")

@@ -6,7 +6,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page, workbench_url
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, overview_url, page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.job_kinds import REHEARSAL
 from evaluation.models import Status, Study
@@ -42,7 +42,7 @@ class RehearsalForm(forms.Form):
 def rehearse(request: HttpRequest, study: Study) -> HttpResponse:
     """Ask for the numbers, and let a worker rehearse the draft."""
     if study.status != Status.DRAFT:
-        return HttpResponseRedirect(workbench_url(study))
+        return HttpResponseRedirect(overview_url(study))
     form = RehearsalForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -66,18 +66,18 @@ def rehearse(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "problems": rehearsal_problems(study),
         "earlier": rehearsal_of(study),
-        "back": workbench_url(study),
+        "back": overview_url(study),
     }
     status = 422 if form.is_bound else 200
     template = "admin/evaluation/study/rehearse.html"
-    return page(request, template, context, study=study, tab="workbench", status=status)
+    return page(request, template, context, study=study, tab="overview", status=status)
 
 
 @study_page("own", methods=FORM)
 def delete(request: HttpRequest, study: Study) -> HttpResponse:
     """Delete a rehearsal; of any other study the page says that it is none."""
     draft = study.rehearsal_of
-    back = workbench_url(draft or study)
+    back = overview_url(draft or study)
 
     def do(data: dict[str, Any]) -> str:
         delete_rehearsal(study, by=request.user, reason=data["reason"])
@@ -95,4 +95,4 @@ def delete(request: HttpRequest, study: Study) -> HttpResponse:
         danger=True,
         logs_itself=True,
     )
-    return confirmation_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="overview")

@@ -6,7 +6,7 @@ from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
-from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, workbench_url
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, overview_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
 from evaluation.services.studies.resolver import derive_resolver, has_entries
@@ -55,8 +55,8 @@ def resolve(request: HttpRequest, study: Study) -> HttpResponse:
         form=ResolverForm,
         initial={"title": f"{study.title}: resolving"[:200], "slug": f"{study.slug}-resolving"[:80]},
         do=do,
-        back=workbench_url(study),
-        then=lambda: workbench_url(made[0]),
+        back=overview_url(study),
+        then=lambda: overview_url(made[0]),
         logs_itself=True,
     )
-    return confirmation_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="overview")

@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from evaluation.admin.pages import page, workbench_url
+from evaluation.admin.pages import overview_url, page
 from evaluation.admin.prose import Prose
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import TEXTS
@@ -133,11 +133,11 @@ def revise(request: HttpRequest, study: Study) -> HttpResponse:
         "plan": plan,
         "differences": [(change.where, _difference(change)) for change in plan.changes] if plan else [],
         "confirm": canonical_hash(form.changes()) if plan else "",
-        "cancel": workbench_url(study),
+        "cancel": overview_url(study),
     }
     status = 422 if form.errors else 200
     return page(
-        request, "admin/evaluation/study/revise.html", context, study=study, tab="workbench", status=status
+        request, "admin/evaluation/study/revise.html", context, study=study, tab="overview", status=status
     )
 
 
@@ -149,7 +149,7 @@ def _revise(request: HttpRequest, study: Study, form: RevisionForm, changes: dic
         f"Revision {revision.number} is what new participants get from now on. Participants at work finish with "
         "theirs.",
     )
-    return HttpResponseRedirect(workbench_url(study))
+    return HttpResponseRedirect(overview_url(study))
 
 
 def _difference(change: Change) -> list[tuple[str, str]]:

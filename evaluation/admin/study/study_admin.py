@@ -1,4 +1,4 @@
-"""Studies: created, edited as drafts, and from launch on managed from their workbench."""
+"""Studies: created, edited as drafts, and from launch on managed from their overview."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -46,11 +46,11 @@ from evaluation.admin.study import (
     files,
     launch,
     members,
+    overview,
     reference_pairs,
     rehearsal,
     resolver,
     revision,
-    workbench,
 )
 from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, StudyForm
 from evaluation.admin.study.making import additions, derivation, duplicate, library, pooling
@@ -62,7 +62,7 @@ from evaluation.services.studies.creation import add_arms, create_study
 from evaluation.services.studies.drafts import delete_draft, lock_draft
 from evaluation.services.studies.rehearsals import rehearsal_of
 
-tabs["workbench"] = Tab("Overview", "admin:evaluation_study_workbench", 10, "Overview", "admin#4-watch")
+tabs["overview"] = Tab("Overview", "admin:evaluation_study_overview", 10, "Overview", "admin#4-watch")
 tabs["design"] = Tab("Form", "admin:evaluation_study_change", 20, "Design", "admin#2-prepare-the-draft")
 tabs["items"] = Tab("Items", "admin:evaluation_item_list", 22, "Design", "admin#2-prepare-the-draft")
 tabs["judgments"] = Tab("Judgments", "admin:evaluation_judgment_list", 40, "Judgments", "admin#4-watch")
@@ -282,7 +282,7 @@ class StudyAdmin(StudyScopedAdmin):
 
     def pages_of_study(self) -> Sequence[tuple[str, str, View]]:
         return (
-            ("", "workbench", workbench.workbench),
+            ("", "overview", overview.overview),
             ("design/", "change", study_page(methods=FORM)(self.design_view)),
             ("history/", "history", study_page(methods=FORM)(self.acts_view)),
             ("delete/", "delete", study_page("own", methods=FORM)(self.deletion_view)),

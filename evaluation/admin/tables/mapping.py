@@ -253,7 +253,7 @@ def _page(
         "back": _back(job),
     }
     response = page(
-        request, "admin/evaluation/job/map.html", context, study=staged.study, tab="workbench", status=status
+        request, "admin/evaluation/job/map.html", context, study=staged.study, tab="overview", status=status
     )
     add_never_cache_headers(response)
     return response

@@ -78,7 +78,7 @@ def draft_problems(study: Study) -> Iterator[Advice]:
     if not study.items.filter(role=Role.MAIN).exists():
         yield Advice("The study has no items.", *UPLOAD)
     if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():
-        yield Advice("The study is still being imported.", "Workbench", "admin:evaluation_study_workbench")
+        yield Advice("The study is still being imported.", "Overview", "admin:evaluation_study_overview")
     for text in pass_mark_problems(study, study.steps):
         yield Advice(text, "Pass mark", field="qualification_pass_mark")
     for text in _sample_problems(study):
@@ -93,8 +93,8 @@ def _problems(study: Study) -> Iterator[Advice]:
     if any(
         each.is_active and not each.is_lost for each in Job.objects.filter(study=study, kind=REHEARSAL.key)
     ):
-        workbench = ("Workbench", "admin:evaluation_study_workbench")
-        yield Advice("A rehearsal of this draft is still being filled: wait until that is done.", *workbench)
+        overview = ("Overview", "admin:evaluation_study_overview")
+        yield Advice("A rehearsal of this draft is still being filled: wait until that is done.", *overview)
 
 
 def launch_advice(study: Study, by: Any = None) -> list[Advice]:

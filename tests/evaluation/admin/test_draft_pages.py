@@ -70,7 +70,7 @@ def test_the_same_list_of_what_is_missing_stands_everywhere(plain: Study, owner:
     assert {"blocks", "confirm", "consider"} == {each.weight for each in missing}
     assert all(each.label and each.url for each in missing)
     study_pages = [
-        reverse(f"admin:evaluation_study_{name}", args=[plain.slug]) for name in ("launch", "workbench")
+        reverse(f"admin:evaluation_study_{name}", args=[plain.slug]) for name in ("launch", "overview")
     ]
     design = reverse("admin:evaluation_study_change", args=[plain.slug])
     walk = reverse("annotator:walk-through", args=[plain.slug])

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def page_of(user: Any, study: Any, **headers: str) -> str:
-    address = reverse("admin:evaluation_study_workbench", args=[study.slug])
+    address = reverse("admin:evaluation_study_overview", args=[study.slug])
     return " ".join(signed_in(user).get(address, headers=headers).content.decode().split())
 
 

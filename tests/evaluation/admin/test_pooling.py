@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from evaluation.admin.study.workbench import workbench_url
+from evaluation.admin.study.overview import overview_url
 from evaluation.models import Job, Study, StudyMember
 from evaluation.tasks import work_on_job
 from tests.analytics.reports.judging import judge, judged_study
@@ -32,7 +32,7 @@ def pool_url(study):
 
 def test_a_pool_is_previewed_and_made(as_owner, rounds, worker_at_hand):
     first, second = rounds
-    assert pool_url(first) in as_owner.get(workbench_url(first)).content.decode()
+    assert pool_url(first) in as_owner.get(overview_url(first)).content.decode()
     compared = as_owner.get(reverse("analytics:study-comparison", args=[first.slug]), {"other": second.slug})
     assert f"{pool_url(first)}?other=two" in compared.content.decode()
     page = as_owner.get(pool_url(first), {"other": "two"})
@@ -51,7 +51,7 @@ def test_a_pool_is_previewed_and_made(as_owner, rounds, worker_at_hand):
     work_on_job(job.pk)
     made = Study.objects.get(slug="both")
     assert made.judgments.count() == first.judgments.count() + second.judgments.count()
-    assert workbench_url(made) in as_owner.get(begun["Location"]).content.decode()
+    assert overview_url(made) in as_owner.get(begun["Location"]).content.decode()
 
 
 def test_rounds_that_ask_for_different_answers_are_refused_on_the_page(as_owner, rounds, owner):
@@ -78,4 +78,4 @@ def test_studies_that_the_user_may_not_write_are_not_offered(client, rounds, col
     StudyMember.objects.create(study=second, user=colleague, role=StudyMember.Role.VIEWER)
     client.force_login(colleague)
     assert "There is no other launched study" in text(client.get(pool_url(first)))
-    assert pool_url(first) not in client.get(workbench_url(first)).content.decode()
+    assert pool_url(first) not in client.get(overview_url(first)).content.decode()

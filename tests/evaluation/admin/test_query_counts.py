@@ -64,7 +64,7 @@ def test_lists_and_pages_cost_the_same_with_many_rows(owner: Any, settings: Any,
     addresses["evaluation_study"] = reverse("evaluation:study-list")
     addresses |= {
         "index": reverse("admin:index"),
-        "workbench": reverse("admin:evaluation_study_workbench", args=[world.study.slug]),
+        "overview": reverse("admin:evaluation_study_overview", args=[world.study.slug]),
         "launch": reverse("admin:evaluation_study_launch", args=[world.study.slug]),
         "exports": reverse("admin:evaluation_study_exports", args=[world.study.slug]),
         "places": reverse("annotator:slots-section", args=[world.study.slug]),

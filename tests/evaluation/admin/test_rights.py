@@ -20,7 +20,7 @@ MODELS = [
 ]
 # Pages about one study, and what each needs.
 STUDY_PAGES = {
-    "evaluation_study_workbench": "view",
+    "evaluation_study_overview": "view",
     "evaluation_study_launch": "view",
     "evaluation_study_members": "view",
     "evaluation_study_exports": "view",
@@ -292,7 +292,7 @@ def test_members_need_no_flag_to_work_in_a_study(mine: Any, django_user_model: A
     someone = django_user_model.objects.create_user("someone", password="someone-password")
     StudyMember.objects.create(study=mine.study, user=someone, role="owner")
     client = signed_in(someone)
-    for name in ("workbench", "change", "members", "pause"):
+    for name in ("overview", "change", "members", "pause"):
         assert client.get(url("evaluation", "study", name, mine.study.slug)).status_code == 200, name
     assert client.get(url("evaluation", "study", "add")).status_code == 403
     assert client.get(reverse("admin:evaluation_study_from_file")).status_code == 403
@@ -314,9 +314,7 @@ def test_a_superuser_reaches_everything(mine: Any, theirs: Any, chief: Any) -> N
             page = client.get(list_of(world, app, model))
             assert world.rows[model].pk in {row.pk for row in page.context["cl"].queryset}
     assert "Users" in client.get(reverse("admin:index")).content.decode()
-    assert (
-        client.get(reverse("admin:evaluation_study_workbench", args=[theirs.study.slug])).status_code == 200
-    )
+    assert client.get(reverse("admin:evaluation_study_overview", args=[theirs.study.slug])).status_code == 200
 
 
 def test_a_study_that_is_just_being_imported_is_nobody_s(mine: Any, owner: Any) -> None:
@@ -324,7 +322,5 @@ def test_a_study_that_is_just_being_imported_is_nobody_s(mine: Any, owner: Any) 
     hidden.rows["import"].state = "running"
     hidden.rows["import"].save()
     client = signed_in(owner)
-    assert (
-        client.get(reverse("admin:evaluation_study_workbench", args=[hidden.study.slug])).status_code == 404
-    )
+    assert client.get(reverse("admin:evaluation_study_overview", args=[hidden.study.slug])).status_code == 404
     assert "Hidden" not in client.get(reverse("evaluation:study-list")).content.decode()

@@ -24,8 +24,8 @@ def test_scores_are_imported_by_a_job(
     judged = build.item(1, judgments=[build.judgment()])
     study = build.read_in(build.write(tmp_path / "judged.jsonl", build.header(), judged), owner=owner)
     client, address = signed_in(owner), reverse("admin:evaluation_study_scores", args=[study.slug])
-    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.slug])).content.decode()
-    assert address in workbench
+    overview = client.get(reverse("admin:evaluation_study_overview", args=[study.slug])).content.decode()
+    assert address in overview
     assert "item,system,name,score" in client.get(address).content.decode()
 
     def send(text: str, **changes: Any) -> Job:

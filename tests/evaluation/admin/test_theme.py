@@ -29,7 +29,7 @@ def test_the_tokens_are_those_of_the_look() -> None:
 
 @pytest.mark.django_db
 def test_no_page_has_inline_styles_or_scripts(mine: Any, owner: Any, chief: Any) -> None:
-    names = ("workbench", "change", "launch", "members", "exports", "history", "revise", "pause")
+    names = ("overview", "change", "launch", "members", "exports", "history", "revise", "pause")
     pages = [reverse(f"admin:evaluation_study_{name}", args=[mine.study.slug]) for name in names]
     pages += [
         reverse("admin:index"),

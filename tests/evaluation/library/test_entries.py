@@ -69,7 +69,7 @@ def test_a_draft_is_begun_on_the_entry_s_page(owner, client):
     names = {"title": "My arena", "slug": "arena"}
     done = signed.post(address, names | {"items": "on"})
     made = Study.objects.get()
-    assert done["Location"] == reverse("admin:evaluation_study_workbench", args=[made.slug])
+    assert done["Location"] == reverse("admin:evaluation_study_overview", args=[made.slug])
     assert (made.title, made.items.count(), made.members.get().user) == ("My arena", 6, owner)
     bench = signed.get(done["Location"]).content.decode()
     assert "begun from LMArena" in bench

@@ -41,7 +41,7 @@ def test_a_member_without_the_staff_flag_signs_in_there(client, db):
     given = {"username": "reader", "password": PASSWORD, "next": "/studies/"}
     response = client.post(sign_in, given, follow=True)
     assert response.redirect_chain == [("/studies/", 302)]
-    assert reverse("admin:evaluation_study_workbench", args=["soups"]) in text(response)
+    assert reverse("admin:evaluation_study_overview", args=["soups"]) in text(response)
     # The installation's own pages are for who runs it.
     assert client.get("/admin/")["Location"] == "/studies/"
     assert client.get(reverse("admin:auth_user_changelist")).status_code == 403

@@ -23,8 +23,8 @@ def text(response):
     return " ".join(response.content.decode().split())
 
 
-def workbench(study):
-    return reverse("admin:evaluation_study_workbench", args=[study.slug])
+def overview(study):
+    return reverse("admin:evaluation_study_overview", args=[study.slug])
 
 
 def test_who_is_signed_in_joins_with_one_button(draft, owner, outsider):
@@ -34,7 +34,7 @@ def test_who_is_signed_in_joins_with_one_button(draft, owner, outsider):
     assert 'type="password"' not in text(page)
     assert not draft.members.filter(user=outsider).exists()
     answer = client.post(link, follow=True)
-    assert answer.redirect_chain == [(workbench(draft), 302)]
+    assert answer.redirect_chain == [(overview(draft), 302)]
     assert "You are a member of this study now." in text(answer)
     assert draft.members.get(user=outsider).role == "editor"
 
@@ -42,7 +42,7 @@ def test_who_is_signed_in_joins_with_one_button(draft, owner, outsider):
 def test_pressing_twice_leads_to_the_study_twice(draft, owner, outsider):
     client, link = signed_in(outsider), link_to(draft, owner)
     for _ in range(2):
-        assert client.post(link)["Location"] == workbench(draft)
+        assert client.post(link)["Location"] == overview(draft)
     assert "already a member" in text(client.get(link, follow=True))
 
 
@@ -52,7 +52,7 @@ def test_who_has_no_account_makes_one(draft, owner):
     assert draft.title in page
     assert f"/admin/login/?next={link.replace('/', '%2F')}" in page
     answer = client.post(link, ACCOUNT, follow=True)
-    assert answer.redirect_chain == [(workbench(draft), 302)]
+    assert answer.redirect_chain == [(overview(draft), 302)]
     made = get_user_model().objects.get(username="nadia")
     assert (made.is_staff, made.is_superuser) == (True, False)
     assert draft.members.get(user=made).role == "viewer"

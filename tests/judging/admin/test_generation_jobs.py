@@ -197,7 +197,7 @@ def test_a_study_is_made_by_a_worker(desk, study, queued):
     page = desk.done(answer)
     made = Study.objects.get(slug="soups")
     assert "Soups is a draft of 4 items." in page
-    assert reverse("admin:evaluation_study_workbench", args=[made.slug]) in page
+    assert reverse("admin:evaluation_study_overview", args=[made.slug]) in page
     assert (made.status, made.items.count(), made.members.get().role) == ("draft", 4, "owner")
     taken = desk.post("generation_make", form, run.pk)
     assert taken.status_code == 422

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
-from evaluation.admin.pages import page, workbench_url
+from evaluation.admin.pages import overview_url, page
 from evaluation.admin.queueing import queue_upload
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import UploadForm
@@ -72,10 +72,10 @@ def add(request: HttpRequest, study: Study) -> HttpResponse:
         "button": "Upload and check",
         "adds": True,
         "pairs": study.protocol_object.compares_pairs,
-        "cancel": workbench_url(study),
+        "cancel": overview_url(study),
     }
     status = 422 if form.is_bound else 200
-    return page(request, "admin/upload.html", context, study=study, tab="workbench", status=status)
+    return page(request, "admin/upload.html", context, study=study, tab="overview", status=status)
 
 
 def _begin(request: HttpRequest, study: Study, form: AdditionForm) -> HttpResponse | None:

@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from evaluation.admin.pages import page, workbench_url
+from evaluation.admin.pages import overview_url, page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.dumps.derivation import DerivationOption, StudyDerivation
 from evaluation.dumps.derive import DerivedPlan, derivations_of, derive_study, plan_derivation
@@ -73,11 +73,11 @@ def derive(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "plan": plan,
         "first": _first(plan),
-        "cancel": workbench_url(study),
+        "cancel": overview_url(study),
     }
     status = 422 if form is not None and form.errors else 200
     return page(
-        request, "admin/evaluation/study/derive.html", context, study=study, tab="workbench", status=status
+        request, "admin/evaluation/study/derive.html", context, study=study, tab="overview", status=status
     )
 
 
@@ -102,4 +102,4 @@ def _make(
     names = {name: form.cleaned_data[name] for name in ("slug", "title")}
     derived = derive_study(study, derivation.key, form.chosen(), by=request.user, **names)
     messages.success(request, f"{derived.title} is a draft. Check it, then launch it.")
-    return HttpResponseRedirect(workbench_url(derived))
+    return HttpResponseRedirect(overview_url(derived))

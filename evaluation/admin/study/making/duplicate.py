@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, HttpResponse
 
-from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, workbench_url
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, overview_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Role, Study
 from evaluation.services.studies.duplication import (
@@ -93,11 +93,11 @@ def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
         },
         objects=_counts(study),
         do=do,
-        back=workbench_url(study),
-        then=lambda: workbench_url(made[0]),
+        back=overview_url(study),
+        then=lambda: overview_url(made[0]),
         logs_itself=True,
     )
-    return confirmation_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="overview")
 
 
 def _counts(study: Study) -> list[str]:

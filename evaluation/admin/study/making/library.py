@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 
-from evaluation.admin.pages import page, workbench_url
+from evaluation.admin.pages import overview_url, page
 from evaluation.admin.queueing import show_refusal
 from evaluation.admin.rights import FORM
 from evaluation.admin.tables.map_form import slug_problem
@@ -92,7 +92,7 @@ def library_entry(request: HttpRequest, entry: str) -> HttpResponse:
             show_refusal(form, refused)
         else:
             messages.success(request, _begun(study, found))
-            return HttpResponseRedirect(workbench_url(study))
+            return HttpResponseRedirect(overview_url(study))
     context = {
         "title": found.name,
         "entry": found,

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 
-from evaluation.admin.pages import page, workbench_url
+from evaluation.admin.pages import overview_url, page
 from evaluation.admin.queueing import queue_job, show_refusal
 from evaluation.admin.rights import FORM, study_page
 from evaluation.counting import counted
@@ -67,11 +67,11 @@ def pool(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "others": others.exists(),
         "sentences": sentences,
-        "back": workbench_url(study),
+        "back": overview_url(study),
     }
     status = 422 if form.is_bound and form.errors else 200
     template = "admin/evaluation/study/pool.html"
-    return page(request, template, context, study=study, tab="workbench", status=status)
+    return page(request, template, context, study=study, tab="overview", status=status)
 
 
 def _brings(study: Study) -> str:

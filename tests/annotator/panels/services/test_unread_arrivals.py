@@ -48,10 +48,10 @@ def test_ids_of_a_panel_that_is_not_set_are_noted_by_name_and_day(client, study,
     assert "3 visits came with Prolific's parameters (PROLIFIC_PID, STUDY_ID, SESSION_ID)" in caution
     assert "but no platform is set" in caution
     client.force_login(owner)
-    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.slug]))
-    assert caution in text(workbench)
+    overview = client.get(reverse("admin:evaluation_study_overview", args=[study.slug]))
+    assert caution in text(overview)
     platform = reverse("admin:evaluation_study_platform", args=[study.slug])
-    assert f'href="{platform}"' in workbench.content.decode()
+    assert f'href="{platform}"' in overview.content.decode()
     assert caution in text(client.get(platform))
     assert caution in text(client.get(f"/studies/{study.slug}/"))
     # Set, nothing is left to say, and nothing more is counted.
@@ -128,7 +128,7 @@ def test_a_study_that_is_drafted_elsewhere_is_told_what_it_can_do(client, study,
     assert "The study is drafted on its panel and stays there" in advice.text
     assert (advice.label, advice.url_name) == ("", "")
     client.force_login(owner)
-    for page in (reverse("admin:evaluation_study_workbench", args=[study.slug]), f"/studies/{study.slug}/"):
+    for page in (reverse("admin:evaluation_study_overview", args=[study.slug]), f"/studies/{study.slug}/"):
         assert advice.text in text(client.get(page))
 
 

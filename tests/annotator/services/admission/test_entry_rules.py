@@ -262,7 +262,7 @@ def test_the_launch_checklist_says_so_and_stops_nothing(pilot, owner, colleague,
     set_entry_rules(draft, barred={pilot: "any"}, invited={})
     StudyMember.objects.create(study=draft, user=colleague, role=StudyMember.Role.EDITOR)
     lists = reverse("admin:evaluation_study_entry_rules", args=[draft.slug])
-    for name in ("workbench", "launch"):
+    for name in ("overview", "launch"):
         address = reverse(f"admin:evaluation_study_{name}", args=[draft.slug])
         page = signed_in(owner).get(address)
         assert "Nobody who took part in Pilot: SONA gives each person a new survey code" in text(page)
@@ -274,7 +274,7 @@ def test_the_launch_checklist_says_so_and_stops_nothing(pilot, owner, colleague,
     assert "Nobody who took part in Pilot: SONA" in capsys.readouterr().err
     draft.refresh_from_db()
     assert draft.status == "live"
-    page = text(signed_in(owner).get(reverse("admin:evaluation_study_workbench", args=[draft.slug])))
+    page = text(signed_in(owner).get(reverse("admin:evaluation_study_overview", args=[draft.slug])))
     assert "Warnings" not in page
 
 

@@ -165,7 +165,7 @@ def test_by_page_command_and_api(judged, owner):
     named = {"extent": "judges", "title": "By page", "slug": "by-page"}
     done = client.post(address, named | {"eligibility": "on"})
     made = Study.objects.get(slug="by-page")
-    assert done["Location"] == reverse("admin:evaluation_study_workbench", args=[made.slug])
+    assert done["Location"] == reverse("admin:evaluation_study_overview", args=[made.slug])
     bench = client.get(done["Location"]).content.decode()
     assert "Copied from" in bench
     assert "Came along: eligibility. Not set: recruitment platform, completion codes." in bench

@@ -352,8 +352,8 @@ def test_by_page_and_api(study, owner, tmp_path, settings):
     assert study.revisions.count() == 1
     _, done = work(reverse("admin:evaluation_job_confirm", args=[job.pk]))
     assert "Added 8 items as revision 2." in done
-    workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.slug])).content.decode()
-    assert "8 items added" in " ".join(workbench.split())
+    overview = client.get(reverse("admin:evaluation_study_overview", args=[study.slug])).content.decode()
+    assert "8 items added" in " ".join(overview.split())
 
     headers = {"Authorization": f"Bearer {make_token(owner, name='t')[1]}"}
     api = f"/api/v1/studies/{study.slug}/additions/"

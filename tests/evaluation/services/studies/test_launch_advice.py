@@ -68,7 +68,7 @@ def test_a_calibration_wants_two_people_per_query(redundancy, items, warns):
 def test_the_checklist_shows_what_to_think_about_beside_what_is_missing(owner):
     study = calibration(1, [BOILING_DRAFT])
     StudyMember.objects.create(study=study, user=owner, role="owner")
-    for name in ("workbench", "launch"):
+    for name in ("overview", "launch"):
         page = text(signed_in(owner).get(reverse(f"admin:evaluation_study_{name}", args=[study.slug])))
         assert ALONE in page
         assert "blocks the launch" not in page

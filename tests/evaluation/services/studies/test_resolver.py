@@ -208,12 +208,12 @@ def page(study, name):
 
 
 def test_the_act_makes_the_draft_and_leads_to_it(study, admin):
-    assert page(study, "resolve") in admin.get(page(study, "workbench")).content.decode()
+    assert page(study, "resolve") in admin.get(page(study, "overview")).content.decode()
     form = admin.get(page(study, "resolve"))
     assert b'value="bridges-resolving"' in form.content
     done = admin.post(page(study, "resolve"), {"title": "Who is right?", "slug": "right"}, follow=True)
     draft = Study.objects.get(slug="right")
-    assert done.redirect_chain[-1][0] == page(draft, "workbench")
+    assert done.redirect_chain[-1][0] == page(draft, "overview")
     assert "Queries: 1, sets: 2." in done.content.decode()
     assert "Derived from Bridges." in admin.get(page(draft, "history")).content.decode()
     again = admin.post(page(study, "resolve"), {"title": "Who is right?", "slug": "right"})
@@ -228,7 +228,7 @@ def test_who_may_not_derive(study, admin, colleague, outsider):
         assert client.post(page(study, "resolve"), {"title": "T", "slug": "t"}).status_code == status
     pairs = factories.make_study("pairs", owner=study.members.get(role="owner").user)
     assert admin.get(page(pairs, "resolve")).status_code == 403
-    assert page(pairs, "resolve") not in admin.get(page(pairs, "workbench")).content.decode()
+    assert page(pairs, "resolve") not in admin.get(page(pairs, "overview")).content.decode()
     assert Study.objects.count() == 2
 
 

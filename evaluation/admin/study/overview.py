@@ -11,7 +11,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.dateparse import parse_datetime
 
 from evaluation.admin.job_rights import listed_jobs
-from evaluation.admin.pages import page, walk_through_url, workbench_url
+from evaluation.admin.pages import overview_url, page, walk_through_url
 from evaluation.admin.rights import has_right, study_page
 from evaluation.admin.study.launch import cautions_for
 from evaluation.admin.study.launch_design import study_design
@@ -38,7 +38,7 @@ SHOWN = 8
 
 
 @study_page()
-def workbench(request: HttpRequest, study: Study) -> HttpResponse:
+def overview(request: HttpRequest, study: Study) -> HttpResponse:
     """The overview; asked for by htmx, the numbers alone, which it asks for again and again."""
     if study.status != Status.DRAFT and request.headers.get("HX-Request"):
         numbers = {"study": study, **_running(request, study, progress_of(study))}
@@ -81,7 +81,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         .order_by("-pk")[:SHOWN],
         "revisions": _revisions(study),
     }
-    return page(request, "admin/evaluation/study/workbench.html", context, study=study, tab="workbench")
+    return page(request, "admin/evaluation/study/overview.html", context, study=study, tab="overview")
 
 
 def _running(request: HttpRequest, study: Study, progress: Progress) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _origin(request: HttpRequest, study: Study) -> dict[str, Any]:
     if not study.origin:
         return {}
     source = studies_for(request.user).filter(slug=study.origin.get("study", "")).first()
-    return {**study.origin, "url": workbench_url(source) if source else ""}
+    return {**study.origin, "url": overview_url(source) if source else ""}
 
 
 def _revisions(study: Study) -> list[tuple[int, int]]:
