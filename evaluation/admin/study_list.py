@@ -22,7 +22,7 @@ SORTS = {
     "active": ("last activity", F("progress__last_activity").desc(nulls_last=True)),
     "new": ("newest", F("created_at").desc()),
     "title": ("title", F("title").asc()),
-    "progress": ("places filled", F("progress__n_filled").desc(nulls_last=True)),
+    "progress": ("judgments by people", F("progress__n_filled").desc(nulls_last=True)),
 }
 
 

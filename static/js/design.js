@@ -77,7 +77,10 @@ form.addEventListener("focusin", (event) => {
   const page = screens.querySelector("iframe")?.contentDocument;
   if (!key || !page) return;
   const field = page.querySelector(`[name="${CSS.escape(key)}"], [name^="${CSS.escape(key)}."]`);
-  field?.closest("fieldset, section, .question")?.scrollIntoView({ block: "center", behavior: "instant" });
+  const place = field?.closest("fieldset, section, .question")?.getBoundingClientRect();
+  // The frame alone: scrollIntoView would scroll the form, too, from under the pointer that is being pressed.
+  const view = page.defaultView;
+  if (place) view.scrollBy({ top: place.top + place.height / 2 - view.innerHeight / 2, behavior: "instant" });
 });
 
 // Of a new question, the fields of its kind.

@@ -94,11 +94,11 @@ def look(visitor: Visitor, name: str, *, full: bool = True) -> None:
 
 
 def sign_in(visitor: Visitor, name: str = "ada") -> None:
-    visitor.go("/admin/")
+    visitor.go("/admin/login/")
     visitor.page.get_by_label("Username").fill(name)
     visitor.page.get_by_label("Password").fill(f"a-long-password-of-{name}")
     leave_by(visitor.page.get_by_role("button", name="Log in"))
-    visitor.page.wait_for_url("**/admin/")
+    visitor.page.wait_for_url("**/studies/")
 
 
 def press(page: Page, name: str, *, exact: bool = True) -> None:
@@ -106,20 +106,23 @@ def press(page: Page, name: str, *, exact: bool = True) -> None:
     target = page.get_by_role("button", name=name, exact=exact).or_(
         page.get_by_role("link", name=name, exact=exact)
     )
+    more = page.locator("details.more-acts:not([open]) > summary")
+    if more.count() and not target.first.is_visible():
+        more.click()
     leave_by(target.first)
 
 
-# The pages that stand below another group's name in a study's bar.
-GROUP_OF = {
-    "Items": "Design", "History": "Design", "Members": "People", "Participants": "People",
-    "Raters": "Judgments", "Exports": "Results", "Report": "Results",
+# The pages that stand below their place's name in a study's bar.
+PLACE_OF = {
+    "Items": "Design", "History": "Overview", "Members": "Overview", "Participants": "People and judges",
+    "Judges": "People and judges", "Raters": "Judgments", "Exports": "Results", "Report": "Results",
 }  # fmt: skip
 
 
 def tab(page: Page, name: str) -> None:
     bar = page.get_by_role("navigation", name="Study")
-    for each in filter(None, (GROUP_OF.get(name), name)):
-        leave_by(bar.get_by_role("link", name=each, exact=True))
+    for each in filter(None, (PLACE_OF.get(name), name)):
+        leave_by(bar.get_by_role("link", name=each, exact=True).first)
 
 
 def participate(visitor: Visitor, address: str, name: str) -> None:
@@ -152,7 +155,7 @@ def test_from_an_empty_database_to_an_export(
     desk: Visitor, new_visitor: Callable[..., Visitor], researcher: Any, tmp_path: Path
 ) -> None:
     page = desk.page
-    desk.go("/admin/")
+    desk.go("/admin/login/")
     look(desk, "01-login")
     sign_in(desk)
     look(desk, "02-no-studies")
@@ -181,6 +184,7 @@ def test_from_an_empty_database_to_an_export(
     # Rules, questions and texts in fields of their own.
     tab(page, "Design")
     look(desk, "07-design")
+    leave_by(page.locator(".design-pages").get_by_role("link", name="Questions and"))
     page.get_by_label("Training").uncheck()
     page.get_by_label("Thanks", exact=True).fill("Many thanks from all of us.")
     press(page, "Save")
@@ -335,7 +339,7 @@ def test_from_an_empty_database_to_an_export(
     ):
         assert act in said
     assert LogEntry.objects.filter(user=researcher).count() > 10
-    desk.go("/admin/")
+    desk.go("/studies/")
     look(desk, "34-studies")
     assert {job.kind for job in Job.objects.filter(state="done")} == {"import", "scores", "export", "figures"}
     # The file that was refused says so on purpose.

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -149,8 +150,7 @@ def confirm(desk: Page, button: str) -> None:
 
 
 def open_panel(desk: Page, panel: Panel) -> None:
-    base = desk.url.split("/admin/")[0]
-    desk.goto(base + reverse("admin:evaluation_study_panel", args=[panel.study.slug]))
+    desk.goto(urljoin(desk.url, reverse("admin:evaluation_study_panel", args=[panel.study.slug])))
 
 
 @dataclass
@@ -226,7 +226,7 @@ def test_from_the_draft_to_the_last_payment(
     queue: list[int],
 ) -> None:
     base, told = live_server.url, set[str]()
-    desk.goto(base + "/admin/")
+    desk.goto(base + "/studies/")
 
     def person(name: str) -> Person:
         return Person(name, panel, prolific, new_visitor)
