@@ -8,10 +8,10 @@ from typing import Any
 
 from evaluation.extension import (
     Advice,
+    Concern,
     Duplication,
     Extension,
     JobKind,
-    Need,
     PagePreview,
     StudySection,
     Watch,
@@ -46,7 +46,7 @@ class CrowdExtension(Extension):
         take_back_replacements(exclusion)
 
     def duplicate(self, duplication: Duplication) -> Collection[str]:
-        from annotator.panels.services.panel_copies import copy_panel
+        from annotator.panels.services.panel_settings import copy_panel
         from annotator.services.admission.rule_copies import copy_entry_rules
 
         return {*copy_entry_rules(duplication), *copy_panel(duplication)}
@@ -104,7 +104,7 @@ class CrowdExtension(Extension):
 
         return crowd_figures(study) | panel_figures(study)
 
-    def needs(self, study: Study, progress: Progress) -> Iterator[Need]:
+    def needs(self, study: Study, progress: Progress) -> Iterator[Concern]:
         from annotator.panels.overview import panel_needs
         from annotator.selectors.progress import crowd_needs
 

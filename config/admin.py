@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.apps import apps
 from django.contrib.admin import AdminSite, autodiscover
 from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
@@ -23,7 +24,8 @@ class AssaySite(AdminSite):
         from evaluation.admin.base import StudyScopedAdmin
 
         autodiscover()
-        of_studies = [each for each in self._registry.values() if isinstance(each, StudyScopedAdmin)]
+        admins = [self.get_model_admin(model) for model in apps.get_models() if self.is_registered(model)]
+        of_studies = [each for each in admins if isinstance(each, StudyScopedAdmin)]
         return [
             path("admin/", include(super().get_urls())),
             path("new/", include([url for each in of_studies for url in each.urls_of_new()])),

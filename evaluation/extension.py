@@ -59,7 +59,7 @@ class Advice:
 
 
 @dataclass(frozen=True)
-class Need:
+class Concern:
     """Something about a study that waits for a person: a sentence, and the button that deals with it for who has that
     right."""
 
@@ -311,9 +311,9 @@ class Extension:
         computed (at, facts, looks). Others are for the app's own `needs`."""
         return {}
 
-    def needs(self, study: Study, progress: Progress) -> Iterable[Need]:
-        """What about a launched study waits for a person; asked for in requests, so told from `progress` where it is
-        not looked up at once."""
+    def needs(self, study: Study, progress: Progress) -> Iterable[Concern]:
+        """Everything about a launched study that waits for a person; asked for in requests, so told from `progress`
+        where it is not looked up at once."""
         return ()
 
     # --- pages --------------------------------------------------------------------------------------------------------

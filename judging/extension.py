@@ -11,10 +11,10 @@ from evaluation.extension import (
     BundleCheck,
     BundleFile,
     Coding,
+    Concern,
     Duplication,
     Extension,
     JobKind,
-    Need,
     PromptPreview,
     RaterRun,
     ReadBundle,
@@ -80,7 +80,7 @@ class JudgesExtension(Extension):
 
         return judge_figures(study)
 
-    def needs(self, study: Study, progress: Progress) -> Iterable[Need]:
+    def needs(self, study: Study, progress: Progress) -> Iterable[Concern]:
         from judging.services.overview import judge_needs
 
         return judge_needs(study, progress)

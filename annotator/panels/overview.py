@@ -1,4 +1,4 @@
-"""What a study's overview shows of its panel: the money that people are owed, and open mismatches."""
+"""The panel on a study's overview: the money that people are owed, and open mismatches."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotator.models import Panel
 from annotator.panels.reconciliation.overview import reconcile
 from evaluation.counting import counted
-from evaluation.extension import Need
+from evaluation.extension import Concern
 from evaluation.models import Progress, Study
 
 
@@ -22,9 +22,9 @@ def panel_figures(study: Study) -> dict[str, Any]:
     return {"mismatches": len(found.mismatches), **said}
 
 
-def panel_needs(study: Study, progress: Progress) -> Iterator[Need]:
+def panel_needs(study: Study, progress: Progress) -> Iterator[Concern]:
     if n := progress.figures.get("mismatches", 0):
-        yield Need(
+        yield Concern(
             f"{counted(n, 'mismatch', 'mismatches')} between the panel and this study.",
             "Reconcile",
             reverse("admin:evaluation_study_panel", args=[study.slug]),

@@ -1,4 +1,4 @@
-"""What a study's overview shows of its crowd: people by step, their minutes, and what needs a researcher."""
+"""The crowd on a study's overview: people by step, their minutes, and what needs a researcher."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotator.models import Participant, ParticipantOutcome, Slot, SlotState, Step
 from evaluation.counting import counted
-from evaluation.extension import Need
+from evaluation.extension import Concern
 from evaluation.models import ItemFlag, Progress, Status, Study
 from evaluation.selectors import excluded_q, standing_exclusions
 
@@ -67,7 +67,7 @@ def _count_to_replace(study: Study) -> int:
     return filled.filter(excluded_q(study, "holder__judgment__")).count()
 
 
-def crowd_needs(study: Study, progress: Progress) -> Iterator[Need]:
+def crowd_needs(study: Study, progress: Progress) -> Iterator[Concern]:
     if progress.is_full and study.status in (Status.LIVE, Status.PAUSED):
         free = progress.figures.get("slots_free", 0)
         said = (
@@ -75,7 +75,7 @@ def crowd_needs(study: Study, progress: Progress) -> Iterator[Need]:
             if free
             else "newcomers read “All places are taken”"
         )
-        yield Need(
+        yield Concern(
             f"All {progress.n_wanted:,} judgments needed are in, and the study is not closed: {said}.",
             "Close the study",
             reverse("admin:evaluation_study_close", args=[study.slug]),
@@ -83,7 +83,7 @@ def crowd_needs(study: Study, progress: Progress) -> Iterator[Need]:
     reported = ItemFlag.objects.filter(item__study=study, reason=REPORTED).count()
     if reported:
         said = counted(reported, "problem was", "problems were")
-        yield Need(
+        yield Concern(
             f"{said} reported by participants.",
             "Read and resolve",
             f"{reverse('admin:evaluation_itemflag_list', args=[study.slug])}",
@@ -92,7 +92,7 @@ def crowd_needs(study: Study, progress: Progress) -> Iterator[Need]:
     yield from _careless(study)
 
 
-def _exclusions(study: Study, figures: Mapping[str, Any]) -> Iterator[Need]:
+def _exclusions(study: Study, figures: Mapping[str, Any]) -> Iterator[Concern]:
     n = figures.get("to_replace", 0)
     if not n:
         return
@@ -100,7 +100,7 @@ def _exclusions(study: Study, figures: Mapping[str, Any]) -> Iterator[Need]:
     if study.pay is not None:
         amount = (Decimal(n) * study.pay / study.items_per_participant).quantize(Decimal("0.01"))
         cost = f", about {amount:,} {study.currency}"
-    yield Need(
+    yield Concern(
         f"{counted(n, 'excluded judgment leaves its slot', 'excluded judgments leave their slots')} without one that "
         "counts.",
         f"Re-collect {n:,}{cost}",
@@ -108,12 +108,12 @@ def _exclusions(study: Study, figures: Mapping[str, Any]) -> Iterator[Need]:
     )
 
 
-def _careless(study: Study) -> Iterator[Need]:
+def _careless(study: Study) -> Iterator[Concern]:
     """By the figures of the page of quality, as it was last computed: computing them takes all judgments."""
     _, found = cache.get(f"quality:{study.pk}", ("", []))
     n = sum(bool(figures["signs"]) for _, figures in found)
     if n:
-        yield Need(
+        yield Concern(
             f"{counted(n, 'participant shows', 'participants show')} signs of careless work.",
             "Look at quality",
             reverse("admin:evaluation_study_quality", args=[study.slug]),

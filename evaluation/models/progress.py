@@ -1,4 +1,4 @@
-"""How far studies are, counted now and then so that pages read one row of each."""
+"""The progress of studies, counted now and then so that pages read one row of each."""
 
 from typing import Any
 

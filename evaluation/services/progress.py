@@ -1,4 +1,4 @@
-"""How far a study is: its counts, kept in one row (`Progress`).
+"""A study's progress: its counts, kept in one row (`Progress`).
 
 Pages read the row. Of a small study it is counted anew for who asks, once it is some seconds old; a large one is
 counted by workers alone, every minute while it changes (`evaluation.tasks.count_progress`).
@@ -98,7 +98,7 @@ def _stamp(study: Study) -> str:
 
 
 def _count(study: Study, now: datetime) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is told of its judgments: the row's columns, and figures."""
+    """Its judgments, counted: the row's columns, and figures."""
     counting = counting_judgments(study).order_by()
     kinds = dict(counting.values_list("rater__kind").annotate(n=Count("pk")))
     n_judges = kinds.get(Rater.Kind.JUDGE, 0)

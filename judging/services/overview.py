@@ -1,4 +1,4 @@
-"""What a study's overview shows of its judges: what models cost, and the newest runs that wait for a person."""
+"""The judges on a study's overview: the models' cost, and the newest runs that wait for a person."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import reverse
 
 from evaluation.counting import counted
-from evaluation.extension import Need
+from evaluation.extension import Concern
 from evaluation.models import Outcome, Progress, Study
 from judging.models import RunState
 from judging.selectors import runs_of
@@ -39,11 +39,11 @@ def judge_figures(study: Study) -> dict[str, Any]:
     }
 
 
-def judge_needs(study: Study, progress: Progress) -> Iterator[Need]:
+def judge_needs(study: Study, progress: Progress) -> Iterator[Concern]:
     for run in progress.figures.get("runs", ()):
         page = reverse("admin:judging_run_change", args=[run["run"]])
         if run["stopped"]:
-            yield Need(
+            yield Concern(
                 f"{run['label']}: stopped. {run['reason']}".strip(), "Look at the run", page, right="view"
             )
         said = [
@@ -55,4 +55,4 @@ def judge_needs(study: Study, progress: Progress) -> Iterator[Need]:
             if run[key]
         ]
         if said:
-            yield Need(f"{run['label']}: {', '.join(said)}.", "Look at the run", page, right="view")
+            yield Concern(f"{run['label']}: {', '.join(said)}.", "Look at the run", page, right="view")

@@ -31,6 +31,8 @@ OPEN = {
     "s/<slug:slug>/": "the door for participants",
     "invitations/<slug:invitation>/": "the door for whoever holds its link",
     "admin/logout/": "one's own session",
+    "docs/<path:page>/": "the documentation, for every member",
+    "docs/images/<slug:name>.png": "and its pictures",
 }
 # Where a superuser finds nothing either.
 NOBODY_S = {

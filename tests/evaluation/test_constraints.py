@@ -37,6 +37,7 @@ from evaluation.models import (
     Item,
     Job,
     Judgment,
+    Progress,
     Query,
     Question,
     Rater,
@@ -334,6 +335,7 @@ VIOLATIONS = {
     "call_state_known": lambda w: change(w.call, state="lost"),
     "call_outcome_once_final": lambda w: change(w.call, state="final"),
     "call_lease_while_leased": lambda w: change(w.call, leased_until=w.later),
+    "progress_filled_within_wanted": lambda w: Progress.objects.create(study=w.study, n_wanted=1, n_filled=2),
 }
 
 

@@ -1,6 +1,6 @@
 """The platform that a study's people come from, and how it is set."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db import transaction
@@ -8,6 +8,7 @@ from django.db import transaction
 from annotator.models import Panel, ParticipantOutcome
 from annotator.panels.platforms import Platform, Settings, default_platform, get_platform, offered_platforms
 from annotator.panels.platforms.eligibility import FiltersInvalid
+from evaluation.extension import Duplication
 from evaluation.models import Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
@@ -130,3 +131,27 @@ def unknown_reason(study: Study, other: Study) -> str:
         return ""
     labels = [get_platform(panel.platform).label for panel in (there, here) if panel is not None]
     return f"it recruits from {labels[0]} and this study from {labels[1]}, which use different ids"
+
+
+def copy_panel(duplication: Duplication) -> Collection[str]:
+    """Set the copy to the same platform. Settings that name this one study there are as its codes are, and its
+    filters belong to eligibility; what there was to copy."""
+    panel = Panel.objects.filter(study=duplication.source).first()
+    if panel is None or "platform" not in duplication.along:
+        return ()
+    own = {each.name for each in get_platform(panel.platform).settings if each.of_one_study}
+    with_codes = "codes" in duplication.along
+    filters = panel.whom if "eligibility" in duplication.along else {}
+    Panel.objects.create(
+        study=duplication.copy,
+        platform=panel.platform,
+        settings={name: value for name, value in panel.settings.items() if with_codes or name not in own},
+        returned=panel.returned,
+        whom=filters,
+    )
+    came = {"platform"}
+    if filters:
+        came.add("eligibility")
+    if with_codes and own & panel.settings.keys():
+        came.add("codes")
+    return came

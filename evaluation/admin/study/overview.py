@@ -19,7 +19,7 @@ from evaluation.admin.study.missing import missing_for
 from evaluation.admin.study.resolver import has_calibrations
 from evaluation.dumps.derive import derivations_of
 from evaluation.dumps.pooling import other_rounds
-from evaluation.extension import Need, extensions
+from evaluation.extension import Concern, extensions
 from evaluation.facts import Fact
 from evaluation.models import Item, ItemFlag, Progress, Rater, Role, Status, Study
 from evaluation.permissions import studies_for
@@ -85,7 +85,7 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _running(request: HttpRequest, study: Study, progress: Progress) -> dict[str, Any]:
-    """What is asked for again while the page is open: told from the row of counts, and from what needs a person."""
+    """The part that is asked for again while the page is open: the row of counts, and what needs a person."""
     report, people = progress.figures.get("report"), progress.figures.get("people", [])
     return {
         "progress": progress,
@@ -101,9 +101,9 @@ def _running(request: HttpRequest, study: Study, progress: Progress) -> dict[str
     }
 
 
-def _needs(study: Study, progress: Progress) -> Iterator[Need]:
+def _needs(study: Study, progress: Progress) -> Iterator[Concern]:
     for text, label, url in cautions_for(study):
-        yield Need(text, label, url)
+        yield Concern(text, label, url)
     for each in extensions():
         yield from each.needs(study, progress)
 
