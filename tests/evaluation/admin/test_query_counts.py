@@ -67,7 +67,6 @@ def test_lists_and_pages_cost_the_same_with_many_rows(owner: Any, settings: Any,
     }
     addresses["evaluation_study"] = reverse("evaluation:study-list")
     addresses |= {
-        "index": reverse("admin:index"),
         "overview": reverse("admin:evaluation_study_overview", args=[world.study.slug]),
         "launch": reverse("admin:evaluation_study_launch", args=[world.study.slug]),
         "exports": reverse("admin:evaluation_study_exports", args=[world.study.slug]),
