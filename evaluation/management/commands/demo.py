@@ -99,9 +99,8 @@ Assay is running. Ctrl-C stops it.
 
   Log in as   demo   with   {password}
 
-  Run studies (the admin)       {at}/admin/
+  Run studies                   {at}/studies/
   Report                        {at}/studies/context-contrast/report/
-  All studies                   {at}/studies/
 
 {logs}
 """
