@@ -3,12 +3,14 @@
 import posixpath
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.html import escape
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
@@ -57,10 +59,18 @@ def _titles() -> list[tuple[str, str]]:
 def _rendered(page: str) -> str:
     """The page as HTML. The files are the project's own, so that nothing in them needs to be taken out."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").use(anchors_plugin, max_level=4)
+    # What is wider than the page scrolls by itself, by keys, too.
+    parser.add_render_rule("table_open", lambda *_: '<div class="scroll" tabindex="0"><table>')
+    parser.add_render_rule("table_close", lambda *_: "</table></div>")
+    parser.add_render_rule("fence", _code)
     tokens = parser.parse((DOCS / f"{page}.md").read_text(encoding="utf-8"))
     for token in tokens:
         token.children = _linked(page, token.children) if token.children else token.children
     return mark_safe(str(parser.renderer.render(tokens, parser.options, {})))  # noqa: S308 - the project's own
+
+
+def _code(renderer: Any, tokens: Any, at: int, *_: Any) -> str:
+    return f'<pre class="scroll" tabindex="0"><code>{escape(tokens[at].content)}</code></pre>'
 
 
 def _linked(page: str, tokens: list[Token]) -> list[Token]:

@@ -75,7 +75,7 @@ def test_shares_and_groups_in_the_report(
     visitor = new_visitor(viewport=WIDE)
     page = visitor.page
     sign_in(visitor)
-    visitor.go("/studies/facts/report/")
+    visitor.go("/studies/facts/report/?whole=1")
     shares = page.locator("#shares")
     assert "The share of “Yes” to “Is it correct?” among “Yes” to “Is it relevant?”" in shares.inner_text()
     assert shares.locator("table").count() == 2
