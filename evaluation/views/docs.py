@@ -63,10 +63,13 @@ def _rendered(page: str) -> str:
     parser.add_render_rule("table_open", lambda *_: '<div class="scroll" tabindex="0"><table>')
     parser.add_render_rule("table_close", lambda *_: "</table></div>")
     parser.add_render_rule("fence", _code)
+    parser.add_render_rule("code_block", _code)
     tokens = parser.parse((DOCS / f"{page}.md").read_text(encoding="utf-8"))
     for token in tokens:
         token.children = _linked(page, token.children) if token.children else token.children
-    return mark_safe(str(parser.renderer.render(tokens, parser.options, {})))  # noqa: S308 - the project's own
+    html = str(parser.renderer.render(tokens, parser.options, {}))
+    # An empty head is no head of anything.
+    return mark_safe(html.replace("<th></th>", "<td></td>"))  # noqa: S308 - the project's own
 
 
 def _code(renderer: Any, tokens: Any, at: int, *_: Any) -> str:
