@@ -27,6 +27,8 @@ SMALL = 20_000
 FRESH_FOR = timedelta(seconds=10)
 # A worker counts a study again after this long, and after this many times what counting took.
 COUNTED_EVERY = timedelta(seconds=50)
+# And looks so often whether one changed that is not under way: there may be a thousand of them.
+LOOKED_AT_EVERY = timedelta(minutes=10)
 PATIENCE = 20
 RECENT = timedelta(hours=1)
 JUDGE = Q(rater__kind=Rater.Kind.JUDGE)
@@ -78,11 +80,12 @@ def studies_to_count(now: datetime | None = None) -> list[Study]:
     for study in Study.objects.visible().select_related("progress").order_by("pk"):
         row: Progress | None = getattr(study, "progress", None)
         if row is not None:
-            pause = max(COUNTED_EVERY, PATIENCE * timedelta(seconds=row.figures.get("seconds", 0)))
-            if now - row.at < pause:
-                continue
             under_way = study.status in (Status.LIVE, Status.PAUSED) or row.figures.get("recent")
+            every = COUNTED_EVERY if under_way else LOOKED_AT_EVERY
+            if now - row.at < max(every, PATIENCE * timedelta(seconds=row.figures.get("seconds", 0))):
+                continue
             if not under_way and row.figures.get("stamp") == _stamp(study):
+                Progress.objects.filter(study=study).update(at=now)  # the counts are those of now
                 continue
         found.append(study)
     return found

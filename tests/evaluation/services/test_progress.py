@@ -112,6 +112,13 @@ def test_workers_count_what_is_under_way_or_has_changed(study: Study) -> None:
     study.judgments.update(judged_at=timezone.now() - timedelta(hours=2))
     refresh_progress(study)
     assert studies_to_count(later) == []
+    # Closed and unchanged, it is looked at every ten minutes, and a change is found then.
+    later = timezone.now() + timedelta(minutes=11)
+    assert studies_to_count(later) == []
+    assert Progress.objects.get().at == later
+    study.raters.create(kind="judge", label="longer")
+    assert studies_to_count(later + timedelta(minutes=9)) == []
+    assert studies_to_count(later + timedelta(minutes=11)) == [study]
 
 
 def test_a_large_study_is_counted_less_often(study: Study) -> None:
