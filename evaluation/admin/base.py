@@ -76,6 +76,8 @@ class StudyChangeList(ChangeList):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.title = str(capfirst(self.opts.verbose_name_plural))
+        # Django counts those that a filter offers; an address can ask for others.
+        self.has_active_filters = bool(self.filter_params)
 
 
 def is_empty(changes: ChangeList) -> bool:

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.urls import reverse
 
 from evaluation.admin.base import StudyScopedAdmin
-from evaluation.models import Study
+from evaluation.models import Item, Study
 from tests.evaluation.admin.conftest import signed_in, work_on
 
 pytestmark = pytest.mark.django_db
@@ -42,3 +42,10 @@ def test_the_addresses_in_the_admin_lead_to_the_lists(model: Any, mine: Any, own
     assert client.get(f"{old}?study={study.pk}&q=soup")["Location"] == f"{of_study(model, study)}?q=soup"
     assert client.get(f"{old}?study={study.pk}")["Location"] == of_study(model, study)
     assert client.get(old)["Location"] == "/studies/"
+
+
+@pytest.mark.parametrize("query", ["role=nonsense", "role__exact=training", "q=no-such-words"])
+def test_a_list_that_is_filtered_to_nothing_is_no_empty_study(mine: Any, owner: Any, query: str) -> None:
+    page = signed_in(owner).get(f"{of_study(Item, mine.study)}?{query}").content.decode()
+    assert "No items yet" not in page
+    assert "0 items" in page
