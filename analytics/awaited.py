@@ -5,7 +5,6 @@ that computes a newer one. Nothing is computed inside a request, which waits for
 from dataclasses import dataclass
 from typing import Any
 
-from analytics.frames.filters import EVERYTHING, Filters
 from analytics.job_kinds import COMPARISON, COMPUTATION
 from analytics.reports.build import fingerprint
 from analytics.reports.cache import CachedResult, cached_report, effective_ties
@@ -14,6 +13,7 @@ from analytics.reports.comparison.cache import cached_comparison
 from analytics.reports.comparison.sides import Sides
 from analytics.reports.report_jobs import report_parameters, report_subject
 from analytics.statistics.preferences.win_rates import Ties
+from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import Job, Study
 from evaluation.services.jobs import NOTHING
 from evaluation.tasks import ask_for_job

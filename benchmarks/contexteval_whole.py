@@ -37,8 +37,8 @@ def main() -> None:
 
 def whole(path: Path, served: Any, folder: Path) -> Any:
     """From the file of queries to the report; `folder` is one that may be written to."""
-    from analytics.frames.filters import TOGETHER, Filters
     from analytics.reports.build import build_report
+    from evaluation.filters import TOGETHER, Filters
     from evaluation.models import Study
     from tests.judging.generating import make_endpoint
 

@@ -108,12 +108,12 @@ def _figures(study: Any) -> dict[str, Any]:
     """Seconds of each figure over all its questions and groups of raters."""
     from analytics.figures.figure_input import figure_inputs
     from analytics.figures.registry import FIGURES
-    from analytics.frames.filters import EVERYTHING
     from analytics.frames.needs import NeedSource
     from analytics.frames.study import study_frame
     from analytics.reports import judges
     from analytics.reports.build import applying, latest_revision, made_needs
     from analytics.reports.common import REPLICATES
+    from evaluation.filters import EVERYTHING
 
     frame, loading = timed(lambda: study_frame(study))
     source = NeedSource(study, latest_revision(study).spec, EVERYTHING, frame, judges.judges(study, frame))

@@ -12,12 +12,12 @@ from rest_framework.response import Response
 from analytics.api.report import ComputingSerializer, on_its_way
 from analytics.api.view_fields import ABOUT, LONGEST
 from analytics.awaited import current_comparison
-from analytics.frames.filters import SEVERAL, Filters
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison.document import comparison_schema
 from analytics.reports.comparison.sides import NAMES, ComparisonSide, Sides
 from evaluation.api.base import ApiView, StudyView
 from evaluation.api.query import QuerySerializer
+from evaluation.filters import SEVERAL, Filters
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import FieldsRefused

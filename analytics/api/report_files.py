@@ -14,7 +14,6 @@ from rest_framework.response import Response
 from analytics.api.report import RETRY_AFTER, ReportQuery
 from analytics.api.view_fields import ViewFields, filters_from
 from analytics.awaited import current_report
-from analytics.frames.filters import Filters
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.paper.archive import CONTENT_TYPES, file_paths, text_files
 from analytics.reports.paper.credit import credit_of
@@ -22,6 +21,7 @@ from analytics.reports.paper.file_jobs import begin_archive, latest_archive
 from evaluation.api.base import StudyView
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import QueryTextField, StrictSerializer
+from evaluation.filters import Filters
 from evaluation.models import Job
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from analytics.frames.filters import SAVED, SEVERAL, Filters
+from evaluation.filters import SAVED, SEVERAL, Filters
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
 

@@ -9,10 +9,10 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce
 
 from analytics.frames.arrays import Attributes, StudyItems
-from analytics.frames.filters import EVERYTHING, Filters
 from analytics.statistics.core.tidy import MISSING, Ints, sorted_codes
 from analytics.statistics.core.values import NO_SYSTEM
 from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_columns
+from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import Item, Role, Study
 from evaluation.models.item import count_responses
 

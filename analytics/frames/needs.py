@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-from analytics.frames.filters import Filters
 from analytics.frames.study import StudyFrame
+from evaluation.filters import Filters
 from evaluation.models import Study
 
 

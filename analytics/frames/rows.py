@@ -12,12 +12,12 @@ from django.db.models import Expression, Q, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from analytics.frames.arrays import RESPONSE, StudyItems
-from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.items import read_items
 from analytics.statistics.core import tidy
 from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints, ascending_order, distinct
 from analytics.statistics.preferences.best_picks import NO_PICK
 from evaluation.database.columns import ColumnType, read_columns
+from evaluation.filters import EVERYTHING, Filters
 from evaluation.forms.input.screen_record import SCREEN_TRACE
 from evaluation.models import Judgment, Rater, Study
 from evaluation.protocols import Kind, QuestionSpec

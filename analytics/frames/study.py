@@ -8,12 +8,12 @@ import numpy as np
 from analytics.frames.answers import answers_frame, countable_questions
 from analytics.frames.arrays import AnswersFrame, StudyItems
 from analytics.frames.directions import Directed
-from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.measures import MeasureValues, read_measure_values
 from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns, pair_frames
 from analytics.frames.rows import JUDGES, StudyRows, read_rows
 from analytics.statistics.core.tidy import MISSING, sorted_codes
 from analytics.statistics.core.values import n_distinct
+from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import Rater, Study
 from evaluation.protocols import Kind, Over, QuestionSpec
 

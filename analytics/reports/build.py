@@ -9,7 +9,6 @@ from analytics.figures.figure_input import MEASURES, FigureInput, figure_inputs,
 from analytics.figures.registry import FIGURES, with_beside
 from analytics.figures.report_view import ReportView
 from analytics.figures.withheld import BY_LOOKS, OF_A_VIEW, concerns, withheld
-from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.needs import Need, NeedSource
 from analytics.frames.rows import JURY
 from analytics.frames.study import RaterGroup, StudyFrame, study_frame
@@ -38,6 +37,7 @@ from analytics.statistics.core.estimates import plain
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.extension import Coding
+from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import Exclusion, Rater, Revision, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import counting_judgments, outcome_counts

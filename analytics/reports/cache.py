@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
-from analytics.frames.filters import EVERYTHING, Filters
 from analytics.leaderboard.boards import boards_waiting, leaderboard_record
 from analytics.reports.build import build_report, fingerprint, fingerprints
 from analytics.reports.code_version import code_version
@@ -18,6 +17,7 @@ from analytics.reports.common import Watch, has_ties, no_watch
 from analytics.reports.deferred.records import completed, deferred_records, filters_of, waiting_in
 from analytics.reports.document import SCHEMA
 from analytics.statistics.preferences.win_rates import Ties
+from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import CachedReport, Study
 from evaluation.selectors import counting_judgments
 from evaluation.services.leaderboards import is_published, refresh_leaderboard

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import get_args
 
-from analytics.frames.filters import EVERYTHING, Filters, view_in_words
 from analytics.reports.document import CountsRecord, KindCount, LeftOutRecord, StudyRecord
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.extension import extensions
+from evaluation.filters import EVERYTHING, Filters, view_in_words
 from evaluation.models import Revision, Study
 from evaluation.selectors import (
     RATERS,

@@ -9,11 +9,11 @@ from typing import Annotated, NotRequired, TypedDict
 
 from analytics.figures.families import TestedRecord
 from analytics.figures.figure_input import QuestionRecord
-from analytics.frames.filters import TOGETHER
 from analytics.statistics.core.estimates import Estimate, LeftOut
 from analytics.statistics.preferences.win_rates import Ties
 from analytics.statistics.raters.times import Times
 from analytics.statistics.texts.code_shares import CodeShares
+from evaluation.filters import TOGETHER
 from evaluation.models import Outcome, Rater
 from evaluation.models.study import Status
 

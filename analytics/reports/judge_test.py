@@ -17,7 +17,6 @@ from analytics.figures.figure_input import (
 from analytics.figures.replacement.alternative_annotator import shared_answers
 from analytics.figures.replacement.source_bias import FIGURE as SOURCE_BIAS
 from analytics.frames.arrays import response_places
-from analytics.frames.filters import Filters
 from analytics.frames.needs import NeedSource
 from analytics.frames.study import study_frame
 from analytics.reports.build import made_needs
@@ -43,6 +42,7 @@ from analytics.statistics.replacement.verdict import (
     held_back,
     judge_parts,
 )
+from evaluation.filters import Filters
 from evaluation.models import Rater, Study
 from evaluation.protocols import Kind, Over, QuestionSpec
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from analytics.figures.figure_input import PAIRS
 from analytics.figures.report_view import ReportView, joined
-from analytics.frames.filters import EVERYTHING as WHOLE_STUDY
-from analytics.frames.filters import Filters
 from analytics.frames.rows import DEFAULT_RULE, is_asked_both_ways, jury_of
 from analytics.frames.study import StudyFrame
 from analytics.reports.document import JudgeRecord, OutcomeRecord
 from analytics.statistics.core.tidy import MISSING, Bools, Judgments
+from evaluation.filters import EVERYTHING as WHOLE_STUDY
+from evaluation.filters import Filters
 from evaluation.models import Outcome, Rater, Study
 from evaluation.protocols.answers.measures import gives_only_measures
 from evaluation.selectors import judge_outcome_counts, judges_in_figures

@@ -11,12 +11,12 @@ from analytics.figures.figure import Figure, StudyFigure
 from analytics.figures.headings import ordered
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import Record, ReportView, joined
-from analytics.frames.filters import Filters, view_in_words
 from analytics.reports.captions import with_contexts
 from analytics.reports.deferred.records import waiting_in
 from analytics.reports.keys import with_keys
 from analytics.reports.paper.citation import citation
 from analytics.reports.strip import group_facts, left_out, notice
+from evaluation.filters import Filters, view_in_words
 from evaluation.protocols import PROTOCOLS
 from evaluation.selectors import RATERS
 

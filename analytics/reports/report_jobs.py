@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from analytics.frames.filters import Filters
 from analytics.reports.build import fingerprint
 from analytics.reports.cache import compute_report, effective_ties
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison.cache import compute_comparison
 from analytics.reports.comparison.sides import Sides
 from analytics.statistics.preferences.win_rates import Ties
+from evaluation.filters import Filters
 from evaluation.models import Job, Study
 from evaluation.services.jobs import FINGERPRINT, NOTHING, JobProgress, finish_job, note_in_job
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from django.db import transaction
 
-from analytics.frames.filters import TOGETHER, Filters
 from analytics.frames.study import StudyFrame, study_frame
 from analytics.reports.build import build_report
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.published import read_release
 from evaluation.dumps.release import BESIDE
+from evaluation.filters import TOGETHER, Filters
 from evaluation.models import Study
 
 Record = dict[str, Any]

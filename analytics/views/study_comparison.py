@@ -11,7 +11,6 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
 from analytics.awaited import current_comparison
-from analytics.frames.filters import NAMES, SAVED, Filters
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison import sides as compared
 from analytics.reports.comparison.files import BY_SUFFIX, CONTENT_TYPES
@@ -21,6 +20,7 @@ from analytics.views.study_report import REFRESH
 from analytics.views.view_fields import view_fields, view_names
 from analytics.views.wanted import refusal, wants_page
 from evaluation.dumps.pooling import other_rounds
+from evaluation.filters import NAMES, SAVED, Filters
 from evaluation.models import Study
 from evaluation.permissions import get_study_for, studies_for
 from evaluation.refusals import FieldsRefused

@@ -12,12 +12,12 @@ from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_POST, require_safe
 
-from analytics.frames.filters import EVERYTHING
 from analytics.leaderboard import files
 from analytics.leaderboard.boards import Record, leaderboard_record
 from analytics.reports.cache import LEADERBOARD_TIES, computed_at
 from analytics.views.leaderboard import csv_file, shown_boards
 from analytics.views.wanted import WantedReport
+from evaluation.filters import EVERYTHING
 from evaluation.models import PublishedLeaderboard, Study
 from evaluation.models.leaderboard import LONGEST_DESCRIPTION
 from evaluation.permissions import get_study_for, studies_for

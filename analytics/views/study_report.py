@@ -13,7 +13,6 @@ from django.views.decorators.http import require_safe
 
 from analytics.awaited import AwaitedReport
 from analytics.display.blocks import ReportPage, Summary
-from analytics.frames.filters import TOGETHER, Filters, view_in_words
 from analytics.frames.rows import JUDGES
 from analytics.reports.cache import CachedResult
 from analytics.reports.common import NothingToReport, has_ties
@@ -27,6 +26,7 @@ from analytics.views.view_fields import view_fields, view_names
 from analytics.views.wanted import WantedReport, of_wanted_report
 from evaluation.extension import RaterRun, extensions
 from evaluation.facts import Fact
+from evaluation.filters import TOGETHER, Filters, view_in_words
 from evaluation.models import Job, Rater, Study
 from evaluation.permissions import studies_for
 

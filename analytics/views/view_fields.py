@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analytics.frames.filters import Filters, choices_of
 from evaluation.extension import extensions
+from evaluation.filters import Filters, choices_of
 from evaluation.models import Study
 
 # What each filter is called on the page.

@@ -12,10 +12,10 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from analytics.awaited import AwaitedReport, current_report
-from analytics.frames.filters import NAMES, SAVED, Filters
 from analytics.reports.cache import CachedResult
 from analytics.reports.common import TIES, NothingToReport
 from analytics.statistics.preferences.win_rates import Ties
+from evaluation.filters import NAMES, SAVED, Filters
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import FieldsRefused

@@ -3,6 +3,7 @@
 from evaluation.models.api import ApiRequest, ApiToken
 from evaluation.models.invitation import StudyInvitation
 from evaluation.models.item import Context, Item, ItemResponse, Query, Response, Role, System
+from evaluation.models.item_tally import ItemTally
 from evaluation.models.job import Job
 from evaluation.models.judgment import (
     Answer,
@@ -54,6 +55,7 @@ __all__ = [
     "Item",
     "ItemFlag",
     "ItemResponse",
+    "ItemTally",
     "Job",
     "Judgment",
     "Language",

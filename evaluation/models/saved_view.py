@@ -18,7 +18,7 @@ class SavedView(models.Model):
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="saved_views")
     name = models.CharField(max_length=LONGEST_VIEW_NAME)
-    # The canonical form of its filters (`analytics.frames.filters`); never empty.
+    # The canonical form of its filters (`evaluation.filters`); never empty.
     filters = models.JSONField()
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(

@@ -9,7 +9,6 @@ from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
 from analytics.figures.registry import FIGURES
-from analytics.frames.filters import EVERYTHING
 from analytics.reports.build import build_report
 from analytics.reports.bundle.jobs import begin_bundle
 from analytics.reports.cache import cached_report, compute_report
@@ -26,6 +25,7 @@ from annotator.services.work.draft_rounds import request_round
 from annotator.visit import Visit
 from evaluation import tasks
 from evaluation.extension import Reviser
+from evaluation.filters import EVERYTHING
 from evaluation.forms.input.posted_fields import read_fields
 from evaluation.job_kinds import job_kinds
 from evaluation.models import CachedReport, Job, Rater, Study, StudyMember

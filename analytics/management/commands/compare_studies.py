@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from analytics.frames.filters import NAMES, SAVED, Filters
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison.cache import compute_comparison
 from analytics.reports.comparison.files import FORMATS
 from analytics.reports.comparison.sides import ComparisonSide, Sides
+from evaluation.filters import NAMES, SAVED, Filters
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused

@@ -9,7 +9,6 @@ from typing import IO, Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from analytics.frames.filters import SAVED, SEVERAL, TOGETHER, Filters
 from analytics.reports.build import build_report
 from analytics.reports.cache import effective_ties, whole_report
 from analytics.reports.common import TIES, NothingToReport
@@ -17,6 +16,7 @@ from analytics.reports.files import FORMATS
 from analytics.reports.paper.archive import TABLES, table_list, tables_of, write_archive
 from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.table_csv import table_csv
+from evaluation.filters import SAVED, SEVERAL, TOGETHER, Filters
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Study

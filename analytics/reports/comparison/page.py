@@ -7,11 +7,11 @@ from typing import Any
 from analytics.display.blocks import Block, Section
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
-from analytics.frames.filters import view_in_words
 from analytics.reports.comparison import rankings_section as rankings
 from analytics.reports.comparison.sentences import about, counted, labels_of
 from analytics.reports.comparison.sides import NAMES
 from analytics.reports.keys import with_keys
+from evaluation.filters import view_in_words
 
 Record = dict[str, Any]
 FIGURES = ["A", "B", "B less A", *P_COLUMNS, "Queries"]

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from analytics.frames.filters import EVERYTHING, Filters, view_in_words
 from analytics.reports.build import fingerprint
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison.document import SCHEMA
 from evaluation.canonical import canonical_hash
+from evaluation.filters import EVERYTHING, Filters, view_in_words
 from evaluation.models import Study
 from evaluation.selectors import counting_judgments
 

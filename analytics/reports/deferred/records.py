@@ -8,12 +8,12 @@ from typing import Any
 from analytics.figures.failures import Failures
 from analytics.figures.figure_input import figure_inputs
 from analytics.figures.registry import FIGURES
-from analytics.frames.filters import Filters
 from analytics.frames.needs import NeedSource
 from analytics.frames.study import study_frame
 from analytics.reports import judges
 from analytics.reports.build import applying, conclude, latest_revision, made_needs, records_of
 from analytics.reports.common import Watch, no_watch
+from evaluation.filters import Filters
 from evaluation.models import Study
 
 Record = dict[str, Any]

@@ -3,12 +3,12 @@
 from typing import Any
 
 from analytics.figures.headings import HEADINGS
-from analytics.frames.filters import EVERYTHING, Filters
 from analytics.job_kinds import SECTION
 from analytics.reports.cache import report_with_section
 from analytics.reports.common import NothingToReport
 from analytics.reports.report_jobs import report_of, report_parameters, report_subject
 from analytics.statistics.preferences.win_rates import Ties
+from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import Job, Study
 from evaluation.refusals import WrongState
 from evaluation.services.jobs import ACTIVE, JobProgress, begin_job, finish_job, job_at

@@ -9,9 +9,9 @@ from typing import Any
 from django.db.models import Q
 
 from analytics.figures.report_view import joined
-from analytics.frames.filters import Filters, view_in_words
 from analytics.reports.code_version import SOFTWARE_VERSION
 from evaluation.extension import PASSAGES, extensions
+from evaluation.filters import Filters, view_in_words
 from evaluation.models import Rater, Role, Study
 from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from evaluation.protocols.base import Shown

@@ -6,9 +6,9 @@ from typing import Any
 from analytics.figures.failures import Failures
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView, joined
-from analytics.frames.filters import Filters, view_in_words
 from analytics.frames.pairs import asked_in_turns
 from analytics.reports import judges
+from evaluation.filters import Filters, view_in_words
 from evaluation.models import Study
 from evaluation.protocols import Kind, QuestionSpec
 

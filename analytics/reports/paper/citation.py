@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from analytics.frames.filters import VIEW_LETTERS, Filters, view_in_words
 from analytics.reports.code_version import SOFTWARE_VERSION
 from analytics.reports.paper.credit import Author, Credit
 from analytics.reports.paper.latex_text import escape
+from evaluation.filters import VIEW_LETTERS, Filters, view_in_words
 
 Record = dict[str, Any]
 HASH_LETTERS = 12

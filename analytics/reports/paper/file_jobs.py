@@ -4,7 +4,6 @@ import zipfile
 from dataclasses import dataclass
 from typing import Any
 
-from analytics.frames.filters import EVERYTHING, Filters
 from analytics.job_kinds import FILES
 from analytics.reports.build import fingerprint
 from analytics.reports.cache import effective_ties, whole_report
@@ -15,6 +14,7 @@ from analytics.reports.report_jobs import report_of, report_parameters, report_s
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.dumps.exports.study_export import atomic_file
+from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action

@@ -4,11 +4,11 @@ import pytest
 
 from analytics.display.tables import DASH
 from analytics.figures.entries.scores import MOST_QUERIES
-from analytics.frames.filters import Filters
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from evaluation.dumps.imports.scores import import_scores
+from evaluation.filters import Filters
 from evaluation.models import Item, Rater
 from evaluation.protocols.entries.sets import write_set
 from tests.analytics.reports.answering import answered_study, judged_by_everyone

@@ -7,11 +7,11 @@ import numpy as np
 import orjson
 import pytest
 
-from analytics.frames.filters import Filters
 from analytics.reports.build import build_report
 from analytics.reports.files import report_json
 from analytics.reports.markdown import report_markdown
 from analytics.reports.schema import report_schema
+from evaluation.filters import Filters
 from evaluation.models import Answer
 from evaluation.protocols import Kind, QuestionSpec
 from tests.analytics.reports.answering import answered_study, drawn_answers, give, new_rater

@@ -5,9 +5,9 @@ import pytest
 
 from analytics.figures.cross_fitted import NO_FOLDS, NO_MEMBERS, OF_FITTED
 from analytics.figures.replacement.prediction_powered import JUDGMENTS_CHOSEN, NOT_BY_DESIGN, OTHER_KIND
-from analytics.frames.filters import Filters
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
+from evaluation.filters import Filters
 from evaluation.models import Query
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.selectors import queries_of_people

@@ -2,12 +2,12 @@
 
 import pytest
 
-from analytics.frames.filters import Filters
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.paper.archive import plots_of
 from analytics.reports.parts import queries as queries_part
+from evaluation.filters import Filters
 from evaluation.models import Query
 from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports.answering import answered_study, give, new_rater, some_answers

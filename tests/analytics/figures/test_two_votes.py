@@ -2,9 +2,9 @@
 
 import pytest
 
-from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
+from evaluation.filters import TOGETHER, Filters
 from tests.analytics.reports.judging import judge, judged_study
 
 pytestmark = pytest.mark.django_db

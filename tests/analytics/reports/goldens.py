@@ -9,7 +9,6 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from jsonschema import Draft202012Validator
 
-from analytics.frames.filters import EVERYTHING, TOGETHER, Filters
 from analytics.reports.build import build_report
 from analytics.reports.code_version import code_version
 from analytics.reports.markdown import report_markdown
@@ -18,6 +17,7 @@ from analytics.reports.schema import report_schema
 from evaluation.demo.simulation import simulate
 from evaluation.demo.studies import STUDIES
 from evaluation.extension import extensions
+from evaluation.filters import EVERYTHING, TOGETHER, Filters
 from evaluation.models import Study
 from evaluation.services.studies.launch import launch_study
 from tests.analytics.reports import golden_studies, golden_text

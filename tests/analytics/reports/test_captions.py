@@ -9,13 +9,13 @@ import pytest
 from analytics.display.blocks import Block, Section
 from analytics.display.tables import Builder, columns, head, words
 from analytics.figures.report_view import ReportView
-from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import build_report
 from analytics.reports.captions import with_contexts
 from analytics.reports.paper.archive import contents, plots_of, tables_of
 from analytics.reports.paper.latex import report_latex
 from analytics.reports.paper.latex_table import latex_table
 from evaluation.demo.studies import STUDIES
+from evaluation.filters import TOGETHER, Filters
 from tests.analytics.reports import goldens
 
 pytestmark = pytest.mark.django_db

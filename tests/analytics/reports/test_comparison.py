@@ -11,7 +11,6 @@ from django.utils import timezone
 from jsonschema import Draft202012Validator
 
 from analytics.awaited import current_comparison
-from analytics.frames.filters import Filters
 from analytics.reports.build import build_report
 from analytics.reports.cache import MOST_VIEWS, compute_report
 from analytics.reports.common import NothingToReport
@@ -21,6 +20,7 @@ from analytics.reports.comparison.cache import compute_comparison
 from analytics.reports.comparison.document import comparison_schema
 from analytics.reports.comparison.files import FORMATS, comparison_json
 from analytics.reports.comparison.sides import ComparisonSide, Sides
+from evaluation.filters import Filters
 from evaluation.models import CachedReport, Query, Response
 from evaluation.protocols import PROTOCOLS
 from evaluation.services.exclusions import exclude

@@ -9,13 +9,13 @@ from analytics.figures.entries.calibrators import FIGURE as CALIBRATORS
 from analytics.figures.families import LEAST_QUERIES
 from analytics.figures.registry import FIGURES
 from analytics.frames import entries
-from analytics.frames.filters import Filters
 from analytics.reports import cache
 from analytics.reports.build import build_report
 from analytics.reports.deferred.records import completed, deferred_records, waiting_in
 from analytics.reports.deferred.section_jobs import begin_section, compute_section_of
 from analytics.reports.files import report_json
 from analytics.reports.markdown import report_markdown
+from evaluation.filters import Filters
 from evaluation.models import CachedReport
 from evaluation.services.exclusions import exclude
 from tests.analytics.figures.test_order_effects import in_turn

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import fingerprint, fingerprints
 from analytics.reports.cache import cached_report, compute_report
 from analytics.reports.common import NothingToReport
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.paper.archive import plots_of
+from evaluation.filters import TOGETHER, Filters
 from evaluation.models import Outcome, Rater
 from evaluation.services.exclusions import exclude
 from tests import factories

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from analytics.frames.filters import Filters
 from analytics.reports.build import build_report, fingerprint
 from analytics.reports.files import report_html, report_json
 from analytics.reports.markdown import report_markdown
 from annotator.models import Panel, Participant, Slot
 from evaluation.dumps.imports.scores import import_scores
+from evaluation.filters import Filters
 from evaluation.models import Outcome, Rater
 from evaluation.protocols import PROTOCOLS
 from evaluation.services.exclusions import exclude

@@ -14,11 +14,11 @@ from jsonschema import Draft202012Validator
 
 from analytics.figures.figure import StudyFigure
 from analytics.figures.registry import FIGURES
-from analytics.frames.filters import NAMES
 from analytics.reports import document
 from analytics.reports.build import build_report
 from analytics.reports.files import report_json
 from analytics.reports.schema import report_schema
+from evaluation.filters import NAMES
 from evaluation.protocols import PROTOCOLS
 from tests.analytics.reports.answering import judged_by_everyone
 from tests.analytics.reports.judging import fail, judge, judged_study

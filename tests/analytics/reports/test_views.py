@@ -8,7 +8,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from analytics.frames.filters import Filters
 from analytics.reports import cache
 from analytics.reports.build import build_report, fingerprint
 from analytics.reports.cache import MOST_VIEWS, compute_report
@@ -20,6 +19,7 @@ from analytics.reports.paper.citation import bibtex, citation
 from analytics.reports.paper.credit import Credit
 from analytics.reports.paper.latex import report_latex
 from analytics.reports.schema import report_schema
+from evaluation.filters import Filters
 from evaluation.models import CachedReport, Exclusion
 from evaluation.services.exclusions import exclude
 from tests.analytics.figures.test_looks import stopping_study

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, settings
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation.meta import TestPhase
 
-from analytics.frames.filters import NAMES, SAVED
 from config.wsgi import application
+from evaluation.filters import NAMES, SAVED
 from evaluation.services.studies.creation import PAPER_ARMS
 from evaluation.services.tokens import make_token
 from judging.models import Run

@@ -8,10 +8,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from analytics.frames.filters import TOGETHER, Filters
 from analytics.frames.rows import VOTES
 from analytics.frames.study import study_frame
 from analytics.reports.build import build_report
+from evaluation.filters import TOGETHER, Filters
 from evaluation.models import Answer, Judgment, Rater, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.services.studies.verification import verify_study

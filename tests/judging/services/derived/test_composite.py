@@ -7,10 +7,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from analytics.frames.filters import TOGETHER, Filters
 from analytics.reports.build import build_report
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import FileSource
+from evaluation.filters import TOGETHER, Filters
 from evaluation.models import Rater
 from evaluation.refusals import FieldsRefused, Refused
 from judging.models import JudgeRun

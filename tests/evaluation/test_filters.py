@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.frames import filters as filter_module
-from analytics.frames.filters import EVERYTHING, NAMES, Filters, choices_of, view_in_words
 from analytics.frames.study import study_frame
+from evaluation import filters as filter_module
+from evaluation.filters import EVERYTHING, NAMES, Filters, choices_of, view_in_words
 from evaluation.models import Judgment
 from evaluation.refusals import FieldsRefused
 from tests.analytics.reports.judging import judge, judged_study
