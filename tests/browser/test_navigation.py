@@ -17,6 +17,11 @@ from tests.evaluation.admin.conftest import make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+# A window that is said to be hidden, which no browser without a screen is.
+HIDDEN = """
+  window.isHidden = false;
+  Object.defineProperty(Document.prototype, "hidden", { get: () => window.isHidden });
+"""
 PLACES = ["Overview", "Design", "People and judges", "Judgments", "Results"]
 
 
@@ -132,6 +137,24 @@ def test_a_live_study_without_participants_names_the_link(desk: Visitor, owner: 
         "Recruitment platform",
     )
     assert_says(desk, f"/studies/{study.slug}/judgments/", "have a judge run", "Judges")
+
+
+def test_an_overview_refreshes_while_it_is_in_view(desk: Visitor, owner: Any) -> None:
+    study = factories.launch(factories.make_study("contrast", owner=owner))
+    desk.page.add_init_script(HIDDEN)
+    desk.page.clock.install()
+    desk.go(f"/studies/{study.slug}/")
+    desk.page.wait_for_load_state("networkidle")
+    asked = len(desk.requests)
+    desk.page.evaluate("isHidden = true")
+    desk.page.clock.run_for(65_000)
+    assert len(desk.requests) == asked
+    with desk.page.expect_response(f"**/studies/{study.slug}/"):
+        desk.page.evaluate("isHidden = false; document.dispatchEvent(new Event('visibilitychange'))")
+    desk.page.clock.run_for(1_000)
+    with desk.page.expect_response(f"**/studies/{study.slug}/"):
+        desk.page.clock.run_for(25_000)
+    desk.assert_calm()
 
 
 def test_what_is_searched_in_vain_is_no_empty_study(desk: Visitor, owner: Any) -> None:
