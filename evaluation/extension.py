@@ -61,12 +61,16 @@ class Advice:
 @dataclass(frozen=True)
 class Concern:
     """Something about a study that waits for a person: a sentence, and the button that deals with it for who has that
-    right."""
+    right.
+
+    With `news`, a key that stays the same for as long as it is so, members are also told of it by e-mail.
+    """
 
     text: str
     label: str = ""
     url: str = ""
     right: str = "write"
+    news: str = ""
 
 
 class RevisionFailed(Exception):

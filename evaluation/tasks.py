@@ -34,6 +34,7 @@ from evaluation.services.jobs import (
     resume_launches,
     waiting_jobs,
 )
+from evaluation.services.news import tell_members
 from evaluation.services.progress import refresh_progress, studies_to_count
 from evaluation.services.studies.launch import ABANDONED_AFTER
 
@@ -151,7 +152,7 @@ def count_progress() -> None:
     for study in studies_to_count():
         # It may be deleted at this moment.
         with suppress(Study.DoesNotExist, IntegrityError):
-            refresh_progress(study)
+            tell_members(study, refresh_progress(study))
 
 
 @signals.worker_ready.connect

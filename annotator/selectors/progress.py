@@ -79,6 +79,7 @@ def crowd_needs(study: Study, progress: Progress) -> Iterator[Concern]:
             f"All {progress.n_wanted:,} judgments needed are in, and the study is not closed: {said}.",
             "Close the study",
             reverse("admin:evaluation_study_close", args=[study.slug]),
+            news="full",
         )
     reported = ItemFlag.objects.filter(item__study=study, reason=REPORTED).count()
     if reported:

@@ -351,6 +351,10 @@ class StudyMember(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="members")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="study_memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.VIEWER)
+    # By e-mail, of what the study has come to (`evaluation.services.news`).
+    wants_news = models.BooleanField(default=False, db_default=False)
+    # The keys of what is so at present and needs no message any more.
+    told = models.JSONField(default=list, blank=True, editable=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "user"], name="study_member_unique")]

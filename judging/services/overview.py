@@ -44,7 +44,11 @@ def judge_needs(study: Study, progress: Progress) -> Iterator[Concern]:
         page = reverse("admin:judging_run_change", args=[run["run"]])
         if run["stopped"]:
             yield Concern(
-                f"{run['label']}: stopped. {run['reason']}".strip(), "Look at the run", page, right="view"
+                f"{run['label']}: stopped. {run['reason']}".strip(),
+                "Look at the run",
+                page,
+                right="view",
+                news=f"stopped {run['run']}",
             )
         said = [
             counted(run[key], *words)
@@ -55,4 +59,10 @@ def judge_needs(study: Study, progress: Progress) -> Iterator[Concern]:
             if run[key]
         ]
         if said:
-            yield Concern(f"{run['label']}: {', '.join(said)}.", "Look at the run", page, right="view")
+            yield Concern(
+                f"{run['label']}: {', '.join(said)}.",
+                "Look at the run",
+                page,
+                right="view",
+                news=f"failed {run['run']}" if run["failed"] else "",
+            )

@@ -17,6 +17,7 @@ from evaluation.models import Study, StudyMember
 from evaluation.refusals import Refused
 from evaluation.services.invitations import can_mail, invite, withdraw_invitation
 from evaluation.services.members import add_member, change_member
+from evaluation.services.news import ask_for_news
 
 ROLE_TEXTS = {
     "owner": "owner: everything, including members",
@@ -135,6 +136,17 @@ def withdraw(request: HttpRequest, study: Study, invitation: int) -> HttpRespons
     return HttpResponseRedirect(_address(study))
 
 
+@study_page(methods=("POST",))
+def news(request: HttpRequest, study: Study) -> HttpResponse:
+    """Begin or end the news that whoever asks gets by e-mail."""
+    try:
+        wanted = request.POST.get("wanted") == "1"
+        messages.success(request, ask_for_news(study, user=request.user, wanted=wanted))
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return HttpResponseRedirect(_address(study))
+
+
 def _page(
     request: HttpRequest,
     study: Study,
@@ -148,13 +160,14 @@ def _page(
         "title": "Members",
         "members": study.members.select_related("user").order_by("role", "user__username"),
         "roles": StudyMember.Role.choices,
+        "can_mail": can_mail(),
+        "own": study.members.filter(user=request.user.pk).first(),
     }
     if has_right(request, "own", study.pk):
         context |= {
             "form": form or NewMemberForm(),
             "invitation_form": invitation_form or InvitationForm(),
             "invitations": study.invitations.open().select_related("invited_by"),
-            "can_mail": can_mail(),
         }
     return page(
         request,

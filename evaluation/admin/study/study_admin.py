@@ -305,6 +305,7 @@ class StudyAdmin(StudyScopedAdmin):
             ("pair-references/", "pair_references", reference_pairs.pair_references),
             ("members/", "members", members.members),
             ("members/invite/", "invite", members.invite_colleague),
+            ("members/news/", "news", members.news),
             (
                 "members/invitations/<int:invitation>/withdraw/",
                 "withdraw_invitation",
