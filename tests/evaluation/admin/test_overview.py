@@ -11,6 +11,7 @@ from evaluation.models import StudyMember
 from evaluation.services.exclusions import exclude
 from evaluation.services.progress import progress_of
 from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.tasks import count_progress
 from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.evaluation.admin.conftest import signed_in
 
@@ -39,6 +40,17 @@ def test_a_full_study_says_that_it_is_done(full: Any, owner: Any) -> None:
     assert "newcomers read “All places are taken”" in page
     assert reverse("admin:evaluation_study_close", args=[full.slug]) in page
     assert "participants can enter at the link" not in page
+
+
+def test_a_full_study_is_news(full: Any, owner: Any, settings: Any, mailoutbox: Any) -> None:
+    settings.EMAIL_HOST, settings.DEFAULT_FROM_EMAIL = "mail.example.org", "assay@example.org"
+    owner.email = "owner@example.org"
+    owner.save()
+    full.members.update(wants_news=True)
+    count_progress()
+    (sent,) = mailoutbox
+    assert "All 3 judgments needed are in, and the study is not closed" in sent.body
+    assert reverse("admin:evaluation_study_close", args=[full.slug]) in sent.body
 
 
 def test_an_exclusion_is_named_with_what_it_costs(full: Any, owner: Any) -> None:
