@@ -17,6 +17,7 @@ from evaluation.extension import (
     Watch,
 )
 from evaluation.models import Exclusion, Item, Progress, Study
+from evaluation.refusals import Refused
 
 
 class CrowdExtension(Extension):
@@ -39,6 +40,17 @@ class CrowdExtension(Extension):
         from annotator.services.slots.deal import retire_item
 
         retire_item(item)
+
+    def item_brought_back(self, item: Item) -> None:
+        from annotator.services.slots.redundancy import bring_back_slots
+
+        bring_back_slots(item)
+
+    def refuse_reopening(self, study: Study) -> None:
+        from annotator.models import Slot
+
+        if not Slot.objects.filter(study=study).exists():
+            raise Refused("Nobody was recruited for this study here: it came with its judgments.")
 
     def exclusion_undone(self, exclusion: Exclusion) -> None:
         from annotator.services.slots.replacements import take_back_replacements

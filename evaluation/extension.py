@@ -248,6 +248,12 @@ class Extension:
     def item_withdrawn(self, item: Item) -> None:
         """An item was withdrawn, in the same transaction."""
 
+    def item_brought_back(self, item: Item) -> None:
+        """The withdrawal of an item was undone, in the same transaction."""
+
+    def refuse_reopening(self, study: Study) -> None:
+        """Refused, for a closed study that can't be reopened."""
+
     def exclusion_undone(self, exclusion: Exclusion) -> None:
         """An exclusion was undone, in the same transaction: what counts again needs no replacing any more."""
 

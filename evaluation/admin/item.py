@@ -17,7 +17,7 @@ from evaluation.admin.preview import preview
 from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Arm, Context, Item, Judgment, Query, Response, Status, Study
 from evaluation.protocols.attributes import fill_in
-from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.items import bring_back_item, withdraw_item
 
 
 class ArmFilter(StudyRowFilter):
@@ -114,38 +114,67 @@ class ItemAdmin(StudyScopedAdmin):
         if under_way and obj.withdrawn_at is None and has_right(request, "write", study.pk):
             links.append(("Withdraw", reverse("admin:evaluation_item_withdraw", args=[obj.pk])))
         judgments = f"{list_url('evaluation_judgment', study)}?q={obj.key}"
+        if under_way and obj.withdrawn_at is not None and has_right(request, "write", study.pk):
+            links.append(("Bring back", reverse("admin:evaluation_item_bring_back", args=[obj.pk])))
         return [*links, ("Judgments", judgments)]
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
-        return (("<int:pk>/preview/", "preview", preview), ("<int:pk>/withdraw/", "withdraw", withdraw))
+        return (
+            ("<int:pk>/preview/", "preview", preview),
+            ("<int:pk>/withdraw/", "withdraw", withdraw),
+            ("<int:pk>/bring-back/", "bring_back", bring_back),
+        )
 
 
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     """Withdraw an item from a study that is live or paused."""
+    return _confirmed(
+        request,
+        pk,
+        withdraw_item,
+        title="Withdraw item",
+        text=(
+            "It is no longer shown to anybody, and its judgments are excluded from all figures, until it is "
+            "brought back."
+        ),
+        button="Withdraw it",
+        danger=True,
+    )
+
+
+def bring_back(request: HttpRequest, pk: int) -> HttpResponse:
+    """Undo an item's withdrawal."""
+    return _confirmed(
+        request,
+        pk,
+        bring_back_item,
+        title="Bring back item",
+        text=(
+            "Participants get it again as often as it still needs judgments, and the judgments that it has count. "
+            "Judges that ran meanwhile have none of it."
+        ),
+        button="Bring it back",
+    )
+
+
+def _confirmed(
+    request: HttpRequest, pk: int, change: Callable[..., str], *, title: str, **act: Any
+) -> HttpResponse:
     if request.method not in FORM:
         return HttpResponse(status=405)
     item = Item.objects.select_related("study", "query").filter(pk=pk).first()
     if item is None:
         raise Http404
     study = study_for(request, item.study_id, "write")
-
-    def do(data: dict[str, Any]) -> str:
-        return withdraw_item(item, by=request.user, reason=data["reason"])
-
-    act = ConfirmedAction(
-        title=f"Withdraw item {item.key}",
-        text=(
-            "It is no longer shown to anybody, and its judgments are excluded from all figures. This "
-            "can't be undone."
-        ),
-        button="Withdraw it",
-        danger=True,
+    action = ConfirmedAction(
+        title=f"{title} {item.key}",
         objects=[str(item.query)],
-        do=do,
+        do=lambda data: change(item, by=request.user, reason=data["reason"]),
         back=reverse("admin:evaluation_item_change", args=[pk]),
         logs_itself=True,
+        **act,
     )
-    return confirmation_page(request, study, act, tab="items")
+    return confirmation_page(request, study, action, tab="items")
 
 
 @admin.register(Query)

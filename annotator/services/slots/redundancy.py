@@ -46,10 +46,22 @@ def change_redundancy(study: Study, redundancy: int, *, by: Any = None, reason: 
     return said
 
 
+def bring_back_slots(item: Item) -> None:
+    """Hook of an item whose withdrawal is undone: as many places stand again as it needs."""
+    _complete(item.study, {item.pk: slots_by_item(item.study).get(item.pk, [])})
+
+
 def _raise(study: Study) -> None:
+    _complete(study, slots_by_item(study))
+
+
+def _complete(study: Study, slots_of: Mapping[int, list[ItemSlot]]) -> None:
+    """Bring each of these items to the study's redundancy; what never had a place, such as practice, gets none."""
     reopen: dict[int, list[int]] = defaultdict(list)
     missing: dict[int, list[int]] = defaultdict(list)
-    for item, slots in slots_by_item(study).items():
+    for item, slots in slots_of.items():
+        if not slots:
+            continue
         again, new = _lacking(slots, study.redundancy)
         reopen[slots[0].arm] += again
         for k in new:

@@ -25,6 +25,7 @@ from evaluation.services.studies.launch import (
     launch_problems,
     launch_study,
     pause_study,
+    reopen_study,
     resume_study,
 )
 from evaluation.services.studies.rehearsals import rehearsal_of
@@ -133,13 +134,19 @@ def resume(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page("write", methods=FORM)
 def close(request: HttpRequest, study: Study) -> HttpResponse:
-    text = "The study ends: nobody can enter, and it can't be reopened. Judgments and the report remain."
+    text = "The study ends: nobody can enter until it is reopened. Judgments and the report remain."
     return _move(
         request,
         study,
-        title="Close the study permanently",
+        title="Close the study",
         text=text,
         button="Close it",
         danger=True,
         move=close_study,
     )
+
+
+@study_page("write", methods=FORM)
+def reopen(request: HttpRequest, study: Study) -> HttpResponse:
+    text = "Participants can enter again, and items are assigned where slots are open. A panel's study stays as it is."
+    return _move(request, study, title="Reopen the study", text=text, button="Reopen", move=reopen_study)

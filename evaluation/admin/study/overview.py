@@ -245,7 +245,7 @@ def _action_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
         ),
         Status.LIVE: (("Pause", "pause"), *growing, scores, ("Close", "close")),
         Status.PAUSED: (*growing, scores, ("Close", "close")),
-        Status.CLOSED: (scores,),
+        Status.CLOSED: (("Reopen", "reopen"), scores),
     }
     resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()
     copy = (("Duplicate", "duplicate"),)

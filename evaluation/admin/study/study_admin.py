@@ -296,6 +296,7 @@ class StudyAdmin(StudyScopedAdmin):
             ("pause/", "pause", launch.pause),
             ("resume/", "resume", launch.resume),
             ("close/", "close", launch.close),
+            ("reopen/", "reopen", launch.reopen),
             ("revise/", "revise", revision.revise),
             ("add-items/", "add_items", additions.add),
             ("derive/", "derive", derivation.derive),

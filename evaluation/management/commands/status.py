@@ -1,4 +1,4 @@
-"""Pauses, resumes or closes a study."""
+"""Pauses, resumes, closes or reopens a study."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ from django.core.management.base import CommandError, CommandParser
 
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
-from evaluation.refusals import WrongState
+from evaluation.refusals import Refused
 from evaluation.services.history import server_account
-from evaluation.services.studies.launch import close_study, pause_study, resume_study
+from evaluation.services.studies.launch import close_study, pause_study, reopen_study, resume_study
 
-MOVES = {"pause": pause_study, "resume": resume_study, "close": close_study}
+MOVES = {"pause": pause_study, "resume": resume_study, "close": close_study, "reopen": reopen_study}
 
 
 class Command(AssayCommand):
@@ -24,6 +24,6 @@ class Command(AssayCommand):
         study = study_named(options["slug"])
         try:
             MOVES[options["move"]](study, by=server_account())
-        except WrongState as wrong:
+        except Refused as wrong:
             raise CommandError(str(wrong)) from None
         self.stdout.write(f"{study.title} is {study.status}.")

@@ -93,3 +93,25 @@ def withdraw_item(item: Item, *, by: Any = None, reason: str = "") -> str:
         said = f"Withdrew item {item.key}."
         log_action(study=study, by=by, message=said, reason=reason)
     return said
+
+
+def bring_back_item(item: Item, *, by: Any = None, reason: str = "") -> str:
+    """Undo a withdrawal: people get the item again, and its judgments count. The sentence of the history; Refused where
+    the study is not under way, or it is not withdrawn."""
+    with transaction.atomic():
+        study = Study.objects.select_for_update(no_key=True).get(pk=item.study_id)
+        if study.status not in (Status.LIVE, Status.PAUSED):
+            raise WrongState(
+                f"Items come back to a study under way; this one is {study.get_status_display()}."
+            )
+        if not Item.objects.filter(pk=item.pk).exclude(withdrawn_at=None).exists():
+            raise WrongState("This item is not withdrawn.")
+        Study.objects.filter(pk=item.study_id).update(corrections=F("corrections") + 1)
+        item.withdrawn_at, item.study = None, study  # with the redundancy of now
+        item.save(update_fields=["withdrawn_at"])
+        seal_changed_items(item.study, [item.pk])
+        for each in extensions():
+            each.item_brought_back(item)
+        said = f"Brought back item {item.key}."
+        log_action(study=study, by=by, message=said, reason=reason)
+    return said

@@ -1,4 +1,4 @@
-"""Launch and the life cycle: draft -> live <-> paused -> closed."""
+"""Launch and the life cycle: draft -> live <-> paused -> closed -> live."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
@@ -296,6 +296,12 @@ def resume_study(study: Study, *, by: Any = None, reason: str = "") -> str:
 
 def close_study(study: Study, *, by: Any = None, reason: str = "") -> str:
     return _move(study, {Status.LIVE, Status.PAUSED}, Status.CLOSED, "Closed.", by, reason)
+
+
+def reopen_study(study: Study, *, by: Any = None, reason: str = "") -> str:
+    for each in extensions():
+        each.refuse_reopening(study)
+    return _move(study, {Status.CLOSED}, Status.LIVE, "Reopened.", by, reason)
 
 
 def _move(study: Study, allowed: set[Status], to: Status, said: str, by: Any, reason: str) -> str:

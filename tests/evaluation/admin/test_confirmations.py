@@ -9,6 +9,7 @@ from django.urls import reverse
 from annotator.models import Slot
 from evaluation import tasks
 from evaluation.models import ItemFlag, Job, Revision, Study, StudyMember
+from evaluation.services.studies.launch import close_study
 from judging import acts
 from judging.models import Endpoint, Run
 from tests import factories
@@ -131,6 +132,28 @@ def test_withdrawing_an_item(mine: Any, colleague: Any) -> None:
     assert mine.item.withdrawn_at is not None
     assert act(client, "evaluation_item_withdraw", mine.item.pk, reason="Again.").status_code == 422
     assert f"Withdrew item {mine.item.key}. Reason: Two spellings." in history(client, mine.study)
+    assert act(client, "evaluation_item_bring_back", mine.item.pk, reason="As meant.").status_code == 302
+    mine.item.refresh_from_db()
+    assert mine.item.withdrawn_at is None
+    assert act(client, "evaluation_item_bring_back", mine.item.pk, reason="Again.").status_code == 422
+    assert f"Brought back item {mine.item.key}. Reason: As meant." in history(client, mine.study)
+
+
+def test_a_closed_study_is_reopened_where_people_were_recruited(mine: Any, colleague: Any) -> None:
+    client, study = signed_in(colleague), mine.study
+    close_study(study)
+    overview = reverse("admin:evaluation_study_overview", args=[study.slug])
+    assert reverse("admin:evaluation_study_reopen", args=[study.slug]) in text(client.get(overview))
+    assert act(client, "evaluation_study_reopen", study.slug, reason="One more week.").status_code == 302
+    study.refresh_from_db()
+    assert study.status == "live"
+    assert "Reopened. Reason: One more week." in history(client, study)
+    came = factories.make_study("came", owner=colleague)
+    Study.objects.filter(pk=came.pk).update(status="closed")
+    answer = act(client, "evaluation_study_reopen", came.slug, reason="More.")
+    assert "it came with its judgments" in text(answer)
+    came.refresh_from_db()
+    assert came.status == "closed"
 
 
 def test_changing_the_redundancy(mine: Any, colleague: Any) -> None:

@@ -24,7 +24,7 @@ from annotator.visit import Visit
 from evaluation.models import Exclusion, Item, Role
 from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
 from evaluation.services.studies.creation import PAPER_ARMS
-from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.items import bring_back_item, withdraw_item
 from evaluation.services.studies.verification import verify_study
 from tests import factories
 from tests.crowd import (
@@ -55,7 +55,8 @@ class History:
         weights = {
             self.come: 8, self.submit: 20, self.submit_late: 4, self.skip: 4, self.take_back: 2, self.go_on: 3,
             self.withdraw: 1, self.return_it: 2, self.go_away: 3, self.lapse: 4, self.exclude: 1, self.restore: 1,
-            self.replace: 2, self.change_redundancy: 2, self.withdraw_item: 1, self.add_item: 1,
+            self.replace: 2, self.change_redundancy: 2, self.withdraw_item: 1, self.bring_back_item: 1,
+            self.add_item: 1,
         }  # fmt: skip
         for act in self.rng.choices(list(weights), list(weights.values()), k=acts):
             self.study.refresh_from_db()
@@ -166,6 +167,10 @@ class History:
             return False
         withdraw_item(self.rng.choice(items))
         return True
+
+    def bring_back_item(self):
+        gone = list(Item.objects.filter(study=self.study).exclude(withdrawn_at=None).order_by("pk"))
+        return gone and (bring_back_item(self.rng.choice(gone)) or True)
 
     def add_item(self):
         query, context = factories.make_query(self.study, f"added-{self.study.queries.count()}")

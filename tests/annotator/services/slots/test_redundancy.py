@@ -20,7 +20,7 @@ from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments
 from evaluation.services.exclusions import exclude, restore
 from evaluation.services.studies.creation import PAPER_ARMS
-from evaluation.services.studies.items import withdraw_item
+from evaluation.services.studies.items import bring_back_item, withdraw_item
 from evaluation.services.studies.verification import verify_study
 from tests.crowd import (
     HONEST,
@@ -197,6 +197,20 @@ def test_a_withdrawn_item_gets_no_places_back(live):
     change_redundancy(live, 5)
     assert states(live, item=item) == {"retired": 3}
     assert states(live) == {"open": 25, "retired": 3}
+
+
+def test_an_item_that_comes_back_has_as_many_places_as_it_needs(live):
+    judged = hand_in(come(live, "a").token)
+    item, counted = judged.item, counting_judgments(live).count()
+    withdraw_item(item, reason="Two spellings.")
+    change_redundancy(live, 2)
+    assert counting_judgments(live).count() == counted - 1
+    bring_back_item(item, reason="It was right.")
+    assert states(live, item=item) == {"filled": 1, "open": 1, "retired": 1}
+    assert counting_judgments(live).count() == counted
+    with pytest.raises(Refused, match="not withdrawn"):
+        bring_back_item(item)
+    assert list(verify_study(live)) == []
 
 
 def test_an_item_withdrawn_while_it_is_judged_is_handed_to_nobody_else(single):

@@ -20,6 +20,7 @@ from evaluation.services.studies.launch import (
     close_study,
     launch_study,
     pause_study,
+    reopen_study,
     resume_study,
 )
 from evaluation.services.studies.verification import verify_study
@@ -301,6 +302,7 @@ def test_launching_twice_is_refused_and_changes_nothing(draft):
         ([pause_study, resume_study], Status.LIVE),
         ([close_study], Status.CLOSED),
         ([pause_study, close_study], Status.CLOSED),
+        ([close_study, reopen_study], Status.LIVE),
     ],
 )
 def test_life_cycle(study, steps, status):
@@ -310,7 +312,13 @@ def test_life_cycle(study, steps, status):
 
 
 @pytest.mark.parametrize(
-    ("first", "then"), [(None, resume_study), (pause_study, pause_study), (close_study, resume_study)]
+    ("first", "then"),
+    [
+        (None, resume_study),
+        (pause_study, pause_study),
+        (close_study, resume_study),
+        (pause_study, reopen_study),
+    ],
 )
 def test_what_the_life_cycle_does_not_allow(study, first, then):
     if first:
