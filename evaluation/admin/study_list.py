@@ -18,6 +18,8 @@ from evaluation.permissions import may_begin_studies, studies_for
 from evaluation.services.progress import progress_of
 
 ROWS = 50
+# Beside the statuses: those that were set aside.
+ARCHIVED = "archived"
 SORTS = {
     "active": ("last activity", F("progress__last_activity").desc(nulls_last=True)),
     "new": ("newest", F("created_at").desc()),
@@ -30,7 +32,7 @@ class ListForm(forms.Form):
     """The choices above the list, which stand in the address; one that is not offered is none."""
 
     q = forms.CharField(required=False, label="Title or slug", widget=forms.TextInput({"type": "search"}))
-    status = forms.ChoiceField(required=False, choices=[("", "all"), *Status.choices])
+    status = forms.ChoiceField(required=False, choices=[("", "all"), *Status.choices, (ARCHIVED, ARCHIVED)])
     owner = forms.CharField(required=False)
     sort = forms.ChoiceField(required=False, choices=[(key, label) for key, (label, _) in SORTS.items()])
 
@@ -78,6 +80,7 @@ def study_list(request: HttpRequest) -> HttpResponse:
         "form": form,
         "chosen": any(chosen.get(name) for name in ("q", "status", "owner")),
         "none": not shown.paginator.count and not own.exists(),
+        "n_archived": own.exclude(archived_at=None).count(),
         "may_begin": may_begin_studies(request.user),
         "query": given.urlencode(),
     }
@@ -99,7 +102,9 @@ def _owners(own: QuerySet[Study]) -> list[tuple[int, str]]:
 def _chosen(own: QuerySet[Study], chosen: dict[str, Any]) -> QuerySet[Study]:
     if words := chosen.get("q"):
         own = own.filter(Q(title__icontains=words) | Q(slug__icontains=words))
-    if status := chosen.get("status"):
+    status = chosen.get("status")
+    own = own.filter(archived_at__isnull=status != ARCHIVED)
+    if status and status != ARCHIVED:
         own = own.filter(status=status)
     if owner := chosen.get("owner"):
         owning = StudyMember.objects.filter(user=owner, role=StudyMember.Role.OWNER)
@@ -125,6 +130,8 @@ def _row(study: Any, role: dict[int, str]) -> Row:
 
 def _next(study: Any, progress: Any) -> tuple[str, str]:
     """The next step of a study, with its address."""
+    if study.archived_at is not None:
+        return "Take it out of the archive", reverse("admin:evaluation_study_archive", args=[study.slug])
     if study.launching_since is not None:
         return "Being launched", overview_url(study)
     if study.status == Status.DRAFT:

@@ -165,6 +165,8 @@ class Study(models.Model):
     # Which column of its tables is what (`evaluation.dumps.tables`), as the last one was read.
     table_map = models.JSONField(default=dict, blank=True, editable=False)
 
+    # Set aside from the list of studies: a draft or a closed one, with which nothing begins until it is taken out.
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
     launching_since = models.DateTimeField(null=True, blank=True, editable=False)
     study_hash = models.CharField(max_length=64, blank=True, editable=False)
     # Of its seals (`evaluation.seals`), encrypted; empty where it was judged before there were any.

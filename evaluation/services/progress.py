@@ -77,7 +77,7 @@ def studies_to_count(now: datetime | None = None) -> list[Study]:
     """Those that workers shall count: never counted, under way, or changed since they were counted."""
     now = now or timezone.now()
     found = []
-    for study in Study.objects.visible().select_related("progress").order_by("pk"):
+    for study in Study.objects.visible().filter(archived_at=None).select_related("progress").order_by("pk"):
         row: Progress | None = getattr(study, "progress", None)
         if row is not None:
             under_way = study.status in (Status.LIVE, Status.PAUSED) or row.figures.get("recent")

@@ -20,6 +20,7 @@ from evaluation.services.history import log_action
 from evaluation.services.jobs import begin_job
 from evaluation.services.studies.launch import (
     Weight,
+    archive_study,
     close_study,
     launch_cautions,
     launch_problems,
@@ -27,6 +28,7 @@ from evaluation.services.studies.launch import (
     pause_study,
     reopen_study,
     resume_study,
+    unarchive_study,
 )
 from evaluation.services.studies.rehearsals import rehearsal_of
 from evaluation.tasks import enqueue_job
@@ -150,3 +152,17 @@ def close(request: HttpRequest, study: Study) -> HttpResponse:
 def reopen(request: HttpRequest, study: Study) -> HttpResponse:
     text = "Participants can enter again, and items are assigned where slots are open. A panel's study stays as it is."
     return _move(request, study, title="Reopen the study", text=text, button="Reopen", move=reopen_study)
+
+
+@study_page("write", methods=FORM)
+def archive(request: HttpRequest, study: Study) -> HttpResponse:
+    """Set the study aside, or take it out of the archive."""
+    if study.archived_at is None:
+        act: dict[str, Any] = {"title": "Archive the study", "button": "Archive", "move": archive_study}
+        text = (
+            "It no longer stands among your studies, but under “archived”. Everything in it stays as it is."
+        )
+    else:
+        act = {"title": "Take the study out of the archive", "button": "Take it out", "move": unarchive_study}
+        text = "It stands among your studies again."
+    return _move(request, study, text=text, form=OptionalReasonForm, **act)

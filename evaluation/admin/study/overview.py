@@ -200,6 +200,8 @@ def _next_step(
             "Watch",
             _url(study, "launch"),
         )
+    if study.archived_at is not None:
+        return "Archived.", "Take it out of the archive", _url(study, "archive")
     if study.status == Status.DRAFT:
         if not study.items.exists():
             return "Next: upload the items to be judged.", "Upload items", _url(study, "upload")
@@ -242,11 +244,14 @@ def _action_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
             ("Rehearse with simulated participants", "rehearse"),
             ("Upload items", "upload"),
             ("Delete the draft", "delete"),
+            ("Archive", "archive"),
         ),
         Status.LIVE: (("Pause", "pause"), *growing, scores, ("Close", "close")),
         Status.PAUSED: (*growing, scores, ("Close", "close")),
-        Status.CLOSED: (("Reopen", "reopen"), scores),
+        Status.CLOSED: (("Reopen", "reopen"), scores, ("Archive", "archive")),
     }
+    if study.archived_at is not None:
+        return [("Take it out of the archive", _url(study, "archive"))]
     resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()
     copy = (("Duplicate", "duplicate"),)
     derive = (("Derive a study", "derive"),) if derivations_of(study) else ()

@@ -297,6 +297,7 @@ class StudyAdmin(StudyScopedAdmin):
             ("resume/", "resume", launch.resume),
             ("close/", "close", launch.close),
             ("reopen/", "reopen", launch.reopen),
+            ("archive/", "archive", launch.archive),
             ("revise/", "revise", revision.revise),
             ("add-items/", "add_items", additions.add),
             ("derive/", "derive", derivation.derive),

@@ -1,4 +1,4 @@
-"""Pauses, resumes, closes or reopens a study."""
+"""Pauses, resumes, closes, reopens or archives a study."""
 
 from typing import Any
 
@@ -8,9 +8,23 @@ from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.history import server_account
-from evaluation.services.studies.launch import close_study, pause_study, reopen_study, resume_study
+from evaluation.services.studies.launch import (
+    archive_study,
+    close_study,
+    pause_study,
+    reopen_study,
+    resume_study,
+    unarchive_study,
+)
 
-MOVES = {"pause": pause_study, "resume": resume_study, "close": close_study, "reopen": reopen_study}
+MOVES = {
+    "archive": archive_study,
+    "close": close_study,
+    "pause": pause_study,
+    "reopen": reopen_study,
+    "resume": resume_study,
+    "unarchive": unarchive_study,
+}
 
 
 class Command(AssayCommand):
@@ -26,4 +40,5 @@ class Command(AssayCommand):
             MOVES[options["move"]](study, by=server_account())
         except Refused as wrong:
             raise CommandError(str(wrong)) from None
-        self.stdout.write(f"{study.title} is {study.status}.")
+        aside = ", archived" if study.archived_at else ""
+        self.stdout.write(f"{study.title} is {study.status}{aside}.")

@@ -246,6 +246,7 @@ def _begin(study: Study) -> Revision:
         study.refresh_from_db()  # what is stored is frozen, not what the caller read a while ago
         if study.status != Status.DRAFT:
             raise WrongState(f"Only a draft can be launched; this study is {study.status}.")
+        _refuse_archived(study)
         if study.launching_since and timezone.now() - study.launching_since < ABANDONED_AFTER:
             raise WrongState("The study is already being launched.")
         problems = launch_problems(study)
@@ -304,11 +305,40 @@ def reopen_study(study: Study, *, by: Any = None, reason: str = "") -> str:
     return _move(study, {Status.CLOSED}, Status.LIVE, "Reopened.", by, reason)
 
 
+def archive_study(study: Study, *, by: Any = None, reason: str = "") -> str:
+    """Set a draft or a closed study aside; Refused for one that is under way."""
+    with transaction.atomic():
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        if locked.status not in (Status.DRAFT, Status.CLOSED) or locked.launching_since or locked.archived_at:
+            raise WrongState("A draft or a closed study is archived, and once.")
+        return _set_aside(study, timezone.now(), "Archived.", by, reason)
+
+
+def unarchive_study(study: Study, *, by: Any = None, reason: str = "") -> str:
+    with transaction.atomic():
+        if Study.objects.select_for_update(no_key=True).get(pk=study.pk).archived_at is None:
+            raise WrongState("The study is not archived.")
+        return _set_aside(study, None, "Taken out of the archive.", by, reason)
+
+
+def _set_aside(study: Study, at: Any, said: str, by: Any, reason: str) -> str:
+    study.archived_at = at
+    study.save(update_fields=["archived_at"])
+    log_action(study=study, by=by, message=said, reason=reason)
+    return said
+
+
+def _refuse_archived(study: Study) -> None:
+    if study.archived_at is not None:
+        raise WrongState("The study is archived: take it out of the archive first.")
+
+
 def _move(study: Study, allowed: set[Status], to: Status, said: str, by: Any, reason: str) -> str:
     with transaction.atomic():
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if locked.status not in allowed:
             raise WrongState(f"A study that is {locked.status} can't become {to}.")
+        _refuse_archived(locked)
         study.status = locked.status = to
         locked.save(update_fields=["status"])
         log_action(study=study, by=by, message=said, reason=reason)
