@@ -7,8 +7,9 @@ from typing import Any
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
-from analytics.display.tables import TableCell, head
+from analytics.display.tables import TableCell, Where, head
 from analytics.figures.figure_input import PAIRS
+from analytics.figures.where import pairs_of_group
 
 Record = dict[str, Any]
 SIMULATED = "simulated"
@@ -124,8 +125,9 @@ class ReportView(GroupsView):
     """All questions of a report. A question's groups hold their records by the keys of the figures."""
 
     def __init__(self, report: Record) -> None:
-        super().__init__(report, report["groups"])
-        heads = {group["key"]: group for group in report["groups"]}
+        groups = [{**group, "where": pairs_of_group(report, group)} for group in report["groups"]]
+        super().__init__(report, groups)
+        heads = {group["key"]: group for group in groups}
         records: dict[tuple[str, str], Record] = {}
         for record in report["records"]:
             records.setdefault((record["question"], record["group"]), {})[record["figure"]] = record
@@ -296,7 +298,7 @@ def tag_of(group: Record) -> str:
 
 def group_head(group: Record) -> TableCell:
     """The group as the head of a row. Simulated raters are named so already; single ones get the mark."""
-    return head(group["label"], tag=tag_of(group))
+    return head(group["label"], tag=tag_of(group), where=Where(group["where"]))
 
 
 def subject(group: Record) -> str:

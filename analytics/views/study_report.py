@@ -56,7 +56,7 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         return response
     names, whole = view_names(study), "whole" in request.GET
     saved = _saved(wanted, names)
-    page = _page(study, kept.report, names)
+    page = wanted.links(kept).page(_page(study, kept.report, names))
     context = {
         **wanted.context,
         "page": page,
