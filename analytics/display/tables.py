@@ -50,7 +50,7 @@ class Where:
     """The filters that find what a name or a number is of in the list of items.
 
     `counts` says what the list has as many of as the number, `n`, says: items or judgments; nothing where the two are
-    not of the same things.
+    not of the same things. Of a row of a table it says that only items are counted in it as the list counts them.
     """
 
     pairs: Pairs
@@ -163,8 +163,8 @@ class Builder:
     _left_out: dict[str, int] = field(default_factory=dict)
     _rows_left_out: int = 0
 
-    def add(self, *cells: TableCell, of: Pairs | None = None) -> None:
-        """A row; `of` are the filters of what it is of, to which its name and its numbers of items or judgments lead."""
+    def add(self, *cells: TableCell, of: Where | None = None) -> None:
+        """A row; its name and its numbers of items or judgments lead to what it is `of`."""
         self.rows.append(tuple(_leading(cell, of) for cell in cells))
 
     def share(self, estimate: dict[str, Any], tag: str = "") -> TableCell:
@@ -245,13 +245,16 @@ def _listed(estimate: dict[str, Any], counts: str) -> Where | None:
     return Where(tuple(pairs), counts, estimate["n"])
 
 
-def _leading(cell: TableCell, of: Pairs | None) -> TableCell:
-    """The cell of a row of that: its number leads there by what it is of, its name if it names nothing else."""
-    if of is None:
-        return replace(cell, where=None) if cell.where and cell.where.counts else cell
-    if cell.header:
-        return cell if cell.where else replace(cell, where=Where(of))
-    return replace(cell, where=replace(cell.where, pairs=(*of, *cell.where.pairs))) if cell.where else cell
+def _leading(cell: TableCell, of: Where | None) -> TableCell:
+    """The cell of a row of that: its number leads there by what it counts, its name if it names nothing else."""
+    own = cell.where
+    if own is None:
+        return replace(cell, where=replace(of, counts="")) if of and cell.header else cell
+    if not own.counts:
+        return cell
+    if of is None or (of.counts and of.counts != own.counts):
+        return replace(cell, where=None)
+    return replace(cell, where=replace(own, pairs=(*of.pairs, *own.pairs)))
 
 
 def _spanned(rows: Sequence[tuple[TableCell, ...]]) -> Iterator[tuple[TableCell, ...]]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
-from analytics.display.tables import TableCell, Where, head
+from analytics.display.tables import TableCell, head
 from analytics.figures.figure_input import PAIRS
-from analytics.figures.where import pairs_of_group
+from analytics.figures.where import of_group
 
 Record = dict[str, Any]
 SIMULATED = "simulated"
@@ -125,7 +125,7 @@ class ReportView(GroupsView):
     """All questions of a report. A question's groups hold their records by the keys of the figures."""
 
     def __init__(self, report: Record) -> None:
-        groups = [{**group, "where": pairs_of_group(report, group)} for group in report["groups"]]
+        groups = [{**group, "where": of_group(report, group)} for group in report["groups"]]
         super().__init__(report, groups)
         heads = {group["key"]: group for group in groups}
         records: dict[tuple[str, str], Record] = {}
@@ -298,7 +298,7 @@ def tag_of(group: Record) -> str:
 
 def group_head(group: Record) -> TableCell:
     """The group as the head of a row. Simulated raters are named so already; single ones get the mark."""
-    return head(group["label"], tag=tag_of(group), where=Where(group["where"]))
+    return head(group["label"], tag=tag_of(group), where=replace(group["where"], counts=""))
 
 
 def subject(group: Record) -> str:

@@ -98,7 +98,12 @@ def compute_report(
         CachedReport.objects.update_or_create(
             study=study,
             fingerprint=current,
-            defaults={"payload": report, "until": until, "created_at": timezone.now(), "view": filters.digest},
+            defaults={
+                "payload": report,
+                "until": until,
+                "created_at": timezone.now(),
+                "view": filters.digest,
+            },
         )
         older = _rows(study, filters).exclude(fingerprint__in=now.values())
         # One that counts ties otherwise is shown, as the latest from before, until its own successor is there.

@@ -31,7 +31,7 @@ class ReportLinks:
 
     @classmethod
     def from_afar(cls, study: Study, filters: Filters, until: int | None) -> Self | None:
-        """The same for a file, which may be read anywhere; None of an installation that its own machine alone reaches."""
+        """The same for a file, which may be read anywhere; None where its own machine alone reaches it."""
         public: str = settings.ASSAY_PUBLIC_URL
         if urlsplit(public).hostname in UNREACHED:
             return None

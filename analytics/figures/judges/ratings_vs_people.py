@@ -11,7 +11,7 @@ from analytics.figures.beside_people import TITLE
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head, tag_of
 from analytics.frames.entries import SIZE
 from analytics.statistics.core.matched import pearson_sums
 from analytics.statistics.core.values import unit_means
@@ -121,7 +121,7 @@ def _sizes(compared: list[Record]) -> Table:
     for group in compared:
         found = group[KEY]
         build.add(
-            head(group["label"], tag=tag_of(group)),
+            group_head(group),
             build.coefficient(found["difference"]),
             build.coefficient(found["error"]),
             build.coefficient(found["spearman"]),

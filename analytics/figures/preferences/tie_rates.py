@@ -8,6 +8,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, words
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
 from analytics.figures.quantities import Quantity
@@ -100,7 +101,11 @@ def _of_pair(view: PairView) -> Iterator[Block]:
     for group in view.groups:
         for each in group[KEY]["rates"] if KEY in group else ():
             build.add(
-                group_head(group), words(_name(view, each)), build.share(each["rate"]), build.n(each["rate"])
+                group_head(group),
+                words(_name(view, each)),
+                build.share(each["rate"]),
+                build.n(each["rate"]),
+                of=where.named(group, each["by"], each["name"]),
             )
     if build.rows:
         yield Block("Ties", tables=(build.build(),), folded=True)

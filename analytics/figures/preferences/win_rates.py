@@ -20,6 +20,7 @@ from analytics.display.tables import (
     head,
     words,
 )
+from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import MAY_STOP, PAIRS, FigureInput, PairInput, by_cell
@@ -354,6 +355,7 @@ def _summary_table(view: ReportView, questions: Iterable[Record], cell: tuple[st
                 *(build.share(found[name]) for name in ("system_1", "system_2", "tie")),
                 build.n(found["system_1"]),
                 build.share(expected[cell]["rate"]),
+                of=where.of(view.lead(question), found["cell"]),
             )
     return build.build()
 
@@ -401,6 +403,7 @@ def _pair_table(view: PairView, pair: tuple[str, str]) -> Table:
                 build.n(found["system_1"]),
                 build.share(expected[(arm, *pair)]["rate"]),
                 *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
+                of=where.of(view.leading, found["cell"]),
             )
     return build.build()
 
@@ -479,6 +482,7 @@ def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
                 build.n(found["system_1"]),
                 build.share(expected[(arm, *pair)]["rate"]),
                 *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
+                of=where.of(group, found["cell"]),
             )
     return build.build()
 
@@ -526,6 +530,7 @@ def _system_rates(view: PairView, rates: Sequence[Record], what: str) -> Table:
             standard_error(build, found),
             build.n(found["rate"]),
             *(build.tested(found["test"], found["rate"]["undefined"]) if tested else ()),
+            of=where.of(view.leading, arm=found["arm"], system=found["system"]),
         )
     return build.build()
 
@@ -548,5 +553,6 @@ def _categories(view: PairView) -> Iterator[Block]:
             build.share(rates["tie"]),
             build.n(rates["system_1"]),
             build.share(expected[key]["rate"]),
+            of=where.of(view.leading, cell),
         )
     yield Block("By category", tables=(build.build(),), folded=True)

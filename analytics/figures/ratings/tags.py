@@ -15,7 +15,7 @@ from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import RatingFigure
 from analytics.figures.rating_records import ArmMean, Ratings, means_of, ratings
-from analytics.figures.report_view import ReportView, anchor_of, tag_of
+from analytics.figures.report_view import ReportView, anchor_of, group_head, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.core.estimates import Estimate
@@ -272,7 +272,7 @@ def _tag_groups(view: ReportView, question: Record) -> Iterator[Block]:
                 for factor, key, _ in factors
             ]
             build.add(
-                head(group["label"], tag=tag_of(group)),
+                group_head(group),
                 words(record["tag_group"]),
                 build.share(record["mean"]),
                 build.n(record["mean"]),
