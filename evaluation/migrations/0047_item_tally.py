@@ -22,6 +22,7 @@ class Migration(migrations.Migration):
                 ('disagreement', models.FloatField(blank=True, null=True)),
                 ('against_judges', models.FloatField(blank=True, null=True)),
                 ('majority', models.CharField(blank=True, db_default='', default='', max_length=120)),
+                ('judges_majority', models.CharField(blank=True, db_default='', default='', max_length=120)),
                 ('last_judged_at', models.DateTimeField(blank=True, null=True)),
                 ('longest_ms', models.PositiveBigIntegerField(blank=True, null=True)),
                 ('study', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='item_tallies', to='evaluation.study')),
@@ -30,5 +31,13 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'item tallies',
                 'indexes': [models.Index(condition=models.Q(('stale', True)), fields=['study'], name='item_tally_stale'), models.Index(fields=['study', 'disagreement', 'item'], name='item_tally_disagreement'), models.Index(fields=['study', 'against_judges', 'item'], name='item_tally_against_judges'), models.Index(fields=['study', 'last_judged_at', 'item'], name='item_tally_last'), models.Index(fields=['study', 'longest_ms', 'item'], name='item_tally_longest')],
             },
+        ),
+        migrations.AddIndex(
+            model_name='item',
+            index=models.Index(fields=['study', 'role', 'position', 'id'], name='item_study_position'),
+        ),
+        migrations.AddIndex(
+            model_name='item',
+            index=models.Index(fields=['study', 'systems_key'], name='item_study_systems'),
         ),
     ]

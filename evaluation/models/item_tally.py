@@ -25,6 +25,8 @@ class ItemTally(models.Model):
     against_judges = models.FloatField(null=True, blank=True)
     # Of people, in the question that the item is about: its answer by more than half; empty where there is none.
     majority = models.CharField(max_length=120, blank=True, default="", db_default="")
+    # The same of judges.
+    judges_majority = models.CharField(max_length=120, blank=True, default="", db_default="")
     last_judged_at = models.DateTimeField(null=True, blank=True)
     longest_ms = models.PositiveBigIntegerField(null=True, blank=True)
 
