@@ -7,9 +7,9 @@ from typing import Any
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
-from analytics.display.tables import TableCell, head
+from analytics.display.tables import TableCell, head, words
 from analytics.figures.figure_input import PAIRS
-from analytics.figures.where import of_group
+from analytics.figures.where import named, of_group
 
 Record = dict[str, Any]
 SIMULATED = "simulated"
@@ -275,6 +275,10 @@ class PairView(GroupsView):
             opponents.setdefault(two, set()).add(one)
         return any(len(each) > 1 for each in opponents.values())
 
+    def listed_pair(self, one: str, other: str) -> tuple[str, str]:
+        """The two systems in the order in which items have them."""
+        return (other, one) if (other, one) in self.pairs else (one, other)
+
     def pair(self, cell: Record) -> str:
         return f"{self.system(cell['system_1'])} vs {self.system(cell['system_2'])}"
 
@@ -298,7 +302,12 @@ def tag_of(group: Record) -> str:
 
 def group_head(group: Record) -> TableCell:
     """The group as the head of a row. Simulated raters are named so already; single ones get the mark."""
-    return head(group["label"], tag=tag_of(group), where=replace(group["where"], counts=""))
+    return head(group["label"], tag=tag_of(group), where=named(group["where"]))
+
+
+def group_words(group: Record) -> TableCell:
+    """The group in a column beside the head of its row."""
+    return replace(words(group["label"], tag_of(group)), where=named(group["where"]))
 
 
 def subject(group: Record) -> str:

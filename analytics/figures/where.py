@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from analytics.display.tables import Pairs, Where
+from analytics.display.tables import TableCell, Where
 from analytics.frames.rows import JUDGES, JURY, jury_key
 from evaluation.filters import NO_SPLIT
 from evaluation.models import Rater
@@ -14,29 +14,28 @@ Record = dict[str, Any]
 COUNTING = ("state", "counting")
 
 
-def of_group(report: Record, group: Record) -> Where:
+def of_group(report: Record, group: Record) -> Where | None:
     """The judgments that count of a group of raters; only items are counted where somebody judged some repeatedly."""
-    pairs = pairs_of_raters(report, group)
-    members = {value for name, value in pairs if name == "rater"}
-    once = sum(each["judgments"] for each in report["raters"] if each["rater"] in members)
-    return Where((*pairs, COUNTING), "items" if members and once != group["judgments"] else "")
-
-
-def pairs_of_raters(report: Record, group: Record) -> Pairs:
-    """All judgments of a group of raters, or of a rater, by its `key` and `kind`."""
     kind, within = group["kind"], group.get("within", "")
     if within:
-        return ("by", within), ("group", group["key"].removeprefix(f"{within}-"))
+        return Where((("by", within), ("group", group["key"].removeprefix(f"{within}-")), COUNTING))
     if kind in (Rater.Kind.PERSON, Rater.Kind.SIMULATED):
-        return (("by", str(kind)),)
-    judges = report["judges"]
-    if kind == JUDGES:
-        # A heuristic is no judge.
-        members = [each["rater"] for each in judges if not each["heuristic"]]
-    else:
-        name = group["key"].removesuffix("-members") if kind == JURY else group["key"]
-        members = [each["rater"] for each in judges if jury_key(each.get("jury", {}).get("name", "")) == name]
-    return tuple(("rater", each) for each in members or [group["key"]])
+        return Where((("by", str(kind)), COUNTING))
+    members = _members(report, group)
+    once = sum(each["judgments"] for each in report["raters"] if each["rater"] in members)
+    pairs = (*(("rater", each) for each in members), COUNTING)
+    return Where(pairs, "" if once == group["judgments"] else "items") if members else None
+
+
+def _members(report: Record, group: Record) -> list[str]:
+    """The judges of a group, by pseudonym; none of all judges together, if the report does not say which they are."""
+    own = [each for each in report["judges"] if not each["heuristic"]]
+    if group["kind"] == JUDGES:
+        # One that is made of judges is none of them, and a jury is one of them.
+        return [each["rater"] for each in own] if len(own) == group["raters"] else []
+    key = group["key"].removesuffix("-members") if group["kind"] == JURY else group["key"]
+    jury = [each["rater"] for each in own if key == jury_key(each.get("jury", {}).get("name", ""))]
+    return jury or [key]
 
 
 def of(
@@ -57,16 +56,20 @@ def of(
     found = {"arm": arm, "category": category, "pair": " | ".join(pair) if pair else None, "system": system}
     if "" in found.values():
         return None
-    own = ((name, value) for name, value in found.items() if value is not None)
-    return replace(group["where"], pairs=(*group["where"].pairs, *own))
+    return _also(group, *((name, value) for name, value in found.items() if value is not None))
 
 
-def named(group: Record, by: str, name: str) -> Where | None:
+def _also(group: Record, *own: tuple[str, str]) -> Where | None:
+    where: Where | None = group["where"]
+    return where and replace(where, pairs=(*where.pairs, *own))
+
+
+def of_part(group: Record, by: str, name: str) -> Where | None:
     """The same of a setting, category or split of that name; `by` "all" is of no part."""
     if by == "all":
         return of(group)
     own = (by, name or NO_SPLIT) if by == "split" else (by, name)
-    return replace(group["where"], pairs=(*group["where"].pairs, own)) if own[1] else None
+    return _also(group, own) if own[1] else None
 
 
 def of_rater(pseudonym: str) -> Where:
@@ -89,3 +92,36 @@ def recorded(pseudonym: str) -> Where:
 def outcome(name: str, counts: str, n: int) -> Where | None:
     """Of them the `n` of that outcome, if there are any."""
     return Where((("outcome", name),), counts, n) if n else None
+
+
+def named(of: Where | None) -> Where | None:
+    """Where a name leads that is of these judgments."""
+    return of and Where(of.pairs)
+
+
+def of_items(*, arm: str | None = None, system: str | None = None) -> Where:
+    """Items of the setting with a response of the system, whoever judged them."""
+    return Where(tuple((name, value) for name, value in (("arm", arm), ("system", system)) if value))
+
+
+def of_queries(by: str, value: str, split: str | None) -> Where | None:
+    """Items of the queries with a category, source or split; None where they have none of it, which has no name."""
+    pairs = ((by, value), ("split", split))
+    named_ones = tuple((name, each or NO_SPLIT) for name, each in pairs if each is not None)
+    return Where(named_ones) if value or by == "split" else None
+
+
+def answered(cell: TableCell, share: Record, question: str, value: str) -> TableCell:
+    """The cell of a share of judgments, leading to those that gave the question this answer."""
+    return _of_share(cell, share, ("answer", f"{question}:{value}"))
+
+
+def won(cell: TableCell, share: Record, question: str, system: str) -> TableCell:
+    """The same of those that prefer the system, or pick it."""
+    return _of_share(cell, share, ("winner", f"{question}:{system}"))
+
+
+def _of_share(cell: TableCell, share: Record, answer: tuple[str, str]) -> TableCell:
+    if share["value"] is None:
+        return cell
+    return replace(cell, where=Where((answer,), "judgments", round(share["value"] * share["n"])))

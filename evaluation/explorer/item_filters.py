@@ -35,7 +35,7 @@ CHOICES: Mapping[str, Sequence[str]] = {
     "sort": (POSITION, *SORTED_BY),
 }
 # The others, and the names of which several values can be given.
-FREE = ("q", "pair", "answer", "winner", "majority", "until")
+FREE = ("q", "pair", "answer", "winner", "majority", "least", "until")
 SEVERAL = ("pair", "by", "answer", "winner", "outcome", "state")
 # What each name has that is not given.
 DEFAULTS: Mapping[str, str] = {"role": Role.MAIN, "sort": POSITION}
@@ -51,6 +51,7 @@ NAMES = (
     "outcome",
     "state",
     "texts",
+    "least",
     "until",
     "sort",
 )
@@ -61,8 +62,9 @@ MOST_WORDS, LONGEST_SEARCH = 10, 200
 class ItemFilters:
     """The view, as a report has it, and what else the items or their judgments are: `q`, words that all stand in the
     item; `role`; `pair`, its systems; `by`, kinds of raters; `answer` and `winner`, answers of a judgment; `majority`
-    of people, and `vs` that of judges; `outcome`, `state` and `texts`; `until`, the last judgment that is looked at;
-    and `sort`, the order. An item is in the list if one of its judgments is all that is asked of judgments."""
+    of people, and `vs` that of judges; `outcome`, `state` and `texts`; `least`, how many raters gave such a judgment;
+    `until`, the last judgment that is looked at; and `sort`, the order. An item is in the list if one of its judgments
+    is all that is asked of judgments."""
 
     view: Filters = EVERYTHING
     q: str = ""
@@ -76,6 +78,7 @@ class ItemFilters:
     outcome: tuple[str, ...] = ()
     state: tuple[str, ...] = ()
     texts: str = ""
+    least: int | None = None
     until: int | None = None
     sort: str = POSITION
 
@@ -129,7 +132,7 @@ class ItemFilters:
         """True where an item must have a judgment that is all that is asked of judgments. A last one by itself asks for
         none: it says when the list was looked at."""
         in_state = set(self.state) & set(OF_JUDGMENTS)
-        own = self.by or self.answer or self.winner or self.outcome or self.texts or in_state
+        own = self.by or self.answer or self.winner or self.outcome or self.texts or self.least or in_state
         return bool(own or self.view.groups or self.view.choose_judgments)
 
     def items(self, study: Study) -> QuerySet[Item]:
@@ -252,6 +255,12 @@ def _majority(study: Study, value: str) -> str:
     return value
 
 
+def _least(study: Study, value: str) -> int:
+    if not (value.isascii() and value.isdigit() and 0 < int(value[:9]) < 10_000):
+        raise ValueError(f"{value!r} is no number of raters.")
+    return int(value)
+
+
 def _until(study: Study, value: str) -> int:
     if not (value.isascii() and value.isdigit() and len(value) < 19):
         raise ValueError(f"{value!r} is no judgment's id.")
@@ -264,5 +273,6 @@ READERS: Mapping[str, Callable[[Study, str], Any]] = {
     "answer": GivenAnswer.parse,
     "winner": PreferredSystem.parse,
     "majority": _majority,
+    "least": _least,
     "until": _until,
 }

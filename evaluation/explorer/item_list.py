@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from evaluation.models import Item, Judgment, Study
 
@@ -59,16 +59,27 @@ class ItemList:
         if self.filters.choose_judgments:
             theirs = Judgment.objects.filter(self._judged, study=self.study, item=OuterRef("pk"))
             rows = rows.filter(Exists(theirs))
-        return rows
+        return rows.filter(pk__in=self._judged_by_several) if self.filters.least else rows
 
     @cached_property
     def _judged(self) -> Q:
         return self.filters.judgments_q(self.study)
 
     @property
+    def _judged_by_several(self) -> QuerySet[Any]:
+        """Of items with such a judgment of at least so many raters, the ids."""
+        rows = Judgment.objects.filter(self._judged, study=self.study).order_by().values("item")
+        several = rows.annotate(raters=Count("rater", distinct=True)).filter(
+            raters__gte=self.filters.least or 1
+        )
+        return several.values("item")
+
+    @property
     def judgments(self) -> QuerySet[Judgment]:
         """The judgments that the filters admit, of these items alone."""
         rows = Judgment.objects.filter(self._judged, study=self.study)
+        if self.filters.least:
+            rows = rows.filter(item__in=self._judged_by_several)
         if self.filters.choose_items:
             items = self.filters.view.items(self.study).filter(self.filters.items_q(self.study))
             return rows.filter(item__in=items.values("pk"))

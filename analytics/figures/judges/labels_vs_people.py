@@ -22,6 +22,7 @@ from analytics.display.tables import (
     interval,
     words,
 )
+from analytics.figures import where
 from analytics.figures.beside_people import TITLE, label_tables
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
@@ -34,7 +35,15 @@ from analytics.figures.figure_input import (
     level_of,
 )
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import SMALL, PairView, ReportView, by_size, group_head, tag_of
+from analytics.figures.report_view import (
+    SMALL,
+    PairView,
+    ReportView,
+    by_size,
+    group_head,
+    group_words,
+    tag_of,
+)
 from analytics.statistics.agreement.leave_one_out import (
     inner_agreement,
     item_outer,
@@ -275,13 +284,14 @@ def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
             found = group[KEY]
             build.add(
                 head(question["prompt"]),
-                words(group["label"], tag_of(group)),
+                group_words(group),
                 *build.beside_chance(found["outer"], found["outer_by_chance"]),
                 _without_interval(build.share(found["inner"])),
                 *_less_people(build, found),
                 build.n(found["outer"]),
                 build.coefficient(found["kappa"]),
                 build.n(found["kappa"]),
+                of=where.of(group),
             )
     if build.rows:
         yield Block("Agreement with people", tables=(build.build(),))
@@ -339,6 +349,7 @@ def _outer(people: Record, compared: list[Record]) -> Table:
         blank,
         *([blank] if continuous else []),
         build.n(inner),
+        of=where.of(people),
     )
     for group in compared:
         found = group[KEY]
@@ -349,6 +360,7 @@ def _outer(people: Record, compared: list[Record]) -> Table:
             *_less_people(build, found),
             *([build.share(found["expected"]) if found["expected"] else blank] if continuous else []),
             build.n(found["outer"]),
+            of=where.of(group),
         )
     return build.build()
 
@@ -370,7 +382,7 @@ def _kappa(compared: list[Record]) -> Table:
     )
     for group in compared:
         found = group[KEY]["kappa"]
-        build.add(group_head(group), build.coefficient(found), build.n(found))
+        build.add(group_head(group), build.coefficient(found), build.n(found), of=where.of(group))
     return build.build()
 
 

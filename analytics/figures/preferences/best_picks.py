@@ -214,7 +214,7 @@ class BestPicksFigure(Figure):
             for group in view.lead_first(question):
                 yield Block(
                     view.title_for(group, question["prompt"]),
-                    tables=(_shares(view, group),),
+                    tables=(_shares(view, question, group),),
                     plot=plot if group is lead else None,
                     folded=group is not lead,
                     tag=tag_of(group),
@@ -278,7 +278,7 @@ def _agreed(view: ReportView, question: Record, key: str) -> Table:
     return build.build()
 
 
-def _shares(view: ReportView, group: Record) -> Table:
+def _shares(view: ReportView, question: Record, group: Record) -> Table:
     found = group[FIGURE.key]
     build = Builder(
         "Share of picks, and the share that picking at random would give, in percent. p: sign-flip test against "
@@ -287,14 +287,14 @@ def _shares(view: ReportView, group: Record) -> Table:
     )
     blank = words("")
     rows = [
-        (view.system(each["system"]), each, where.of(group, system=each["system"]))
+        (view.system(each["system"]), each, where.of(group, system=each["system"]), each["system"])
         for each in found["by_system"]
     ]
-    rows += [(SYSTEM_KINDS.get(each["kind"], each["kind"]), each, None) for each in found["by_kind"]]
-    for name, each, of in rows:
+    rows += [(SYSTEM_KINDS.get(each["kind"], each["kind"]), each, None, "") for each in found["by_kind"]]
+    for name, each, of, system in rows:
         build.add(
             head(name),
-            build.share(each["share"]),
+            where.won(build.share(each["share"]), each["share"], question["key"], system),
             build.number(each["chance"], percent),
             build.n(each["share"], "judgments"),
             *(build.tested(each["test"]) if each["test"] else (blank, blank)),

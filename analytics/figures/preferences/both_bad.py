@@ -131,7 +131,8 @@ def _of_pair(view: PairView) -> Iterator[Block]:
     for group in view.groups:
         for name, rate, named in _rows(view, group[KEY]) if KEY in group else ():
             of = where.of(group, named, system=named.get("system"))
-            build.add(group_head(group), words(name), build.share(rate), build.n(rate), of=of)
+            share = where.answered(build.share(rate), rate, view.key, "both_bad")
+            build.add(group_head(group), words(name), share, build.n(rate), of=of)
     if build.rows:
         yield Block("Both are bad", tables=(build.build(),))
 

@@ -103,9 +103,9 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             build.add(
                 group_head(group),
                 words(_name(view, each)),
-                build.share(each["rate"]),
+                where.answered(build.share(each["rate"]), each["rate"], view.key, "tie"),
                 build.n(each["rate"]),
-                of=where.named(group, each["by"], each["name"]),
+                of=where.of_part(group, each["by"], each["name"]),
             )
     if build.rows:
         yield Block("Ties", tables=(build.build(),), folded=True)

@@ -9,6 +9,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import in_percent
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.figures import where
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
 from analytics.figures.needs import SystemKinds
@@ -212,9 +213,10 @@ def _question(view: ReportView, question: Record) -> Iterator[Block]:
     for each in tags:
         build.add(
             head(each["label"]),
-            build.share(each["mean"]),
-            build.n(each["mean"]),
+            where.answered(build.share(each["mean"]), each["mean"], f"{question['key']}.{each['part']}", "1"),
+            build.n(each["mean"], "judgments"),
             build.coefficient(each["alpha"]),
+            of=where.of(lead),
         )
     plotted = [
         (group, {part["part"]: part for part in group[KEY]["by_part"]}) for group in view.plotted(question)

@@ -10,6 +10,7 @@ from analytics.display.histograms import Bar, histogram
 from analytics.display.numbers import MINUS, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head, words
+from analytics.figures import where
 from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
@@ -174,6 +175,7 @@ def _table(view: ReportView, record: Record) -> Table:
             *(TableCell(characters(quartile)) for quartile in cell["quartiles"]),
             *(TableCell(percent(cell[name] / n)) for name in ("longer", "shorter")),
             build.n(cell["mean"]),
+            of=where.of_items(arm=cell["arm"], system=cell["system"] or cell["opponent"]),
         )
     return build.build()
 

@@ -26,7 +26,7 @@ def astray(study, report, links):
         for name, value in pairs:
             given.setdefault(name, []).append(value)
         filters = ItemFilters.parse(study, given)
-        return getattr(filters, counts)(study).count()
+        return getattr(filters, f"n_{counts}")(study)
 
     for section, caption, each in leading(report_page(report)):
         where = each.where
