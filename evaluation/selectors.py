@@ -61,6 +61,11 @@ def system_sets(study: Study) -> list[str]:
         return [systems for (systems,) in cursor.fetchall()]
 
 
+def system_labels(study: Study) -> dict[str, str]:
+    """The name of each of the study's systems, by key."""
+    return {key: label or key for key, label in study.systems.values_list("key", "label")}
+
+
 # Leaves every row.
 EVERY_ROW = Q()
 

@@ -32,7 +32,7 @@ class AnswerAt(Func):
     def as_postgresql(self, compiler: Any, connection: Any) -> Any:
         return self.as_sql(compiler, connection, template="(%(expressions)s::json ->> %(place)s)")
 
-    def as_sqlite(self, compiler: Any, connection: Any) -> Any:
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
         return self.as_sql(compiler, connection, template="json_extract(%(expressions)s, '$[%(place)s]')")
 
 

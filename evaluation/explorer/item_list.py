@@ -129,7 +129,8 @@ class ItemList:
     def _values(self, item: int) -> dict[str, Any] | None:
         """What the item stands in its place by."""
         columns = {POSITION, SORTED_BY.get(self.filters.sort, POSITION)}
-        return Item.objects.filter(study=self.study, pk=item).values(*columns).first()
+        rows: QuerySet[Item, dict[str, Any]] = Item.objects.filter(study=self.study, pk=item).values(*columns)
+        return rows.first()
 
 
 def _beyond(
