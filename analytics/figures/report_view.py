@@ -9,7 +9,7 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import percent
 from analytics.display.tables import TableCell, head, words
 from analytics.figures.figure_input import PAIRS
-from analytics.figures.where import named, of_group
+from analytics.figures.where import named, of_group, of_question
 
 Record = dict[str, Any]
 SIMULATED = "simulated"
@@ -138,7 +138,12 @@ class ReportView(GroupsView):
                 # It stands for the question in headings and captions, where more follows.
                 "prompt": question["prompt"].removesuffix("."),
                 "groups": [
-                    {**heads[each["group"]], **each, **records.get((question["key"], each["group"]), {})}
+                    {
+                        **heads[each["group"]],
+                        **each,
+                        **records.get((question["key"], each["group"]), {}),
+                        "where": of_question(heads[each["group"]], question, each["judgments"]),
+                    }
                     for each in question["groups"]
                 ],
             }

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from analytics.display.tables import TableCell, Where
+from analytics.display.tables import Pairs, TableCell, Where
 from analytics.frames.rows import JUDGES, JURY, jury_key
 from evaluation.filters import NO_SPLIT
 from evaluation.models import Rater
 
 Record = dict[str, Any]
 COUNTING = ("state", "counting")
+NOTHING = "nothing"
 
 
 def of_group(report: Record, group: Record) -> Where | None:
@@ -25,6 +26,17 @@ def of_group(report: Record, group: Record) -> Where | None:
     once = sum(each["judgments"] for each in report["raters"] if each["rater"] in members)
     pairs = (*(("rater", each) for each in members), COUNTING)
     return Where(pairs, "" if once == group["judgments"] else "items") if members else None
+
+
+def of_question(group: Record, question: Record, judgments: int) -> Where | None:
+    """Those of them with an answer to the question, which so many of them have."""
+    where: Where | None = group["where"]
+    if where is None or judgments == group["judgments"]:
+        return where
+    if "." in question["key"]:
+        # One part of a question in turns.
+        return replace(where, counts=NOTHING)
+    return replace(where, pairs=(*where.pairs, ("answered", question["key"])))
 
 
 def _members(report: Record, group: Record) -> list[str]:
@@ -64,6 +76,13 @@ def _also(group: Record, *own: tuple[str, str]) -> Where | None:
     return where and replace(where, pairs=(*where.pairs, *own))
 
 
+def beside_people(group: Record, *estimates: Record) -> Where | None:
+    """A group's judgments, in a row of figures of the items that people judged, too: which these are no filter says, and
+    so nothing is counted where some are left out."""
+    where = of(group)
+    return replace(where, counts=NOTHING) if where and any(each["left_out"] for each in estimates) else where
+
+
 def of_part(group: Record, by: str, name: str) -> Where | None:
     """The same of a setting, category or split of that name; `by` "all" is of no part."""
     if by == "all":
@@ -99,9 +118,9 @@ def named(of: Where | None) -> Where | None:
     return of and Where(of.pairs)
 
 
-def of_items(*, arm: str | None = None, system: str | None = None) -> Where:
-    """Items of the setting with a response of the system, whoever judged them."""
-    return Where(tuple((name, value) for name, value in (("arm", arm), ("system", system)) if value))
+def of_items(**named: str) -> Where:
+    """Items with these filters, whoever judged them."""
+    return Where(tuple(named.items()))
 
 
 def of_queries(by: str, value: str, split: str | None) -> Where | None:
@@ -111,17 +130,17 @@ def of_queries(by: str, value: str, split: str | None) -> Where | None:
     return Where(named_ones) if value or by == "split" else None
 
 
-def answered(cell: TableCell, share: Record, question: str, value: str) -> TableCell:
-    """The cell of a share of judgments, leading to those that gave the question this answer."""
-    return _of_share(cell, share, ("answer", f"{question}:{value}"))
+def answered(cell: TableCell, share: Record, question: str, *values: str) -> TableCell:
+    """The cell of a share of judgments, leading to those that gave the question one of these answers."""
+    return _of_share(cell, share, tuple(("answer", f"{question}:{value}") for value in values))
 
 
 def won(cell: TableCell, share: Record, question: str, system: str) -> TableCell:
     """The same of those that prefer the system, or pick it."""
-    return _of_share(cell, share, ("winner", f"{question}:{system}"))
+    return _of_share(cell, share, (("winner", f"{question}:{system}"),))
 
 
-def _of_share(cell: TableCell, share: Record, answer: tuple[str, str]) -> TableCell:
+def _of_share(cell: TableCell, share: Record, answers: Pairs) -> TableCell:
     if share["value"] is None:
         return cell
-    return replace(cell, where=Where((answer,), "judgments", round(share["value"] * share["n"])))
+    return replace(cell, where=Where(answers, "judgments", round(share["value"] * share["n"])))

@@ -128,6 +128,20 @@ def answers_q(answers: Iterable[GivenAnswer]) -> Q:
     return found
 
 
+def answered_q(questions: Iterable[str]) -> Q:
+    """Judgments with any answer to one of the questions."""
+    layouts = {layout.key for each in questions for layout in layouts_of_question(each)}
+    return Q(answer_layout__in=sorted(layouts))
+
+
+def known_question(study: Study, key: str) -> str:
+    """ValueError where the study does not ask it."""
+    known = [*asked_questions(study)]
+    if key not in known:
+        raise ValueError(f"The study has no question {key!r} ({named('questions', known)}).")
+    return key
+
+
 def any_of(conditions: Iterable[Q]) -> Q:
     """One of them holds; of none, nothing does."""
     found = list(conditions)

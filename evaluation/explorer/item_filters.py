@@ -9,8 +9,10 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from evaluation.explorer.answer_conditions import (
     GivenAnswer,
     PreferredSystem,
+    answered_q,
     answers_q,
     any_of,
+    known_question,
     named,
 )
 from evaluation.explorer.item_list import POSITION, SORTED_BY, ItemList
@@ -35,8 +37,8 @@ CHOICES: Mapping[str, Sequence[str]] = {
     "sort": (POSITION, *SORTED_BY),
 }
 # The others, and the names of which several values can be given.
-FREE = ("q", "pair", "answer", "winner", "majority", "least", "until")
-SEVERAL = ("pair", "by", "answer", "winner", "outcome", "state")
+FREE = ("q", "pair", "answered", "answer", "winner", "majority", "least", "until")
+SEVERAL = ("pair", "by", "answered", "answer", "winner", "outcome", "state")
 # What each name has that is not given.
 DEFAULTS: Mapping[str, str] = {"role": Role.MAIN, "sort": POSITION}
 NAMES = (
@@ -44,6 +46,7 @@ NAMES = (
     "role",
     "pair",
     "by",
+    "answered",
     "answer",
     "winner",
     "majority",
@@ -61,16 +64,17 @@ MOST_WORDS, LONGEST_SEARCH = 10, 200
 @dataclass(frozen=True)
 class ItemFilters:
     """The view, as a report has it, and what else the items or their judgments are: `q`, words that all stand in the
-    item; `role`; `pair`, its systems; `by`, kinds of raters; `answer` and `winner`, answers of a judgment; `majority`
-    of people, and `vs` that of judges; `outcome`, `state` and `texts`; `least`, how many raters gave such a judgment;
-    `until`, the last judgment that is looked at; and `sort`, the order. An item is in the list if one of its judgments
-    is all that is asked of judgments."""
+    item; `role`; `pair`, its systems; `by`, kinds of raters; `answered`, questions that a judgment answers one of;
+    `answer` and `winner`, its answers; `majority` of people, and `vs` that of judges; `outcome`, `state` and `texts`;
+    `least`, how many raters gave such a judgment; `until`, the last judgment that is looked at; and `sort`, the order.
+    An item is in the list if one of its judgments is all that is asked of judgments."""
 
     view: Filters = EVERYTHING
     q: str = ""
     role: str = Role.MAIN
     pair: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
     answer: tuple[GivenAnswer, ...] = ()
     winner: tuple[PreferredSystem, ...] = ()
     majority: str = ""
@@ -132,7 +136,8 @@ class ItemFilters:
         """True where an item must have a judgment that is all that is asked of judgments. A last one by itself asks for
         none: it says when the list was looked at."""
         in_state = set(self.state) & set(OF_JUDGMENTS)
-        own = self.by or self.answer or self.winner or self.outcome or self.texts or self.least or in_state
+        given = self.by or self.answered or self.answer or self.winner
+        own = given or self.outcome or self.texts or self.least or in_state
         return bool(own or self.view.groups or self.view.choose_judgments)
 
     def items(self, study: Study) -> QuerySet[Item]:
@@ -181,6 +186,8 @@ class ItemFilters:
         found = _without_items(self.view).judgments(study) & answers_q(self.answer)
         if self.winner:
             found &= any_of(each.condition(study) for each in self.winner)
+        if self.answered:
+            found &= answered_q(self.answered)
         if self.by:
             raters = Rater.objects.filter(study=study, kind__in=self.by)
             found &= Q(rater__in=raters.values("pk"))
@@ -270,6 +277,7 @@ def _until(study: Study, value: str) -> int:
 READERS: Mapping[str, Callable[[Study, str], Any]] = {
     "q": _search,
     "pair": _pair,
+    "answered": known_question,
     "answer": GivenAnswer.parse,
     "winner": PreferredSystem.parse,
     "majority": _majority,

@@ -7,7 +7,6 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA
 from analytics.display.tables import Builder, columns, head
-from analytics.figures import where
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of
 from analytics.figures.report_view import ReportView, group_words
@@ -52,7 +51,6 @@ class MajoritiesFigure(Figure):
                     *build.beside_chance(found["agreement"], found["by_chance"]),
                     build.coefficient(found["kappa"]),
                     build.n(found["agreement"]),
-                    of=where.of(group),
                 )
         if build.rows:
             yield Block("Majorities", tables=(build.build(),))

@@ -7,7 +7,6 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent, score
 from analytics.display.tables import Builder, columns, head
-from analytics.figures import where
 from analytics.figures.beside_people import TITLE, is_single_judge
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
@@ -69,7 +68,6 @@ class CalibrationFigure(Figure):
                 whole.number(found["base"], score, found["brier"]["undefined"]),
                 whole.number(found["error"], score, found["brier"]["undefined"]),
                 whole.n(found["brier"]),
-                of=where.of(group),
             )
             curve = Builder(
                 "Reliability: of the items whose probabilities lie in a bin, the mean probability and people's mean "

@@ -291,7 +291,7 @@ def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
                 build.n(found["outer"]),
                 build.coefficient(found["kappa"]),
                 build.n(found["kappa"]),
-                of=where.of(group),
+                of=where.beside_people(group, found["outer"], found["kappa"]),
             )
     if build.rows:
         yield Block("Agreement with people", tables=(build.build(),))
@@ -360,7 +360,7 @@ def _outer(people: Record, compared: list[Record]) -> Table:
             *_less_people(build, found),
             *([build.share(found["expected"]) if found["expected"] else blank] if continuous else []),
             build.n(found["outer"]),
-            of=where.of(group),
+            of=where.beside_people(group, found["outer"]),
         )
     return build.build()
 
@@ -382,7 +382,8 @@ def _kappa(compared: list[Record]) -> Table:
     )
     for group in compared:
         found = group[KEY]["kappa"]
-        build.add(group_head(group), build.coefficient(found), build.n(found), of=where.of(group))
+        of = where.beside_people(group, found)
+        build.add(group_head(group), build.coefficient(found), build.n(found), of=of)
     return build.build()
 
 

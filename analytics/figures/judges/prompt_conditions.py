@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head, words
-from analytics.figures import where
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.needs import PromptConditions
@@ -101,6 +100,5 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             build.share(found["agreement"]),
             build.coefficient(found["difference"]),
             build.n(found["difference"]),
-            of=where.of(group),
         )
     yield Block("Prompt conditions", tables=(build.build(),))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head
-from analytics.figures import where
 from analytics.figures.agreement.concordance import TAU
 from analytics.figures.beside_people import TITLE
 from analytics.figures.figure import Figure
@@ -59,7 +58,6 @@ class RankingsVsPeopleFigure(Figure):
                     group_words(group),
                     build.coefficient(tau),
                     build.n(tau),
-                    of=where.of(group),
                 )
         yield Block("Rankings vs people", tables=(build.build(),))
 

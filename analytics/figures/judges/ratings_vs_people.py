@@ -7,7 +7,6 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.tables import Builder, Table, columns, head
-from analytics.figures import where
 from analytics.figures.beside_people import TITLE
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
@@ -102,7 +101,6 @@ def _ratings(view: ReportView) -> Iterator[Block]:
                 group_words(group),
                 *(build.coefficient(found[name]) for name in ("error", "difference", "spearman", "pearson")),
                 build.n(found["error"]),
-                of=where.of(group),
             )
             rows.setdefault(question["prompt"], []).append((group, found["spearman"]))
     if build.rows:

@@ -11,7 +11,6 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.numbers import corrected, decimal, in_percent, points
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head
-from analytics.figures import where
 from analytics.figures.beside_people import (
     TITLE,
     CellScores,
@@ -349,7 +348,6 @@ def _table(view: ReportView, question: Record, groups: list[Record], key: str) -
                 write(cell["difference"]),
                 *build.tested(cell["test"], cell["difference"]["undefined"]),
                 build.n(cell["difference"]),
-                of=where.of(group),
             )
     return build.build()
 

@@ -11,7 +11,6 @@ from analytics.display.group_plots import PERCENT, mark_of, short_percent
 from analytics.display.numbers import decimal
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head
-from analytics.figures import where
 from analytics.figures.beside_people import TITLE, is_single_judge, label_tables
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
@@ -208,7 +207,6 @@ def _table(view: ReportView, key: str, score: str) -> Table:
                 write(found["judge"]),
                 _worth(build, found),
                 build.n(found["judge"]),
-                of=where.of(group),
             )
     return build.build()
 
