@@ -249,7 +249,7 @@ def _leading(cell: TableCell, of: Where | None) -> TableCell:
     """The cell of a row of that: its number leads there by what it counts, its name if it names nothing else."""
     own = cell.where
     if own is None:
-        return replace(cell, where=replace(of, counts="")) if of and cell.header else cell
+        return replace(cell, where=Where(of.pairs)) if of and of.pairs and cell.header else cell
     if not own.counts:
         return cell
     if of is None or (of.counts and of.counts != own.counts):

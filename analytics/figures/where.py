@@ -77,8 +77,8 @@ def _also(group: Record, *own: tuple[str, str]) -> Where | None:
 
 
 def beside_people(group: Record, *estimates: Record) -> Where | None:
-    """A group's judgments, in a row of figures of the items that people judged, too: which these are no filter says, and
-    so nothing is counted where some are left out."""
+    """A group's judgments, in a row of figures of the items that people judged, too: no filter says which these are, so
+    that nothing is counted where some are left out."""
     where = of(group)
     return replace(where, counts=NOTHING) if where and any(each["left_out"] for each in estimates) else where
 
@@ -144,3 +144,8 @@ def _of_share(cell: TableCell, share: Record, answers: Pairs) -> TableCell:
     if share["value"] is None:
         return cell
     return replace(cell, where=Where(answers, "judgments", round(share["value"] * share["n"])))
+
+
+def narrowed(group: Record, **named_parts: Any) -> Record:
+    """The group as the raters of a mark that is of these alone."""
+    return {**group, "where": of(group, **named_parts)}

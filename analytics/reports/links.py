@@ -1,6 +1,6 @@
 """Links from the numbers of a report to the items and judgments that they are of."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
@@ -12,6 +12,7 @@ from analytics.display.blocks import Block, ReportPage, Section
 from analytics.display.plots import DotPlot, Mark
 from analytics.display.tables import Pairs, Table, TableCell, Where
 from analytics.reports.paper.credit import UNREACHED
+from evaluation.facts import Fact
 from evaluation.filters import Filters
 from evaluation.models import Study
 
@@ -51,19 +52,40 @@ class ReportLinks:
         until = [("until", str(self.until))] if self.until else []
         return (*viewed, *where.pairs, *until)
 
+    @property
+    def of_view(self) -> str:
+        """The address of the items of the view itself."""
+        return self._at(pair for pair in Filters.of(self.view).pairs if pair[0] != "judges")
+
     def href(self, where: Where | None) -> str:
         pairs = self.pairs(where) if where else None
-        return f"{self.address}?{urlencode(pairs)}" if pairs else ""
+        return self._at(pairs) if pairs else ""
+
+    def _at(self, pairs: Iterable[tuple[str, str]]) -> str:
+        query = urlencode(list(pairs))
+        return f"{self.address}?{query}" if query else self.address
 
     def page(self, page: ReportPage) -> ReportPage:
         """The report, with its links."""
         headline = page.headline
         if headline and headline.block:
             headline = replace(headline, block=self._block(headline.block))
-        return replace(page, sections=tuple(map(self.section, page.sections)), headline=headline)
+        return replace(
+            page,
+            facts=self._facts(page.facts),
+            others=tuple(replace(each, facts=self._facts(each.facts)) for each in page.others),
+            judges=tuple(replace(each, facts=self._facts(each.facts)) for each in page.judges),
+            sections=tuple(map(self.section, page.sections)),
+            headline=headline,
+        )
 
     def section(self, section: Section) -> Section:
         return replace(section, blocks=tuple(map(self._block, section.blocks)))
+
+    def _facts(self, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+        return tuple(
+            replace(each, href=self.href(Where(each.pairs))) if each.pairs else each for each in facts
+        )
 
     def _block(self, block: Block) -> Block:
         plot = block.plot

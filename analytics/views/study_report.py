@@ -56,7 +56,8 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         return response
     names, whole = view_names(study), "whole" in request.GET
     saved = _saved(wanted, names)
-    page = wanted.links(kept).page(_page(study, kept.report, names))
+    links = wanted.links(kept)
+    page = links.page(_page(study, kept.report, names))
     context = {
         **wanted.context,
         "page": page,
@@ -68,6 +69,7 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         "report": reverse("analytics:study-report", args=[study.slug]),
         **view_fields(study, wanted.filters, names),
         "is_view": bool(wanted.filters),
+        "items": links.of_view,
         "saved": saved,
         "shown_name": ", ".join(each["name"] for each in saved if each["is_shown"]),
         "saves": studies_for(request.user, "write").filter(pk=study.pk).exists(),

@@ -408,7 +408,10 @@ def _by_arm(view: PairView) -> Iterator[Block]:
 def _arm_plot(view: PairView) -> DotPlot | None:
     of_group = [(group, by_cell(group[KEY]["by_arm"], "arm")) for group in view.groups_of_several]
     rows = [
-        (view.arm(arm), [(group, found[(arm,)]["with_ties"]) for group, found in of_group])
+        (
+            view.arm(arm),
+            [(where.narrowed(group, arm=arm), found[(arm,)]["with_ties"]) for group, found in of_group],
+        )
         for arm in view.arms
     ]
     return share_plot(

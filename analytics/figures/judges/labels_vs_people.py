@@ -16,6 +16,7 @@ from analytics.display.tables import (
     Builder,
     Table,
     TableCell,
+    Where,
     columns,
     count,
     head,
@@ -67,6 +68,7 @@ from analytics.statistics.judges.labels_vs_people import (
 )
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
+from evaluation.protocols.base import BOTH_BAD, TIE
 
 KEY = "judges/labels_vs_people"
 PERCENTAGE = "agreement/percentage"
@@ -190,6 +192,8 @@ class LabelsVsPeopleFigure(Figure):
 
 
 FIGURE = LabelsVsPeopleFigure()
+# Of a preference, as judgments have them, in the order of the votes.
+LABELS = ("r1", "r2", TIE, BOTH_BAD)
 
 
 def _compared(given: FigureInput, theirs: Ints, label: Ints, query: Ints) -> LabelsBesidePeople:
@@ -429,6 +433,19 @@ def _confusion(view: PairView, group: Record) -> Table:
         columns([group["label"], *names, "None"]),
         foot=f"{found['n']:,} items. Not included: {left_out}." if left_out else f"{found['n']:,} items.",
     )
-    for name, row in zip(names, found["counts"], strict=True):
-        build.add(head(name), *(count(n) for n in row))
+    labels = LABELS[: len(names)]
+    for name, label, row in zip(names, labels, found["counts"], strict=True):
+        cells = (
+            _labelled(view, label, majority, n) for majority, n in zip((*labels, "none"), row, strict=True)
+        )
+        build.add(head(name), *cells, of=where.of(group))
     return build.build(compact=True)
+
+
+def _labelled(view: PairView, label: str, majority: str, n: int) -> TableCell:
+    """The number of items with both labels; the list knows people's majority in all of the study alone, and in the
+    first of several preferences."""
+    preferences = [each["key"] for each in view.report["questions"] if each["form"] == PAIRS]
+    pairs = (("answer", f"{view.key}:{label}"), ("majority", majority))
+    is_known = view.key == preferences[0] and "view" not in view.report["parameters"]
+    return replace(count(n), where=Where(pairs, "items", n) if is_known and n else None)

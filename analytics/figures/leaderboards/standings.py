@@ -234,7 +234,13 @@ def _ranked(build: Builder, standing: dict[str, Any] | None) -> TableCell:
 
 def _plot(view: PairView, group: Record, board: Record) -> DotPlot | None:
     return share_plot(
-        [(view.system(each["system"]), [(group, each["rate"])]) for each in board["standings"]],
+        [
+            (
+                view.system(each["system"]),
+                [(where.narrowed(group, arm=board["arm"], system=each["system"]), each["rate"])],
+            )
+            for each in board["standings"]
+        ],
         what="Expected win rate by system",
         axis="Expected win rate",
         caption="Expected win rate by system, best first.",

@@ -198,7 +198,7 @@ class BestPicksFigure(Figure):
                     (
                         label,
                         [
-                            (group, each["share"])
+                            (where.narrowed(group, system=each["system"]), each["share"])
                             for group in view.plotted(question)
                             for each in group[self.key]["by_system"]
                             if each["system"] == key

@@ -427,7 +427,7 @@ def _tests(view: PairView, group: Record) -> dict[tuple[str, str], Record | None
 def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
     one, two = (view.system(key) for key in pair)
     rows = [
-        (view.arm(arm), [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in view.plotted_groups])
+        (view.arm(arm), _marks(view, arm, pair))
         for arm in view.arms
         if (arm, *pair) in rates_of(view.leading)[1]
     ]
@@ -441,12 +441,19 @@ def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
     )
 
 
+def _marks(view: PairView, arm: str, pair: tuple[str, str]) -> list[tuple[Record, Record]]:
+    return [
+        (where.narrowed(group, arm=arm, pair=pair), rates_of(group)[1][(arm, *pair)]["rate"])
+        for group in view.plotted_groups
+    ]
+
+
 def _one_arm(view: PairView) -> Iterator[Block]:
     """One block for all pairs, which are the rows."""
     rows = [
         (
             " vs ".join(view.system(key) for key in pair),
-            [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in view.plotted_groups],
+            _marks(view, arm, pair),
         )
         for arm in view.arms
         for pair in view.pairs

@@ -360,7 +360,7 @@ def _plot(view: ReportView, question: Record, key: str) -> DotPlot | None:
             (
                 view.system(system["system"]),
                 [
-                    (group, each["outranked"])
+                    (where.narrowed(group, system=each["system"]), each["outranked"])
                     for group in view.plotted(question)
                     for each in group[key]["by_system"]
                     if each["system"] == system["system"]

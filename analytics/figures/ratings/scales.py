@@ -108,7 +108,7 @@ def _plot(view: ReportView, question: Record) -> DotPlot | None:
         (
             label,
             [
-                (group, each["mean"])
+                (where.narrowed(group, system=each["system"]), each["mean"])
                 for group in plotted
                 for each in group[KEY]["by_system"]
                 if each["system"] == key
