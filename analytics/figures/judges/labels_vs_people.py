@@ -67,7 +67,7 @@ from analytics.statistics.judges.labels_vs_people import (
     label_chances,
 )
 from evaluation.facts import Fact
-from evaluation.protocols import QuestionSpec
+from evaluation.protocols import Over, QuestionSpec
 from evaluation.protocols.base import BOTH_BAD, TIE
 
 KEY = "judges/labels_vs_people"
@@ -295,7 +295,9 @@ def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
                 build.n(found["outer"]),
                 build.coefficient(found["kappa"]),
                 build.n(found["kappa"]),
-                of=where.beside_people(group, found["outer"], found["kappa"]),
+                of=where.beside_people(group, found["outer"], found["kappa"])
+                if question["over"] == Over.ITEM
+                else None,
             )
     if build.rows:
         yield Block("Agreement with people", tables=(build.build(),))
@@ -442,10 +444,11 @@ def _confusion(view: PairView, group: Record) -> Table:
     return build.build(compact=True)
 
 
-def _labelled(view: PairView, label: str, majority: str, n: int) -> TableCell:
+def _labelled(view: PairView, group: Record, label: str, majority: str, n: int) -> TableCell:
     """The number of items with both labels; the list knows people's majority in all of the study alone, and in the
-    first of several preferences."""
+    first of several preferences, and no label that several readings were reduced to."""
     preferences = [each["key"] for each in view.report["questions"] if each["form"] == PAIRS]
     pairs = (("answer", f"{view.key}:{label}"), ("majority", majority))
     is_known = view.key == preferences[0] and "view" not in view.report["parameters"]
-    return replace(count(n), where=Where(pairs, "items", n) if is_known and n else None)
+    is_one_reading = bool(group["where"]) and not group["where"].counts
+    return replace(count(n), where=Where(pairs, "items", n) if is_known and is_one_reading and n else None)

@@ -15,7 +15,9 @@ def leading(page):
     for section in page.sections:
         for block in section.blocks:
             for table in block.tables:
-                yield from ((section.key, table.caption, cell) for row in table.rows for cell in row if cell.where)
+                yield from (
+                    (section.key, table.caption, cell) for row in table.rows for cell in row if cell.where
+                )
             for row in getattr(block.plot, "rows", ()):
                 yield from ((section.key, block.plot.caption, mark) for mark in row.marks if mark.where)
 

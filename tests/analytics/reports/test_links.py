@@ -102,7 +102,9 @@ def test_the_file_leads_to_the_installation_that_made_it(study, settings, capsys
     call_command("report", study.slug, format="html")
     found = BEHIND.findall(capsys.readouterr().out)
     assert found
-    assert all(href.startswith(f"https://assay.example.org/studies/{study.slug}/items/?") for href, _ in found)
+    assert all(
+        href.startswith(f"https://assay.example.org/studies/{study.slug}/items/?") for href, _ in found
+    )
 
 
 def test_the_file_of_a_machine_that_nobody_reaches_leads_nowhere(study, settings, capsys):
@@ -113,7 +115,11 @@ def test_the_file_of_a_machine_that_nobody_reaches_leads_nowhere(study, settings
 
 
 def test_a_mark_of_a_plot_leads_where_its_row_does(study):
-    marks = [each for _, _, each in leading(report_page(build_report(study, replicates=20))) if hasattr(each, "who")]
+    marks = [
+        each
+        for _, _, each in leading(report_page(build_report(study, replicates=20)))
+        if hasattr(each, "who")
+    ]
     assert {dict(each.where.pairs).get("arm") for each in marks} >= {arm.key for arm in study.arms.all()}
 
 
