@@ -52,18 +52,9 @@ class ReportLinks:
         until = [("until", str(self.until))] if self.until else []
         return (*viewed, *where.pairs, *until)
 
-    @property
-    def of_view(self) -> str:
-        """The address of the items of the view itself."""
-        return self._at(pair for pair in Filters.of(self.view).pairs if pair[0] != "judges")
-
     def href(self, where: Where | None) -> str:
         pairs = self.pairs(where) if where else None
-        return self._at(pairs) if pairs else ""
-
-    def _at(self, pairs: Iterable[tuple[str, str]]) -> str:
-        query = urlencode(list(pairs))
-        return f"{self.address}?{query}" if query else self.address
+        return f"{self.address}?{urlencode(pairs)}" if pairs else ""
 
     def page(self, page: ReportPage) -> ReportPage:
         """The report, with its links."""

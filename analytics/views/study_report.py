@@ -56,8 +56,7 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         return response
     names, whole = view_names(study), "whole" in request.GET
     saved = _saved(wanted, names)
-    links = wanted.links(kept)
-    page = links.page(_page(study, kept.report, names))
+    page = wanted.links(kept).page(_page(study, kept.report, names))
     context = {
         **wanted.context,
         "page": page,
@@ -67,9 +66,9 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         "other_ties": _other_ties(wanted) if has_ties(study) else "",
         "other_judges": _other_judges(wanted, kept.report),
         "report": reverse("analytics:study-report", args=[study.slug]),
+        "items": wanted.items_address,
         **view_fields(study, wanted.filters, names),
         "is_view": bool(wanted.filters),
-        "items": links.of_view,
         "saved": saved,
         "shown_name": ", ".join(each["name"] for each in saved if each["is_shown"]),
         "saves": studies_for(request.user, "write").filter(pk=study.pk).exists(),

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Lower
 from django.db.models.lookups import Contains
 
-from evaluation.models import AnswerText, Item, ItemResponse, Judgment, Query, Response, Study
+from evaluation.models import AnswerText, Item, ItemResponse, Judgment, Query, Rater, Response, Study
 
 # Items of a rare word are looked up first; a word that more of them hold is looked for in each item of the list.
 RARE = 2_000
@@ -58,3 +58,25 @@ def any_with(word: str) -> Q:
     reasons = AnswerText.objects.filter(holds("text", word), judgment__item=OuterRef("pk"))
     own = Q(holds("key", word)) | Q(holds("clarifying_question", word))
     return own | Q(Exists(query)) | Q(Exists(responses)) | Q(Exists(reasons))
+
+
+def judgments_with(study: Study, words: Sequence[str]) -> Q:
+    """The study's judgments of items and by raters whose names hold all these words, or that do so in their reasons."""
+    found = Q()
+    for word in words:
+        reasons = AnswerText.objects.filter(holds("text", word), judgment__study=study)
+        own = reasons.filter(judgment=OuterRef("pk"))
+        items = Item.objects.filter(holds("key", word), study=study)
+        raters = Rater.objects.filter(Q(holds("pseudonym", word)) | Q(holds("label", word)), study=study)
+        found &= (
+            _of_few("pk", reasons.values_list("judgment", flat=True), Q(Exists(own)))
+            | _of_few("item", items.values_list("pk", flat=True), Q(holds("item__key", word)))
+            | Q(rater__in=raters.values("pk"))
+        )
+    return found
+
+
+def _of_few(path: str, keys: QuerySet[Any, int], otherwise: Q) -> Q:
+    """Rows that belong to one of these keys, if they are few."""
+    few = list(keys.order_by()[: RARE + 1])
+    return Q(**{f"{path}__in": few}) if len(few) <= RARE else otherwise

@@ -438,7 +438,8 @@ def _confusion(view: PairView, group: Record) -> Table:
     labels = LABELS[: len(names)]
     for name, label, row in zip(names, labels, found["counts"], strict=True):
         cells = (
-            _labelled(view, label, majority, n) for majority, n in zip((*labels, "none"), row, strict=True)
+            _labelled(view, group, label, majority, n)
+            for majority, n in zip((*labels, "none"), row, strict=True)
         )
         build.add(head(name), *cells, of=where.of(group))
     return build.build(compact=True)

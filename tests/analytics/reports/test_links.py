@@ -86,15 +86,6 @@ def test_what_a_view_leaves_out_leads_nowhere(study):
     assert links.href(Where((("rater", other),))) == ""
     assert links.pairs(Where((("rater", one),))) == (("rater", one), ("until", "7"))
     assert links.pairs(Where((("by", "judge"),))) == (("rater", one), ("by", "judge"), ("until", "7"))
-    assert links.of_view == f"/items/?rater={one}"
-
-
-def test_a_view_leads_to_the_list_of_its_items(client, study, owner):
-    client.force_login(owner)
-    address = reverse("analytics:study-report", args=[study.slug])
-    arm = study.arms.first().key
-    assert f"/studies/{study.slug}/items/?arm={arm}" in client.get(f"{address}?arm={arm}").content.decode()
-    assert "List its items" not in client.get(address).content.decode()
 
 
 def test_the_file_leads_to_the_installation_that_made_it(study, settings, capsys):
