@@ -11,7 +11,8 @@ from annotator.services.quality.participant_quality import shown_texts
 from evaluation.forms.input.screen_record import SCREEN_TRACE
 from evaluation.models import Judgment, Outcome
 
-CHECKED = {True: "check passed", False: "check failed"}
+# By how it fared against gold.
+CHECKED: dict[bool | None, tuple[str, ...]] = {None: (), True: ("gold right",), False: ("gold wrong",)}
 
 
 def judgment_signs(judgments: Collection[Judgment]) -> dict[int, list[str]]:
@@ -24,8 +25,8 @@ def judgment_signs(judgments: Collection[Judgment]) -> dict[int, list[str]]:
     for each in theirs:
         if each.item_id not in words:
             words[each.item_id] = quality.count_words(shown_texts(each.item.stimulus or {}))
-        signs = list(_signs(each, words[each.item_id]))
-        found[each.pk] = [CHECKED[passed[each.pk]], *signs] if passed[each.pk] is not None else signs
+        checked = CHECKED[passed[each.pk]]
+        found[each.pk] = [*checked, *_signs(each, words[each.item_id])]
     return found
 
 
