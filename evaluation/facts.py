@@ -1,6 +1,6 @@
 """Facts: the figures in the strip at the top of a page."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -12,3 +12,6 @@ class Fact:
     detail: str
     undefined: bool = False
     tag: str = ""
+    # Filters of the list of the items that it is of, and the address of that; neither is content.
+    pairs: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    href: str = field(default="", compare=False)

@@ -5,6 +5,7 @@ from typing import Any
 
 from analytics.display.numbers import NBSP, decimal, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
+from analytics.display.tables import Where
 
 Record = dict[str, Any]
 PERCENT = "%"
@@ -21,7 +22,9 @@ def short_percent(value: float) -> str:
 
 def mark_of(group: Record, estimate: Record) -> Mark:
     kind = "judge" if group["kind"] in ("judge", "judges", "jury") else group["kind"]
-    return Mark(kind, group["label"], estimate["value"], estimate["low"], estimate["high"], estimate["n"])
+    of = group.get("where")
+    limits = estimate["low"], estimate["high"]
+    return Mark(kind, group["label"], estimate["value"], *limits, estimate["n"], of and Where(of.pairs))
 
 
 def legend(marks: Iterable[Mark]) -> str:

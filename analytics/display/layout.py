@@ -37,6 +37,7 @@ class Dot:
     # Whose it is, at the left, where marks are named.
     name: str = ""
     name_y: str = ""
+    href: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,10 @@ class PlotDrawing:
     hints: tuple[PlotText, ...]
     reference: str
     lines: tuple[PlotLine, ...]
+
+    @property
+    def has_links(self) -> bool:
+        return any(dot.href for line in self.lines for dot in line.dots)
 
 
 def drawings(plot: DotPlot) -> tuple[PlotDrawing, ...]:
@@ -161,13 +166,14 @@ class _Layout:
 def _dot(mark: Mark, y: float, x_of: Callable[[float], float], form: Form) -> Dot:
     title = mark.reading(form)
     if mark.value is None:
-        return Dot(mark.kind, title, _number(y))
+        return Dot(mark.kind, title, _number(y), href=mark.href)
     x = x_of(mark.value)
     ends = ("", "")
     if mark.low is not None and mark.high is not None:
         ends = (_number(x_of(mark.low)), _number(x_of(mark.high)))
     diamond = f"M{_number(x)} {_number(y - 5.5)}l5.5 5.5-5.5 5.5-5.5-5.5z"
-    return Dot(mark.kind, title, _number(y), _number(x), *ends, diamond if mark.kind == "simulated" else "")
+    shape = diamond if mark.kind == "simulated" else ""
+    return Dot(mark.kind, title, _number(y), _number(x), *ends, shape, href=mark.href)
 
 
 def _hints(hints: tuple[str, str], start: float, end: float, top: float) -> tuple[PlotText, ...]:

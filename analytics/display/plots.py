@@ -5,10 +5,11 @@ The page's SVG (`display.layout`) and the files for a paper (`display.plot_files
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from analytics.display.captioned import Captioned
 from analytics.display.numbers import NBSP
+from analytics.display.tables import Where
 
 TICK_STEPS = (1, 2, 2.5, 5, 10)
 WANTED_TICKS = 4
@@ -26,6 +27,9 @@ class Mark:
     low: float | None = None
     high: float | None = None
     n: int | None = None
+    # Where it leads, and the address, as of a cell of a table.
+    where: Where | None = field(default=None, compare=False)
+    href: str = field(default="", compare=False)
 
     def reading(self, form: Form) -> str:
         """Its value in words, with its limits: "People 40 % (29 % to 51 %)"."""

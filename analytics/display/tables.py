@@ -28,12 +28,34 @@ SHORT_REASONS = {
 
 # Characters beyond which the text of a cell is a sentence rather than a name.
 LONG = 24
+# Filters of the list of items, as its address has them.
+Pairs = tuple[tuple[str, str], ...]
+# Of what a figure leaves out, that which a filter leaves out too; with any other its n is not the list's.
+FILTERED_OUT: dict[str, Pairs] = {
+    "items with fewer than two judgments": (("least", "2"),),
+    "items with fewer than two values": (("least", "2"),),
+    "items ranked by fewer than two raters": (("least", "2"),),
+    "items without a usable judgment": (),
+}
 
 
 @dataclass(frozen=True)
 class Column:
     label: str
     numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Where:
+    """The filters that find what a name or a number is of in the list of items.
+
+    `counts` says what the list has as many of as the number, `n`, says: items or judgments; nothing where the two are
+    not of the same things. Of a row of a table it says that only items are counted in it as the list counts them.
+    """
+
+    pairs: Pairs
+    counts: str = ""
+    n: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,6 +70,9 @@ class TableCell:
     numeric: bool = True
     # Rows that the head of a group spans; 0 where an earlier one spans this row.
     span: int = 1
+    # Where it leads; the address once the report's own is known. Neither is content: cells are the same without.
+    where: Where | None = field(default=None, compare=False)
+    href: str = field(default="", compare=False)
 
     @property
     def is_long(self) -> bool:
@@ -97,13 +122,14 @@ def words(text: str, tag: str = "") -> TableCell:
     return TableCell(text, tag=tag, numeric=False)
 
 
-def head(text: str, detail: str = "", tag: str = "") -> TableCell:
+def head(text: str, detail: str = "", tag: str = "", where: Where | None = None) -> TableCell:
     """The cell that names its row."""
-    return TableCell(text, detail, tag=tag, header=True, numeric=False)
+    return TableCell(text, detail, tag=tag, header=True, numeric=False, where=where)
 
 
-def count(n: int) -> TableCell:
-    return TableCell(f"{n:,}")
+def count(n: int, counts: str = "") -> TableCell:
+    """A number of things; it leads to its row's in the list if it `counts` items or judgments."""
+    return TableCell(f"{n:,}", where=Where((), counts, n) if counts else None)
 
 
 def interval(estimate: dict[str, Any], form: Format) -> str:
@@ -137,8 +163,9 @@ class Builder:
     _left_out: dict[str, int] = field(default_factory=dict)
     _rows_left_out: int = 0
 
-    def add(self, *cells: TableCell) -> None:
-        self.rows.append(cells)
+    def add(self, *cells: TableCell, of: Where | None = None) -> None:
+        """A row; its name and its numbers of items or judgments lead to what it is `of`."""
+        self.rows.append(tuple(_leading(cell, of) for cell in cells))
 
     def share(self, estimate: dict[str, Any], tag: str = "") -> TableCell:
         return self.figure(estimate, percent, tag)
@@ -174,14 +201,18 @@ class Builder:
         method = test["method"]
         return self.p(test["p_value"], "", method), self.p(test["p_corrected"], test["undefined"], method)
 
-    def n(self, estimate: dict[str, Any]) -> TableCell:
-        """The n of a figure, over the number of what it leaves out; the foot of the table says why."""
+    def n(self, estimate: dict[str, Any], counts: str = "") -> TableCell:
+        """The n of a figure, over the number of what it leaves out; the foot of the table says why.
+
+        `counts` says what it is of in the list of items, if that is not its unit.
+        """
         parts = estimate["left_out"]
         for part in parts:
             self._left_out[part["reason"]] = self._left_out.get(part["reason"], 0) + part["n"]
         self._rows_left_out += bool(parts)
         left = sum(part["n"] for part in parts)
-        return TableCell(f"{estimate['n']:,}", f"{left:,} not included" if left else "")
+        detail = f"{left:,} not included" if left else ""
+        return TableCell(f"{estimate['n']:,}", detail, where=_listed(estimate, counts))
 
     def note(self, reason: str) -> tuple[int, ...]:
         if not reason:
@@ -204,6 +235,28 @@ class Builder:
         return " ".join(filter(None, [self.foot, left_out]))
 
 
+def _listed(estimate: dict[str, Any], counts: str) -> Where | None:
+    """What the list has as many of as the figure's n; None where it has not."""
+    reasons = [part["reason"] for part in estimate["left_out"]]
+    counts = counts or estimate.get("unit", "")
+    if counts not in ("items", "judgments") or not all(each in FILTERED_OUT for each in reasons):
+        return None
+    pairs = dict.fromkeys(pair for each in reasons for pair in FILTERED_OUT[each])
+    return Where(tuple(pairs), counts, estimate["n"])
+
+
+def _leading(cell: TableCell, of: Where | None) -> TableCell:
+    """The cell of a row of that: its number leads there by what it counts, its name if it names nothing else."""
+    own = cell.where
+    if own is None:
+        return replace(cell, where=Where(of.pairs)) if of and of.pairs and cell.header else cell
+    if not own.counts:
+        return cell
+    if of is None or (of.counts and of.counts != own.counts):
+        return replace(cell, where=None)
+    return replace(cell, where=replace(own, pairs=(*of.pairs, *own.pairs)))
+
+
 def _spanned(rows: Sequence[tuple[TableCell, ...]]) -> Iterator[tuple[TableCell, ...]]:
     """Where rows that follow each other have the same head, the first one's spans them."""
     for _, group in groupby(rows, key=lambda row: row[0]):
@@ -211,8 +264,9 @@ def _spanned(rows: Sequence[tuple[TableCell, ...]]) -> Iterator[tuple[TableCell,
         if len(same[0]) < 2 or not same[0][0].header:
             yield from same
             continue
+        led = same[0][0].where if all(row[0].where == same[0][0].where for row in same) else None
         for at, row in enumerate(same):
-            yield (replace(row[0], span=0 if at else len(same)), *row[1:])
+            yield (replace(row[0], span=0 if at else len(same), where=led), *row[1:])
 
 
 def columns(labels: Iterable[str], *, names: int = 1) -> list[Column]:

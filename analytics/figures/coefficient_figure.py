@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
-from analytics.display.tables import Builder, Column, columns, head, words
+from analytics.display.tables import Builder, Column, columns, words
+from analytics.figures import where
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of, points_of
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.core.values import value_counts
@@ -56,11 +57,12 @@ class CoefficientFigure(Figure):
             for question, found in view.answered(questions, group):
                 record = found[self.key]
                 build.add(
-                    head(group["label"], tag=tag_of(group)),
+                    group_head(group),
                     *([words(question["prompt"])] if several else []),
                     build.coefficient(record[self.field]),
                     build.number(record["agreement"], percent),
                     build.number(record["by_chance"], percent),
                     build.n(record[self.field]),
+                    of=where.of(group),
                 )
         yield Block(self.name, tables=(build.build(),))

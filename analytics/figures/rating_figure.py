@@ -7,6 +7,7 @@ from typing import ClassVar
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, in_percent, mean_with_interval, p_value
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head
+from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
@@ -129,22 +130,27 @@ def mean_cell(build: Builder, figures: Record, factor: str, key: str) -> TableCe
     return TableCell(DASH) if record is None else build.coefficient(record["mean"])
 
 
-def distribution_table(view: ReportView, question: Record, figures: Record) -> Table:
+def distribution_table(view: ReportView, question: Record, group: Record, key: str) -> Table:
     """Number of times that each point was given, by system and of all."""
+    figures = group[key]
     points = [number(point["value"]) for point in question["points"]]
     build = Builder(
         "How often each rating was given, in percent; mean, standard deviation and number of ratings.",
         columns(["System" if figures["by_system"] else "Ratings", *points, "Mean", "SD", "n"]),
         foot=legend_of(question),
     )
-    rows = [(view.systems[each["system"]], each, each) for each in figures["by_system"]]
-    for name, shares, means in [*rows, ("All", figures, figures["mean"])]:
+    rows = [
+        (view.systems[each["system"]], each, each, where.of(group, system=each["system"]))
+        for each in figures["by_system"]
+    ]
+    for name, shares, means, of in [*rows, ("All", figures, figures["mean"], where.of(group))]:
         build.add(
             head(name),
             *(plain_share(each["share"]) for each in shares["distribution"]),
             build.coefficient(means["mean"]),
             deviation(means["standard_deviation"]),
             build.n(means["mean"]),
+            of=of,
         )
     return build.build()
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
-from analytics.display.tables import TableCell, head
+from analytics.display.tables import TableCell, head, words
 from analytics.figures.figure_input import PAIRS
+from analytics.figures.where import named, of_group, of_question
 
 Record = dict[str, Any]
 SIMULATED = "simulated"
@@ -124,8 +125,9 @@ class ReportView(GroupsView):
     """All questions of a report. A question's groups hold their records by the keys of the figures."""
 
     def __init__(self, report: Record) -> None:
-        super().__init__(report, report["groups"])
-        heads = {group["key"]: group for group in report["groups"]}
+        groups = [{**group, "where": of_group(report, group)} for group in report["groups"]]
+        super().__init__(report, groups)
+        heads = {group["key"]: group for group in groups}
         records: dict[tuple[str, str], Record] = {}
         for record in report["records"]:
             records.setdefault((record["question"], record["group"]), {})[record["figure"]] = record
@@ -136,7 +138,12 @@ class ReportView(GroupsView):
                 # It stands for the question in headings and captions, where more follows.
                 "prompt": question["prompt"].removesuffix("."),
                 "groups": [
-                    {**heads[each["group"]], **each, **records.get((question["key"], each["group"]), {})}
+                    {
+                        **heads[each["group"]],
+                        **each,
+                        **records.get((question["key"], each["group"]), {}),
+                        "where": of_question(heads[each["group"]], question, each["judgments"]),
+                    }
                     for each in question["groups"]
                 ],
             }
@@ -273,6 +280,10 @@ class PairView(GroupsView):
             opponents.setdefault(two, set()).add(one)
         return any(len(each) > 1 for each in opponents.values())
 
+    def listed_pair(self, one: str, other: str) -> tuple[str, str]:
+        """The two systems in the order in which items have them."""
+        return (other, one) if (other, one) in self.pairs else (one, other)
+
     def pair(self, cell: Record) -> str:
         return f"{self.system(cell['system_1'])} vs {self.system(cell['system_2'])}"
 
@@ -296,7 +307,12 @@ def tag_of(group: Record) -> str:
 
 def group_head(group: Record) -> TableCell:
     """The group as the head of a row. Simulated raters are named so already; single ones get the mark."""
-    return head(group["label"], tag=tag_of(group))
+    return head(group["label"], tag=tag_of(group), where=named(group["where"]))
+
+
+def group_words(group: Record) -> TableCell:
+    """The group in a column beside the head of its row."""
+    return replace(words(group["label"], tag_of(group)), where=named(group["where"]))
 
 
 def subject(group: Record) -> str:

@@ -249,8 +249,12 @@ def fingerprints(
     return {ties: canonical_hash([shared, ties, *view]) for ties in TIES}
 
 
+def latest_judgment(study: Study) -> int | None:
+    """The highest id of its judgments."""
+    return study.judgments.order_by("-pk").values_list("pk", flat=True).first()
+
+
 def _fingerprint(study: Study, replicates: int) -> str:
-    latest = study.judgments.order_by("-pk").values_list("pk", flat=True).first()
     return canonical_hash(
         [
             SCHEMA,
@@ -264,7 +268,7 @@ def _fingerprint(study: Study, replicates: int) -> str:
             list(study.systems.values_list("key", "label", "kind", "family")),
             # A failure that is replaced by a judgment changes neither the number of rows nor the latest.
             outcome_counts(study),
-            latest,
+            latest_judgment(study),
             study.corrections,
             Exclusion.objects.filter(study=study).count(),
             study.items.filter(withdrawn_at__isnull=False).count(),

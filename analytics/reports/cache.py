@@ -11,7 +11,7 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from analytics.leaderboard.boards import boards_waiting, leaderboard_record
-from analytics.reports.build import build_report, fingerprint, fingerprints
+from analytics.reports.build import build_report, fingerprint, fingerprints, latest_judgment
 from analytics.reports.code_version import code_version
 from analytics.reports.common import Watch, has_ties, no_watch
 from analytics.reports.deferred.records import completed, deferred_records, filters_of, waiting_in
@@ -30,11 +30,13 @@ LEADERBOARD_TIES: Ties = "half"
 
 @dataclass(frozen=True)
 class CachedResult:
-    """A report that was computed before; `stale` says that something has changed since, `fingerprint` what it is of."""
+    """A report that was computed before; `stale` says that something has changed since, `fingerprint` what it is of,
+    `until` the latest judgment that there was."""
 
     report: dict[str, Any]
     stale: bool
     fingerprint: str
+    until: int | None
 
 
 def is_current(payload: dict[str, Any]) -> bool:
@@ -46,17 +48,16 @@ def cached_report(study: Study, *, ties: Ties = "half", filters: Filters = EVERY
     """The report of the study as it is now or, failing that, the latest one from before."""
     ties = effective_ties(study, ties)
     current = fingerprint(study, ties=ties, filters=filters)
-    reports = {
-        row.fingerprint: row.payload
+    found = {
+        row.fingerprint: row
         for row in _rows(study, filters).order_by("created_at")
         if is_current(row.payload) and _ties_of(row.payload) == ties
     }
-    if current in reports:
-        return CachedResult(reports[current], stale=False, fingerprint=current)
-    if not reports:
+    if not found:
         return None
-    latest = list(reports)[-1]
-    return CachedResult(reports[latest], stale=True, fingerprint=latest)
+    row = found.get(current) or list(found.values())[-1]
+    stale = row.fingerprint != current
+    return CachedResult(row.payload, stale=stale, fingerprint=row.fingerprint, until=row.until)
 
 
 def _rows(study: Study, filters: Filters) -> QuerySet[CachedReport]:
@@ -83,6 +84,7 @@ def compute_report(
     """
     ties = effective_ties(study, ties)
     # Taken first: what arrives while the figures are computed makes them old.
+    until = latest_judgment(study)
     now = fingerprints(study, filters=filters)
     current = now[ties]
     kept = CachedReport.objects.filter(study=study, fingerprint=current).first()
@@ -96,7 +98,12 @@ def compute_report(
         CachedReport.objects.update_or_create(
             study=study,
             fingerprint=current,
-            defaults={"payload": report, "created_at": timezone.now(), "view": filters.digest},
+            defaults={
+                "payload": report,
+                "until": until,
+                "created_at": timezone.now(),
+                "view": filters.digest,
+            },
         )
         older = _rows(study, filters).exclude(fingerprint__in=now.values())
         # One that counts ties otherwise is shown, as the latest from before, until its own successor is there.

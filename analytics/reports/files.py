@@ -9,6 +9,7 @@ from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
+from analytics.reports.links import ReportLinks
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.paper.latex import report_latex
@@ -21,8 +22,10 @@ def report_json(report: dict[str, Any]) -> str:
     return json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False, sort_keys=True) + "\n"
 
 
-def report_html(report: dict[str, Any]) -> str:
-    context = {"page": report_page(report), "report": report, "css": stylesheets()}
+def report_html(report: dict[str, Any], links: ReportLinks | None = None) -> str:
+    """One page. `links` lead from its numbers to the installation that made it."""
+    page = report_page(report)
+    context = {"page": links.page(page) if links else page, "report": report, "css": stylesheets()}
     return render_to_string("analytics/report_file.html", context)
 
 

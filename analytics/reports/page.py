@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from analytics.display.blocks import Block, Headline, ReportPage, Section, Summary
 from analytics.display.plots import DotPlot
-from analytics.display.tables import Builder, columns, count, head
+from analytics.display.tables import Builder, Pairs, TableCell, Where, columns, count, head
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure, StudyFigure
 from analytics.figures.headings import ordered
@@ -17,6 +17,7 @@ from analytics.reports.keys import with_keys
 from analytics.reports.paper.citation import citation
 from analytics.reports.strip import group_facts, left_out, notice
 from evaluation.filters import Filters, view_in_words
+from evaluation.models import Outcome
 from evaluation.protocols import PROTOCOLS
 from evaluation.selectors import RATERS
 
@@ -40,6 +41,14 @@ REASONS = {
     "withdrawn item": "on withdrawn items",
     "run not in figures": "from judges' runs that are not in the report: trial, anchor, unfinished or superseded runs",
 }
+
+# The filters of the list of items for a reason that is no outcome, and the reasons that are told first.
+LISTED: dict[str, Pairs] = {
+    "excluded": (("state", "excluded"),),
+    "surplus": (("state", "surplus"),),
+    "withdrawn item": (("state", "withdrawn"),),
+}
+BEFORE = {"excluded": frozenset[str](), "withdrawn item": REASONS.keys() - {"withdrawn item"}}
 
 
 def report_page(report: Record) -> ReportPage:
@@ -198,7 +207,9 @@ def _methods(report: Record) -> Section:
     for part in counts["left_out"]:
         found = {each["kind"]: each["n"] for each in part["by_kind"]}
         build.add(
-            head(REASONS.get(part["reason"], part["reason"])), *(count(found.get(kind, 0)) for kind in kinds)
+            head(REASONS.get(part["reason"], part["reason"])),
+            *(_left_out(counts["left_out"], part["reason"], kind, found.get(kind, 0)) for kind in kinds),
+            of=Where(()),
         )
     text = () if counts["left_out"] else ("None: every judgment on a main item counts.",)
     blocks = (
@@ -207,6 +218,16 @@ def _methods(report: Record) -> Section:
         Block("How the figures are computed", (*report["methods"], _revisions(report))),
     )
     return Section("methods", "Exclusions and methods", "Methods", blocks)
+
+
+def _left_out(parts: Iterable[Record], reason: str, kind: str, n: int) -> TableCell:
+    """The number of a kind's judgments that are left out for a reason. The list has those of a reason that come before
+    it, too: of them nobody is counted twice here."""
+    there = {part["reason"] for part in parts for each in part["by_kind"] if each["kind"] == kind}
+    own = LISTED.get(reason, (("outcome", reason),) if reason in Outcome.values else ())
+    before = BEFORE.get(reason, {"excluded", "run not in figures"})
+    pairs = (("by", kind), *own)
+    return replace(count(n), where=Where(pairs, "judgments", n) if n and own and not there & before else None)
 
 
 def _revisions(report: Record) -> str:

@@ -78,7 +78,10 @@ def _judgments(group: Record) -> Fact:
     n, raters = group["items"], group["raters"]
     one, many = PLURALS[group["kind"]]
     detail = f"{n:,} item{'s' if n != 1 else ''}, {raters:,} {one if raters == 1 else many}"
-    return Fact("Judgments", f"{group['judgments']:,}", detail, tag=tag_of(group))
+    of = group["where"]
+    return Fact(
+        "Judgments", f"{group['judgments']:,}", detail, tag=tag_of(group), pairs=of.pairs if of else ()
+    )
 
 
 def left_out(report: Record) -> Fact:

@@ -42,7 +42,7 @@ def _read(request: HttpRequest, wanted: WantedReport, heading: str) -> HttpRespo
     anchor = request.GET.get("block", "")
     if kept is None:
         return HttpResponseClientRefresh() if anchor else redirect(wanted.address)
-    section = _section(kept.report, heading)
+    section = _section(wanted, kept, heading)
     if anchor:
         return _block(request, wanted, kept, section, anchor)
     if section is None:
@@ -117,12 +117,13 @@ def _state(request: HttpRequest, wanted: WantedReport, heading: str) -> dict[str
     return {"job": job, "begun": True}
 
 
-def _section(report: dict[str, Any], heading: str) -> Section | None:
-    return next((each for each in report_page(report).sections if each.key == heading), None)
+def _section(wanted: WantedReport, kept: CachedResult, heading: str) -> Section | None:
+    found = next((each for each in report_page(kept.report).sections if each.key == heading), None)
+    return wanted.links(kept).section(found) if found else None
 
 
 def _computed(request: HttpRequest, wanted: WantedReport, kept: CachedResult, heading: str) -> HttpResponse:
-    section = _section(kept.report, heading)
+    section = _section(wanted, kept, heading)
     if section is None:
         # Nothing came of the figures that it was to have.
         return HttpResponseClientRefresh()

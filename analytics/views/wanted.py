@@ -14,6 +14,7 @@ from django.urls import reverse
 from analytics.awaited import AwaitedReport, current_report
 from analytics.reports.cache import CachedResult
 from analytics.reports.common import TIES, NothingToReport
+from analytics.reports.links import ReportLinks
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.filters import NAMES, SAVED, Filters
 from evaluation.models import Study
@@ -55,12 +56,22 @@ class WantedReport:
         return reverse("analytics:study-report", args=[self.study.slug]) + self.query
 
     @property
+    def items_address(self) -> str:
+        """The list of the items that it is of."""
+        end = urlencode(self.filters.pairs)
+        return reverse("admin:evaluation_item_list", args=[self.study.slug]) + (f"?{end}" if end else "")
+
+    @property
     def files_address(self) -> str:
         return reverse("analytics:study-report-files", args=[self.study.slug]) + self.query
 
     @property
     def bundle_address(self) -> str:
         return reverse("analytics:study-bundle", args=[self.study.slug]) + self.ties_query
+
+    def links(self, kept: CachedResult) -> ReportLinks:
+        """From the numbers of this report to the items and judgments that they are of."""
+        return ReportLinks.of(self.study, self.filters, kept.until)
 
     def awaited(self, *, wait: bool = True) -> AwaitedReport:
         """The report, and the job that computes a newer one where it is old. Raises NothingToReport."""

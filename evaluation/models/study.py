@@ -398,6 +398,8 @@ class CachedReport(models.Model):
     # The hash of the view that it is of; empty for the whole study.
     view = models.CharField(max_length=64, blank=True)
     payload = models.JSONField()
+    # The latest judgment that there was: a link from a figure leads to those up to it.
+    until = models.PositiveBigIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -9,6 +9,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.numbers import decimal, in_percent
 from analytics.display.tables import DASH, Builder, Column, Table, caution, columns, head, interval, words
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     MEASURES,
@@ -22,7 +23,7 @@ from analytics.figures.figure_input import (
     several,
 )
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
+from analytics.figures.report_view import CELLS, PairView, ReportView, group_head, tag_of
 from analytics.statistics.agreement.alpha import Level, agreement_by_chance, krippendorff_alpha
 from analytics.statistics.agreement.alpha_sums import alpha_sums, alpha_sums_of_values
 from analytics.statistics.agreement.value_alpha import alpha_of_values, chance_of_values
@@ -145,11 +146,12 @@ class AlphaFigure(Figure):
             for question, found in view.answered(questions, group):
                 first = found[self.key]["levels"][0]
                 build.add(
-                    head(group["label"], tag=tag_of(group)),
+                    group_head(group),
                     words(question["prompt"]),
                     words(first["level"]),
                     build.coefficient(first["alpha"]),
                     build.n(first["alpha"]),
+                    of=where.of(group),
                 )
         plot = score_plot(
             [
@@ -183,10 +185,11 @@ class AlphaFigure(Figure):
         for group in view.groups_of_several:
             nominal, ordinal = (level_in(group, level)["alpha"] for level in PAIR_LEVELS)
             build.add(
-                head(group["label"], tag=tag_of(group)),
+                group_head(group),
                 build.coefficient(nominal),
                 build.coefficient(ordinal),
                 build.n(nominal),
+                of=where.of(group),
             )
         uneven = tuple(sentence for group in view.groups_of_several if (sentence := _uneven_labels(group)))
         yield Block(ALPHA, uneven, (build.build(), *_settings(view)))
@@ -256,7 +259,12 @@ def _settings(view: PairView) -> Iterator[Table]:
     found = by_cell(view.leading[KEY]["by_arm"], "arm")
     for arm in view.arms:
         alpha = found[(arm,)]["alpha"]
-        build.add(head(view.arm(arm)), build.coefficient(alpha), build.n(alpha))
+        build.add(
+            head(view.arm(arm)),
+            build.coefficient(alpha),
+            build.n(alpha),
+            of=where.of(view.leading, arm=arm),
+        )
     yield build.build()
 
 

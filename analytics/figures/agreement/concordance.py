@@ -6,11 +6,12 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
-from analytics.display.tables import DASH, Builder, TableCell, caution, columns, head, interval, words
+from analytics.display.tables import DASH, Builder, TableCell, caution, columns, interval, words
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head, tag_of
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.rankings.concordance import Concordance, concordance, item_concordance
@@ -74,7 +75,7 @@ class ConcordanceFigure(Figure):
         for group in view.groups_of_several:
             for question, records in view.answered(view.asked(self.key), group):
                 found = records[self.key]
-                name = head(group["label"], tag=tag_of(group))
+                name = group_head(group)
                 build.add(
                     name,
                     words(question["prompt"]),
@@ -82,6 +83,7 @@ class ConcordanceFigure(Figure):
                     TableCell(DASH if found["chance_w"] is None else decimal(found["chance_w"])),
                     build.coefficient(found["tau"]),
                     build.n(found["w"]),
+                    of=where.of(group),
                 )
                 for size in found["by_size"] if len(found["by_size"]) > 1 else ():
                     sizes.add(

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
-from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.display.tables import Builder, Table, columns, words
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput, level_of
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head
 from analytics.statistics.agreement.icc import IntraclassCorrelations, intraclass_correlations
 from evaluation.protocols import QuestionSpec
 
@@ -63,7 +63,7 @@ class ICCFigure(Figure):
                         cells.append(build.number(raters, decimal_or_whole))
                 if of == "one":
                     cells += [build.n(found["one_way"]["one"]), build.n(found["consistency"]["one"])]
-                build.add(head(group["label"], tag=tag_of(group)), words(question["prompt"]), *cells)
+                build.add(group_head(group), words(question["prompt"]), *cells)
         return build.build()
 
     def methods(self, view: ReportView) -> Iterable[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA, are_many, distribution
 from analytics.display.tables import Builder, columns, head, words
+from analytics.figures import where
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import PairView, ReportView, tag_of
@@ -49,6 +50,7 @@ class KappaFigure(Figure):
                     words(view.raters[pair["rater_2"]]),
                     build.coefficient(pair["kappa"]),
                     build.n(pair["kappa"]),
+                    of=where.of_two(view.report, pair["rater_1"], pair["rater_2"]),
                 )
             heading, pairs = view.title_for(group, "Pairs of raters"), build.build()
             tag, folded = tag_of(group), group is not view.leading

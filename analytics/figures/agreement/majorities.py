@@ -6,10 +6,10 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA
-from analytics.display.tables import Builder, columns, head, words
+from analytics.display.tables import Builder, columns, head
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_words
 from analytics.statistics.agreement.majorities import MajorityAgreement, majority_agreement
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.tidy import Ints
@@ -47,7 +47,7 @@ class MajoritiesFigure(Figure):
                 found = group[self.key]
                 build.add(
                     head(question["prompt"]),
-                    words(group["label"], tag_of(group)),
+                    group_words(group),
                     *build.beside_chance(found["agreement"], found["by_chance"]),
                     build.coefficient(found["kappa"]),
                     build.n(found["agreement"]),

@@ -22,6 +22,7 @@ from analytics.display.tables import (
     interval,
     words,
 )
+from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
@@ -355,6 +356,7 @@ def _summary(view: ReportView) -> Iterator[Block]:
                 build.share(found["without_ties"]),
                 build.share(records[KEY]["leave_one_out"]["inner"]),
                 build.n(found["with_ties"]),
+                of=where.of(group),
             )
     yield Block("Percentage agreement", tables=(build.build(),))
 
@@ -375,6 +377,7 @@ def _overall(view: PairView) -> Table:
             ),
             *build.beside_chance(found["leave_one_out"]["inner"], found["leave_one_out"]["by_chance"]),
             build.n(found["overall"]["with_ties"]),
+            of=where.of(group),
         )
     return build.build()
 
@@ -397,6 +400,7 @@ def _by_arm(view: PairView) -> Iterator[Block]:
             build.share(found[(arm,)]["without_ties"]),
             build.share(loo[(arm,)]["inner"]),
             build.n(found[(arm,)]["with_ties"]),
+            of=where.of(view.leading, arm=arm),
         )
     yield Block("By setting", tables=(build.build(),), plot=_arm_plot(view), tag=tag_of(view.leading))
 
@@ -404,7 +408,10 @@ def _by_arm(view: PairView) -> Iterator[Block]:
 def _arm_plot(view: PairView) -> DotPlot | None:
     of_group = [(group, by_cell(group[KEY]["by_arm"], "arm")) for group in view.groups_of_several]
     rows = [
-        (view.arm(arm), [(group, found[(arm,)]["with_ties"]) for group, found in of_group])
+        (
+            view.arm(arm),
+            [(where.narrowed(group, arm=arm), found[(arm,)]["with_ties"]) for group, found in of_group],
+        )
         for arm in view.arms
     ]
     return share_plot(
@@ -445,6 +452,7 @@ def _cells(view: PairView, group: Record) -> Table:
                     head(view.pair(cell)),
                     *([words(view.arm(arm))] if len(names) > 1 else []),
                     *_with_and_without(build, cell),
+                    of=where.of(group, cell),
                 )
     return build.build()
 
@@ -491,6 +499,7 @@ def _differences(view: PairView, group: Record) -> Table:
             _of_two(build, without),
             build.n(without["difference"]),
             build.p(without["test"] and without["test"]["p_value"], without["test_undefined"]),
+            of=where.of(group, pair=(cell["system_1"], cell["system_2"])),
         )
     return build.build()
 
@@ -508,5 +517,6 @@ def _categories(group: Record) -> Table:
             head(found["category"] or "none"),
             *_with_and_without(build, found),
             build.share(loo[(found["category"],)]["inner"]),
+            of=where.of(group, found),
         )
     return build.build()

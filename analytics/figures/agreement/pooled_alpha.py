@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from analytics.display.blocks import Block
-from analytics.display.tables import Builder, columns, head, words
+from analytics.display.tables import Builder, columns, words
 from analytics.figures.aspect_figure import overall_aspects
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput, points_of
 from analytics.figures.needs import DerivedJudges
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head
 from analytics.statistics.agreement.alpha import Level
 from analytics.statistics.agreement.value_alpha import alpha_of_pooled
 from analytics.statistics.core.estimates import Estimate
@@ -97,7 +97,7 @@ class PooledAlphaFigure(Figure):
                 found = records[self.key]
                 estimates = [each["alpha"] for each in found["levels"]]
                 build.add(
-                    head(group["label"], tag=tag_of(group)),
+                    group_head(group),
                     words(", ".join(prompts[key] for key in found["questions"])),
                     *(build.coefficient(each) for each in estimates),
                     build.n(estimates[0]),

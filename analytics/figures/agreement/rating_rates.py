@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from analytics.display.blocks import Block
-from analytics.display.tables import Builder, columns, head, words
+from analytics.display.tables import Builder, columns, words
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput, points_of
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head
 from analytics.statistics.agreement.rating_rates import RatingRates, rating_rates
 from evaluation.protocols import Kind, QuestionSpec
 
@@ -51,7 +51,7 @@ class RatingRatesFigure(Figure):
                 found = records[self.key]
                 chance = found["by_chance"] or dict.fromkeys(RATES)
                 build.add(
-                    head(group["label"], tag=tag_of(group)),
+                    group_head(group),
                     words(question["prompt"]),
                     *(cell for rate in RATES for cell in build.beside_chance(found[rate], chance[rate])),
                     build.n(found["all_same"]),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, words
+from analytics.figures import where
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, groups_after
 from analytics.figures.report_view import PairView, ReportView, group_head
@@ -90,6 +91,7 @@ class TwoVotesFigure(Figure):
                     build.n(votes["with_ties"]),
                     *build.beside_chance(votes["without_ties"], votes["by_chance_without_ties"]),
                     build.n(votes["without_ties"]),
+                    of=where.of(group) if votes is found["within"] else None,
                 )
         if rows:
             yield Block("Two votes", tables=(build.build(),), folded=True)

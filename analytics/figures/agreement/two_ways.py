@@ -8,6 +8,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, columns, count, words
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     MEASURES,
@@ -121,6 +122,7 @@ def _add(build: Builder, group: Record, record: Record, *names: str) -> None:
             build.figure(found["over_both"], form),
             build.n(found["over_queries"]),
             count(record["raters"]),
+            of=where.of(group),
         )
 
 

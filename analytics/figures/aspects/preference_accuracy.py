@@ -7,10 +7,10 @@ from typing import Self
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.tables import Builder, columns, head, words
+from analytics.display.tables import Builder, columns, words
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head
 from analytics.frames.aspects import best_point, towards_best
 from analytics.frames.measures import picked_beside_others, picks_of_people, preferred_beside_other
 from analytics.frames.needs import NeedSource
@@ -128,7 +128,7 @@ class PreferenceAccuracyFigure(Figure):
             for group in question["groups"]:
                 for each in group.get(self.key, {"by_preference": ()})["by_preference"]:
                     build.add(
-                        head(group["label"], tag=tag_of(group)),
+                        group_head(group),
                         words(question["prompt"]),
                         words(each["prompt"]),
                         build.share(each["accuracy"]),

@@ -10,7 +10,7 @@ from analytics.display.trees import Node, TreePlot
 from analytics.figures.aspect_figure import AspectFigure, NamedAspect, fully_rated, named_aspects
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
-from analytics.figures.report_view import ReportView, number, tag_of
+from analytics.figures.report_view import ReportView, group_head, number
 from analytics.frames.aspects import AspectRatings
 from analytics.statistics.aspects.tree import AspectTree, aspect_tree
 from analytics.statistics.core.estimates import TidyDataError
@@ -89,7 +89,7 @@ def _importances(groups: Sequence[tuple[Record, Record]], prompt: str) -> Table:
         shares = tree["importances"] if tree else [None] * len(found["aspects"])
         held_out = tree["held_out"] if tree else {"mean": None, "standard_deviation": None}
         build.add(
-            head(group["label"], tag=tag_of(group)),
+            group_head(group),
             *(build.number(each, percent, reason) for each in shares),
             build.number(held_out["mean"], decimal, reason),
             build.number(held_out["standard_deviation"], decimal, reason),

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.numbers import decimal
-from analytics.display.tables import Builder, Table, TableCell, columns, head, words
+from analytics.display.tables import Builder, Table, TableCell, columns, words
 from analytics.figures.aspect_figure import AspectFigure, NamedAspect, fully_rated, named_aspects
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head
 from analytics.frames.aspects import AspectRatings, best_point, towards_best
 from analytics.statistics.aspects.weights import AspectWeights, aspect_weights
 from analytics.statistics.core.estimates import TidyDataError
@@ -105,7 +105,7 @@ def _weights(groups: Groups, prompt: str) -> Table:
             for at, _ in enumerate(found["aspects"])
         ]
         last = build.n(fit["weights"][0]) if fit else words("")
-        build.add(head(group["label"], tag=tag_of(group)), *cells, last)
+        build.add(group_head(group), *cells, last)
     return build.build()
 
 
@@ -119,7 +119,7 @@ def _held_out(groups: Groups, prompt: str) -> Table:
     for group, found in groups:
         if not found["fit"]:
             continue
-        name, blank = head(group["label"], tag=tag_of(group)), words("")
+        name, blank = group_head(group), words("")
         for key, label in (
             ("weighted", "Pearson of fitted weights, cross-fitted"),
             ("equal", "Pearson of equal weights"),
@@ -144,7 +144,7 @@ def _added(groups: Groups, prompt: str) -> Table:
     for group, found in groups:
         for aspect, each in zip(found["aspects"], (found["fit"] or {"added": ()})["added"], strict=False):
             build.add(
-                head(group["label"], tag=tag_of(group)),
+                group_head(group),
                 words(aspect["prompt"]),
                 *(
                     build.number(each[part][name], decimal)

@@ -15,7 +15,7 @@ from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.needs import SystemKinds
 from analytics.figures.rating_figure import RatingFigure, distribution_table, finer
 from analytics.figures.rating_records import Ratings, means_of, ratings
-from analytics.figures.report_view import ReportView, anchor_of, legend_of, number, tag_of
+from analytics.figures.report_view import ReportView, anchor_of, group_head, legend_of, number, tag_of
 from analytics.frames.arrays import values_of
 from analytics.statistics.conditions.value_spread import (
     Spreads,
@@ -111,7 +111,7 @@ class AttributeValuesFigure(RatingFigure):
             yield from _spread_blocks(view, question, "spread_adapted", heading, ADAPTED)
             yield Block(
                 "Distribution of ratings",
-                tables=(distribution_table(view, question, lead[self.key]),),
+                tables=(distribution_table(view, question, lead, self.key),),
                 tag=tag,
             )
             for group in others:
@@ -282,7 +282,7 @@ def _spread_blocks(
         for name, of in (("each rater's", "of_raters"), ("means over raters", "of_means")):
             shares = spread[of]
             build.add(
-                head(group["label"], tag=tag_of(group)),
+                group_head(group),
                 words(name),
                 build.coefficient(shares["mean"]),
                 *(build.share(each) for each in shares["shares"]),

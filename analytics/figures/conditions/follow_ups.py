@@ -8,6 +8,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.quantities import Quantity
@@ -174,6 +175,7 @@ def _by_system(view: PairView, group: Record) -> Table:
             build.share(found["share"]),
             build.coefficient(found["number"]),
             build.n(found["share"]),
+            of=where.of(group, arm=found["arm"], system=found["system"]),
         )
     return build.build()
 

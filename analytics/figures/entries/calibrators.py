@@ -11,7 +11,7 @@ from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import deviation
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head, tag_of
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import Bools
@@ -98,7 +98,7 @@ class CalibratorsFigure(Figure):
                 if not _has_value(found):
                     continue
                 build.add(
-                    head(group["label"], tag=tag_of(group)),
+                    group_head(group),
                     *_agreed(build, found["among"], counted=True),
                     *_agreed(build, found["with_people"]),
                     build.share(found["distance"]["mean"]),

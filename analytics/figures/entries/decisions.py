@@ -14,7 +14,7 @@ from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import deviation
 from analytics.figures.rating_records import SystemRatings, ValueShare, by_system, value_shares
-from analytics.figures.report_view import ReportView, anchor_of, tag_of
+from analytics.figures.report_view import ReportView, anchor_of, group_head, tag_of
 from analytics.frames.entries import LABELS, OF_ADDED, OF_REVISED, SIZE
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
@@ -207,7 +207,7 @@ def _decisions(view: ReportView, question: Record) -> Table:
     )
     for group in question["groups"]:
         build.add(
-            head(group["label"], tag=tag_of(group)),
+            group_head(group),
             *(build.share(each["share"]) for each in group[KEY]["distribution"]),
             count(group[KEY]["decisions"]),
         )
@@ -238,7 +238,7 @@ def _sets(view: ReportView, question: Record) -> Table:
         columns(SET_FIGURES),
     )
     for group in question["groups"]:
-        build.add(head(group["label"], tag=tag_of(group)), *_set_cells(build, group[KEY]))
+        build.add(group_head(group), *_set_cells(build, group[KEY]))
     return build.build()
 
 
@@ -265,7 +265,7 @@ def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
     for group, records in found:
         share = {record["size"]: record["share"] for record in records}
         build.add(
-            head(group["label"], tag=tag_of(group)),
+            group_head(group),
             *(build.share(share[size]) if size in share else TableCell(percent(0)) for size in sizes),
             count(sum(record["n"] for record in records)),
         )

@@ -10,7 +10,7 @@ from analytics.display.tables import Builder, columns, head
 from analytics.figures.beside_people import TITLE, is_single_judge
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
-from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.figures.report_view import PairView, ReportView, group_head
 from analytics.statistics.core.tidy import SECOND
 from analytics.statistics.judges.calibration import Calibration, calibration
 from analytics.statistics.preferences.win_rates import item_scores
@@ -63,7 +63,7 @@ class CalibrationFigure(Figure):
                 columns(["Judge", "Brier score", "Always the mean", "Calibration error", "n"]),
             )
             whole.add(
-                head(group["label"], tag=tag_of(group)),
+                group_head(group),
                 whole.figure(found["brier"], score),
                 whole.number(found["base"], score, found["brier"]["undefined"]),
                 whole.number(found["error"], score, found["brier"]["undefined"]),

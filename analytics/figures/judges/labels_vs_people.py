@@ -16,12 +16,14 @@ from analytics.display.tables import (
     Builder,
     Table,
     TableCell,
+    Where,
     columns,
     count,
     head,
     interval,
     words,
 )
+from analytics.figures import where
 from analytics.figures.beside_people import TITLE, label_tables
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
@@ -34,7 +36,15 @@ from analytics.figures.figure_input import (
     level_of,
 )
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import SMALL, PairView, ReportView, by_size, group_head, tag_of
+from analytics.figures.report_view import (
+    SMALL,
+    PairView,
+    ReportView,
+    by_size,
+    group_head,
+    group_words,
+    tag_of,
+)
 from analytics.statistics.agreement.leave_one_out import (
     inner_agreement,
     item_outer,
@@ -57,7 +67,8 @@ from analytics.statistics.judges.labels_vs_people import (
     label_chances,
 )
 from evaluation.facts import Fact
-from evaluation.protocols import QuestionSpec
+from evaluation.protocols import Over, QuestionSpec
+from evaluation.protocols.base import BOTH_BAD, TIE
 
 KEY = "judges/labels_vs_people"
 PERCENTAGE = "agreement/percentage"
@@ -181,6 +192,8 @@ class LabelsVsPeopleFigure(Figure):
 
 
 FIGURE = LabelsVsPeopleFigure()
+# Of a preference, as judgments have them, in the order of the votes.
+LABELS = ("r1", "r2", TIE, BOTH_BAD)
 
 
 def _compared(given: FigureInput, theirs: Ints, label: Ints, query: Ints) -> LabelsBesidePeople:
@@ -275,13 +288,16 @@ def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
             found = group[KEY]
             build.add(
                 head(question["prompt"]),
-                words(group["label"], tag_of(group)),
+                group_words(group),
                 *build.beside_chance(found["outer"], found["outer_by_chance"]),
                 _without_interval(build.share(found["inner"])),
                 *_less_people(build, found),
                 build.n(found["outer"]),
                 build.coefficient(found["kappa"]),
                 build.n(found["kappa"]),
+                of=where.beside_people(group, found["outer"], found["kappa"])
+                if question["over"] == Over.ITEM
+                else None,
             )
     if build.rows:
         yield Block("Agreement with people", tables=(build.build(),))
@@ -339,6 +355,7 @@ def _outer(people: Record, compared: list[Record]) -> Table:
         blank,
         *([blank] if continuous else []),
         build.n(inner),
+        of=where.of(people),
     )
     for group in compared:
         found = group[KEY]
@@ -349,6 +366,7 @@ def _outer(people: Record, compared: list[Record]) -> Table:
             *_less_people(build, found),
             *([build.share(found["expected"]) if found["expected"] else blank] if continuous else []),
             build.n(found["outer"]),
+            of=where.beside_people(group, found["outer"]),
         )
     return build.build()
 
@@ -370,7 +388,8 @@ def _kappa(compared: list[Record]) -> Table:
     )
     for group in compared:
         found = group[KEY]["kappa"]
-        build.add(group_head(group), build.coefficient(found), build.n(found))
+        of = where.beside_people(group, found)
+        build.add(group_head(group), build.coefficient(found), build.n(found), of=of)
     return build.build()
 
 
@@ -416,6 +435,21 @@ def _confusion(view: PairView, group: Record) -> Table:
         columns([group["label"], *names, "None"]),
         foot=f"{found['n']:,} items. Not included: {left_out}." if left_out else f"{found['n']:,} items.",
     )
-    for name, row in zip(names, found["counts"], strict=True):
-        build.add(head(name), *(count(n) for n in row))
+    labels = LABELS[: len(names)]
+    for name, label, row in zip(names, labels, found["counts"], strict=True):
+        cells = (
+            _labelled(view, group, label, majority, n)
+            for majority, n in zip((*labels, "none"), row, strict=True)
+        )
+        build.add(head(name), *cells, of=where.of(group))
     return build.build(compact=True)
+
+
+def _labelled(view: PairView, group: Record, label: str, majority: str, n: int) -> TableCell:
+    """The number of items with both labels; the list knows people's majority in all of the study alone, and in the
+    first of several preferences, and no label that several readings were reduced to."""
+    preferences = [each["key"] for each in view.report["questions"] if each["form"] == PAIRS]
+    pairs = (("answer", f"{view.key}:{label}"), ("majority", majority))
+    is_known = view.key == preferences[0] and "view" not in view.report["parameters"]
+    is_one_reading = bool(group["where"]) and not group["where"].counts
+    return replace(count(n), where=Where(pairs, "items", n) if is_known and is_one_reading and n else None)

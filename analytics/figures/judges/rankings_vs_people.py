@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analytics.display.blocks import Block
-from analytics.display.tables import Builder, columns, head, words
+from analytics.display.tables import Builder, columns, head
 from analytics.figures.agreement.concordance import TAU
 from analytics.figures.beside_people import TITLE
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_words
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.rankings.concordance import tau_with
 from evaluation.protocols import QuestionSpec
@@ -55,7 +55,7 @@ class RankingsVsPeopleFigure(Figure):
                 tau = group[self.key]["tau"]
                 build.add(
                     head(question["prompt"]),
-                    words(group["label"], tag_of(group)),
+                    group_words(group),
                     build.coefficient(tau),
                     build.n(tau),
                 )

@@ -6,12 +6,12 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
-from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures.beside_people import TITLE
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head, group_words
 from analytics.frames.entries import SIZE
 from analytics.statistics.core.matched import pearson_sums
 from analytics.statistics.core.values import unit_means
@@ -98,7 +98,7 @@ def _ratings(view: ReportView) -> Iterator[Block]:
             found = group[KEY]
             build.add(
                 head(question["prompt"]),
-                words(group["label"], tag_of(group)),
+                group_words(group),
                 *(build.coefficient(found[name]) for name in ("error", "difference", "spearman", "pearson")),
                 build.n(found["error"]),
             )
@@ -121,7 +121,7 @@ def _sizes(compared: list[Record]) -> Table:
     for group in compared:
         found = group[KEY]
         build.add(
-            head(group["label"], tag=tag_of(group)),
+            group_head(group),
             build.coefficient(found["difference"]),
             build.coefficient(found["error"]),
             build.coefficient(found["spearman"]),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from analytics.display.blocks import Block
 from analytics.display.tables import DASH, Builder, Column, Table, TableCell, columns, count, head, words
+from analytics.figures import where
 from analytics.figures.figure import Record, StudyFigure
 from analytics.figures.report_view import ReportView
 
@@ -26,7 +27,7 @@ class RepliesFigure(StudyFigure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         if view.judges:
-            yield Block("Judge response status", tables=(_outcomes(view.judges),))
+            yield Block("Judge response status", tables=(_outcomes(view),))
             yield Block(
                 "How they were asked", tables=(_asked(view.judges, by_rule=bool(view.pairs)),), folded=True
             )
@@ -35,18 +36,19 @@ class RepliesFigure(StudyFigure):
 FIGURE = RepliesFigure()
 
 
-def _outcomes(judges: list[Record]) -> Table:
+def _outcomes(view: ReportView) -> Table:
     labels = [OUTCOME_LABELS.get(outcome, outcome.capitalize()) for outcome in OUTCOMES]
     build = Builder(
         "Outcomes of a judge's judgments, in percent, with their number.",
         columns(["Judge", "Judgments", "Read", *labels]),
     )
-    for judge in judges:
+    for judge in view.judges:
         found = {each["outcome"]: each for each in judge["outcomes"]}
         build.add(
             head(judge["label"]),
-            count(judge["judgments"]),
+            count(judge["judgments"], "judgments"),
             *(_share_of(found[outcome]) for outcome in ("ok", *OUTCOMES)),
+            of=where.recorded(judge["rater"]),
         )
     return build.build()
 
@@ -54,7 +56,8 @@ def _outcomes(judges: list[Record]) -> Table:
 def _share_of(found: Record) -> TableCell:
     if found["share"] is None:
         return TableCell(DASH)
-    return TableCell(f"{found['share'] * 100:.1f}", f"n = {found['n']:,}" if found["n"] else "")
+    told = where.outcome(found["outcome"], "judgments", found["n"])
+    return TableCell(f"{found['share'] * 100:.1f}", f"n = {found['n']:,}" if told else "", where=told)
 
 
 def _reference(judge: Record) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.tables import Builder, columns, head, words
+from analytics.figures import where
 from analytics.figures.figure import Record, StudyFigure
 from analytics.figures.preferences.win_rates import KEY, even, rates_of, standard_error
 from analytics.figures.report_view import PairView, ReportView
@@ -58,6 +59,7 @@ def _rates(
                 build.share(rate["rate"]),
                 standard_error(build, rate),
                 build.n(rate["rate"]),
+                of=where.of(group, arm=rate["arm"], pair=(rate["system"], rate["opponent"])),
             )
     against = f" against {two}" if two else ""
     plot = share_plot(

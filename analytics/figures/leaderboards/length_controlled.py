@@ -10,6 +10,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, Table, columns, head
+from analytics.figures import where
 from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
@@ -239,7 +240,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
                 title = f"{names.rates}{view.within(arm)}"
                 yield Block(
                     view.title_for(group, title),
-                    tables=(_table(view, found),),
+                    tables=(_table(view, group, found),),
                     plot=share_plot(
                         [(_pair_name(view, each), [(group, each["rate"])]) for each in found],
                         what=names.rate,
@@ -255,7 +256,7 @@ def _pair_name(view: PairView, each: Record) -> str:
     return f"{view.system(each['system'])} vs {view.system(each['opponent'])}"
 
 
-def _table(view: PairView, rates: list[Record]) -> Table:
+def _table(view: PairView, group: Record, rates: list[Record]) -> Table:
     build = Builder(
         "Expected win rate at equal lengths and as it is, in percent (a tie is half a win), the difference in points, "
         "in how many percent of the items the first system's response is longer (of equal length, half), and the "
@@ -275,6 +276,7 @@ def _table(view: PairView, rates: list[Record]) -> Table:
             build.number(each["length"], decimal, _why_none(each, ONE_LENGTH)),
             build.number(each["difficulty"], decimal, _why_none(each, NO_DIFFICULTY)),
             build.n(each["rate"]),
+            of=where.of(group, arm=each["arm"], pair=view.listed_pair(each["system"], each["opponent"])),
         )
     return build.build()
 

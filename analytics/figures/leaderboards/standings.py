@@ -1,7 +1,8 @@
 """The leaderboard: systems by their expected win rates, overall, by category and by split."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.plots import DotPlot
-from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
+from analytics.display.tables import DASH, Builder, Table, TableCell, Where, columns, count, head
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
 from analytics.figures.report_view import (
@@ -162,7 +164,7 @@ def _blocks(view: PairView, group: Record, arm: str, whole: Record, boards: list
     large, small = by_size((board for board in boards if board["category"] is not None), _most_items)
     splits = [board for board in boards if board["split"] is not None]
     groups = apart(whole["standings"])
-    tables = [_overall(view, each, len(groups) > 1) for each in groups]
+    tables = [_overall(view, each, len(groups) > 1, partial(where.of, group, arm=arm)) for each in groups]
     if large:
         tables.append(_by(view, whole, large, "category", NO_CATEGORY))
     if splits:
@@ -187,7 +189,7 @@ def _most_items(board: Record) -> int:
     return max((each["rate"]["n"] for each in board["standings"]), default=0)
 
 
-def _overall(view: PairView, standings: list[Record], alone: bool) -> Table:
+def _overall(view: PairView, standings: list[Record], alone: bool, of: Callable[..., Where | None]) -> Table:
     among = f" among {joined([view.system(each['system']) for each in standings])}" if alone else ""
     build = Builder(
         f"Expected win rate{among}, in percent.", columns(["System", "Rank", "Place", "Expected", "n"])
@@ -198,6 +200,7 @@ def _overall(view: PairView, standings: list[Record], alone: bool) -> Table:
             *(count(each[name]) if each[name] else TableCell(DASH) for name in ("rank", "place")),
             build.share(each["rate"]),
             build.n(each["rate"]),
+            of=of(system=each["system"]),
         )
     return build.build()
 
@@ -231,7 +234,13 @@ def _ranked(build: Builder, standing: dict[str, Any] | None) -> TableCell:
 
 def _plot(view: PairView, group: Record, board: Record) -> DotPlot | None:
     return share_plot(
-        [(view.system(each["system"]), [(group, each["rate"])]) for each in board["standings"]],
+        [
+            (
+                view.system(each["system"]),
+                [(where.narrowed(group, arm=board["arm"], system=each["system"]), each["rate"])],
+            )
+            for each in board["standings"]
+        ],
         what="Expected win rate by system",
         axis="Expected win rate",
         caption="Expected win rate by system, best first.",

@@ -10,12 +10,21 @@ from analytics.display.group_plots import share_plot
 from analytics.display.numbers import corrected, in_percent, percent, with_interval
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
+from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
-from analytics.figures.report_view import SYSTEM_KINDS, ReportView, anchor_of, joined, subject, tag_of
+from analytics.figures.report_view import (
+    SYSTEM_KINDS,
+    ReportView,
+    anchor_of,
+    group_head,
+    joined,
+    subject,
+    tag_of,
+)
 from analytics.figures.strip import leading_fact
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
@@ -189,7 +198,7 @@ class BestPicksFigure(Figure):
                     (
                         label,
                         [
-                            (group, each["share"])
+                            (where.narrowed(group, system=each["system"]), each["share"])
                             for group in view.plotted(question)
                             for each in group[self.key]["by_system"]
                             if each["system"] == key
@@ -205,7 +214,7 @@ class BestPicksFigure(Figure):
             for group in view.lead_first(question):
                 yield Block(
                     view.title_for(group, question["prompt"]),
-                    tables=(_shares(view, group[self.key]),),
+                    tables=(_shares(view, question, group),),
                     plot=plot if group is lead else None,
                     folded=group is not lead,
                     tag=tag_of(group),
@@ -261,7 +270,7 @@ def _agreed(view: ReportView, question: Record, key: str) -> Table:
     for group in question["groups"]:
         for each in group[key]["same"]["agreed"]:
             build.add(
-                head(group["label"], tag=tag_of(group)),
+                group_head(group),
                 words("Tie" if each["system"] is None else view.system(each["system"])),
                 count(each["n_all_same"]),
                 count(each["n_majority"]),
@@ -269,26 +278,32 @@ def _agreed(view: ReportView, question: Record, key: str) -> Table:
     return build.build()
 
 
-def _shares(view: ReportView, found: Record) -> Table:
+def _shares(view: ReportView, question: Record, group: Record) -> Table:
+    found = group[FIGURE.key]
     build = Builder(
         "Share of picks, and the share that picking at random would give, in percent. p: sign-flip test against "
         "that share, over queries.",
         columns(["System", "Picked", "By chance", "n", *P_COLUMNS]),
     )
     blank = words("")
-    rows = [(view.system(each["system"]), each) for each in found["by_system"]]
-    rows += [(SYSTEM_KINDS.get(each["kind"], each["kind"]), each) for each in found["by_kind"]]
-    for name, each in rows:
+    rows = [
+        (view.system(each["system"]), each, where.of(group, system=each["system"]), each["system"])
+        for each in found["by_system"]
+    ]
+    rows += [(SYSTEM_KINDS.get(each["kind"], each["kind"]), each, None, "") for each in found["by_kind"]]
+    for name, each, of, system in rows:
         build.add(
             head(name),
-            build.share(each["share"]),
+            where.won(build.share(each["share"]), each["share"], question["key"], system),
             build.number(each["chance"], percent),
-            build.n(each["share"]),
+            build.n(each["share"], "judgments"),
             *(build.tested(each["test"]) if each["test"] else (blank, blank)),
+            of=of,
         )
     if found["tie"]["value"]:
         tie = found["tie"]
-        build.add(head("Tie"), build.share(tie), TableCell(DASH), build.n(tie), blank, blank)
+        n = build.n(tie, "judgments")
+        build.add(head("Tie"), build.share(tie), TableCell(DASH), n, blank, blank, of=where.of(group))
     return build.build()
 
 
@@ -314,11 +329,12 @@ def _same(question: Record, key: str) -> Table:
     for group in question["groups"]:
         same = group[key]["same"]
         build.add(
-            head(group["label"], tag=tag_of(group)),
+            group_head(group),
             *build.beside_chance(same["all_same"], same["all_same_by_chance"]),
             count(same["n_all_same"]),
             *build.beside_chance(same["two_same"], same["two_same_by_chance"]),
             count(same["n_two_same"]),
             build.n(same["all_same"]),
+            of=where.of(group),
         )
     return build.build()

@@ -10,6 +10,7 @@ from analytics.display.group_plots import score_plot
 from analytics.display.numbers import corrected, percent, with_interval
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, words
+from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
@@ -158,12 +159,14 @@ class BiasFigure(Figure):
                 position.share(share),
                 position.n(share),
                 *position.tested(found["position"]["test"], share["undefined"]),
+                of=where.of(group),
             )
             of_length = found["length"]
             length.add(
                 group_head(group),
                 *(length.share(of_length[name]) for name in ("longer", "shorter", "bias")),
                 length.n(of_length["bias"]),
+                of=where.of(group),
             )
         by_layout = _layout_table(view.groups, self.key)
         tables = (position.build(), by_layout, length.build())

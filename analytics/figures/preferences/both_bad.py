@@ -7,6 +7,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, words
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
 from analytics.figures.quantities import Quantity
@@ -128,14 +129,17 @@ def _of_pair(view: PairView) -> Iterator[Block]:
         columns(["Raters", "Of", "Both bad", "n"], names=2),
     )
     for group in view.groups:
-        for name, rate in _rows(view, group[KEY]) if KEY in group else ():
-            build.add(group_head(group), words(name), build.share(rate), build.n(rate))
+        for name, rate, named in _rows(view, group[KEY]) if KEY in group else ():
+            of = where.of(group, named, system=named.get("system"))
+            share = where.answered(build.share(rate), rate, view.key, "both_bad")
+            build.add(group_head(group), words(name), share, build.n(rate), of=of)
     if build.rows:
         yield Block("Both are bad", tables=(build.build(),))
 
 
-def _rows(view: PairView, found: Record) -> Iterator[tuple[str, Record]]:
-    yield "all", found["overall"]
-    yield from ((view.arm(each["arm"]), each["rate"]) for each in found["by_arm"])
-    yield from ((view.system(each["system"]), each["rate"]) for each in found["by_system"])
-    yield from ((view.pair(each), each["rate"]) for each in found["by_pair"])
+def _rows(view: PairView, found: Record) -> Iterator[tuple[str, Record, Record]]:
+    """The name of each, its rate, and the record that names its setting or systems."""
+    yield "all", found["overall"], {}
+    yield from ((view.arm(each["arm"]), each["rate"], each) for each in found["by_arm"])
+    yield from ((view.system(each["system"]), each["rate"], each) for each in found["by_system"])
+    yield from ((view.pair(each), each["rate"], each) for each in found["by_pair"])

@@ -7,6 +7,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
@@ -87,14 +88,14 @@ def _block(view: PairView, group: Record, fit: Record) -> Block:
         return Block(heading, text=(f"Undefined. {fit['undefined']}",), folded=folded, tag=tag_of(group))
     return Block(
         heading,
-        tables=(_table(view, fit),),
+        tables=(_table(view, group, fit),),
         plot=_plot(view, group, fit),
         folded=folded,
         tag=tag_of(group),
     )
 
 
-def _table(view: PairView, fit: Record) -> Table:
+def _table(view: PairView, group: Record, fit: Record) -> Table:
     build = Builder(
         "Strength, probability of beating an average system in percent, and rank by strength alone, with the ranks "
         "that the intervals of differences leave open; n is the system's number of comparisons.",
@@ -107,6 +108,7 @@ def _table(view: PairView, fit: Record) -> Table:
             build.share(strength["win_probability"]),
             build.figure(strength["rank"], "{:.0f}".format),
             build.n(strength["score"]),
+            of=where.of(group, arm=fit["arm"], system=strength["system"]),
         )
     return build.build()
 

@@ -9,6 +9,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.quantities import Quantity
@@ -206,6 +207,7 @@ def _by_pair(view: PairView, group: Record, *, folded: bool = False) -> Block:
             build.coefficient(cell["mean"]),
             *(build.share(each["share"]) for each in cell["distribution"]),
             build.n(cell["mean"]),
+            of=where.of(group, cell),
         )
     heading = view.title_for(group, "Grades by pair")
     return Block(heading, tables=(build.build(),), folded=folded, tag=tag_of(group))
@@ -263,5 +265,6 @@ def _raters(graded: list[Record]) -> Table:
             build.n(found["alpha"]),
             build.coefficient(found["to_first"]),
             build.n(found["to_first"]),
+            of=where.of(group),
         )
     return build.build()

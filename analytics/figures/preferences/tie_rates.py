@@ -8,6 +8,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, words
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
 from analytics.figures.quantities import Quantity
@@ -18,7 +19,7 @@ from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import MISSING, TIE, Bools
 from analytics.statistics.leaderboards.scores import splits_of
 from analytics.statistics.preferences.tie_rates import tie_rate
-from evaluation.protocols import QuestionSpec
+from evaluation.protocols import QuestionSpec, base
 
 KEY = "preferences/tie_rates"
 
@@ -98,9 +99,14 @@ def _of_pair(view: PairView) -> Iterator[Block]:
         "Share of judgments that are ties, in percent.", columns(["Raters", "Of", "Ties", "n"], names=2)
     )
     for group in view.groups:
+        ties = (base.TIE, base.BOTH_BAD) if "preferences/both_bad" in group else (base.TIE,)
         for each in group[KEY]["rates"] if KEY in group else ():
             build.add(
-                group_head(group), words(_name(view, each)), build.share(each["rate"]), build.n(each["rate"])
+                group_head(group),
+                words(_name(view, each)),
+                where.answered(build.share(each["rate"]), each["rate"], view.key, *ties),
+                build.n(each["rate"]),
+                of=where.of_part(group, each["by"], each["name"]),
             )
     if build.rows:
         yield Block("Ties", tables=(build.build(),), folded=True)

@@ -20,6 +20,7 @@ from analytics.display.tables import (
     head,
     words,
 )
+from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import MAY_STOP, PAIRS, FigureInput, PairInput, by_cell
@@ -354,6 +355,7 @@ def _summary_table(view: ReportView, questions: Iterable[Record], cell: tuple[st
                 *(build.share(found[name]) for name in ("system_1", "system_2", "tie")),
                 build.n(found["system_1"]),
                 build.share(expected[cell]["rate"]),
+                of=where.of(view.lead(question), found["cell"]),
             )
     return build.build()
 
@@ -401,6 +403,7 @@ def _pair_table(view: PairView, pair: tuple[str, str]) -> Table:
                 build.n(found["system_1"]),
                 build.share(expected[(arm, *pair)]["rate"]),
                 *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
+                of=where.of(view.leading, found["cell"]),
             )
     return build.build()
 
@@ -424,7 +427,7 @@ def _tests(view: PairView, group: Record) -> dict[tuple[str, str], Record | None
 def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
     one, two = (view.system(key) for key in pair)
     rows = [
-        (view.arm(arm), [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in view.plotted_groups])
+        (view.arm(arm), _marks(view, arm, pair))
         for arm in view.arms
         if (arm, *pair) in rates_of(view.leading)[1]
     ]
@@ -438,12 +441,19 @@ def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
     )
 
 
+def _marks(view: PairView, arm: str, pair: tuple[str, str]) -> list[tuple[Record, Record]]:
+    return [
+        (where.narrowed(group, arm=arm, pair=pair), rates_of(group)[1][(arm, *pair)]["rate"])
+        for group in view.plotted_groups
+    ]
+
+
 def _one_arm(view: PairView) -> Iterator[Block]:
     """One block for all pairs, which are the rows."""
     rows = [
         (
             " vs ".join(view.system(key) for key in pair),
-            [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in view.plotted_groups],
+            _marks(view, arm, pair),
         )
         for arm in view.arms
         for pair in view.pairs
@@ -479,6 +489,7 @@ def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
                 build.n(found["system_1"]),
                 build.share(expected[(arm, *pair)]["rate"]),
                 *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
+                of=where.of(group, found["cell"]),
             )
     return build.build()
 
@@ -526,6 +537,7 @@ def _system_rates(view: PairView, rates: Sequence[Record], what: str) -> Table:
             standard_error(build, found),
             build.n(found["rate"]),
             *(build.tested(found["test"], found["rate"]["undefined"]) if tested else ()),
+            of=where.of(view.leading, arm=found["arm"], system=found["system"]),
         )
     return build.build()
 
@@ -548,5 +560,6 @@ def _categories(view: PairView) -> Iterator[Block]:
             build.share(rates["tie"]),
             build.n(rates["system_1"]),
             build.share(expected[key]["rate"]),
+            of=where.of(view.leading, cell),
         )
     yield Block("By category", tables=(build.build(),), folded=True)

@@ -11,6 +11,7 @@ from analytics.display.group_plots import share_plot
 from analytics.display.numbers import corrected, decimal, in_percent, percent, with_interval
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
+from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
@@ -212,19 +213,19 @@ class RanksFigure(Figure):
                 tag, found, folded = tag_of(group), group[self.key], group is not lead
                 yield Block(
                     view.title_for(group, question["prompt"]),
-                    tables=(_mean_ranks(view, found),),
+                    tables=(_mean_ranks(view, group),),
                     plot=None if folded else _plot(view, question, self.key),
                     folded=folded,
                     tag=tag,
                     anchor="" if folded else anchor_of(question),
                 )
                 heading = view.title_for(group, "How often each rank was given")
-                yield Block(heading, tables=(_counts(view, found),), folded=folded, tag=tag)
+                yield Block(heading, tables=(_counts(view, group),), folded=folded, tag=tag)
                 heading = view.title_for(group, "Differences between systems")
                 yield Block(
                     heading,
                     _friedman_text(found["friedman"]),
-                    tuple(_differences(view, found)),
+                    tuple(_differences(view, group)),
                     folded=folded,
                     tag=tag,
                 )
@@ -311,7 +312,8 @@ def _finding(view: ReportView, group: Record, system: str, heading: str, tests: 
     }
 
 
-def _mean_ranks(view: ReportView, found: Record) -> Table:
+def _mean_ranks(view: ReportView, group: Record) -> Table:
+    found = group[KEY]
     alike = found["one_set"]
     build = Builder(
         "Of the responses of other systems in the same ranking, the share that it is ranked above"
@@ -327,7 +329,8 @@ def _mean_ranks(view: ReportView, found: Record) -> Table:
             *([build.coefficient(each["mean_rank"])] if alike else []),
             build.share(each["first"]),
             build.number(each["chance"], percent),
-            build.n(each["first"]),
+            build.n(each["first"], "judgments"),
+            of=where.of(group, system=each["system"]),
         )
     return build.build()
 
@@ -357,7 +360,7 @@ def _plot(view: ReportView, question: Record, key: str) -> DotPlot | None:
             (
                 view.system(system["system"]),
                 [
-                    (group, each["outranked"])
+                    (where.narrowed(group, system=each["system"]), each["outranked"])
                     for group in view.plotted(question)
                     for each in group[key]["by_system"]
                     if each["system"] == system["system"]
@@ -372,7 +375,8 @@ def _plot(view: ReportView, question: Record, key: str) -> DotPlot | None:
     )
 
 
-def _counts(view: ReportView, found: Record) -> Table:
+def _counts(view: ReportView, group: Record) -> Table:
+    found = group[KEY]
     most = max((len(each["counts"]) for each in found["distribution"]), default=0)
     build = Builder(
         "How often each rank was given, in percent of the system's ranks.",
@@ -383,7 +387,10 @@ def _counts(view: ReportView, found: Record) -> Table:
         counts = each["counts"] + [0] * (most - len(each["counts"]))
         total = sum(counts)
         build.add(
-            head(view.system(each["system"])), *(TableCell(percent(n / total)) for n in counts), count(total)
+            head(view.system(each["system"])),
+            *(TableCell(percent(n / total)) for n in counts),
+            count(total, "judgments"),
+            of=where.of(group, system=each["system"]),
         )
     return build.build()
 
@@ -400,8 +407,9 @@ def _friedman_text(test: Record) -> tuple[str, ...]:
     )
 
 
-def _differences(view: ReportView, found: Record) -> Iterator[Table]:
+def _differences(view: ReportView, group: Record) -> Iterator[Table]:
     """Of every two systems that were ranked together; of mean ranks only where Friedman's test has any."""
+    found = group[KEY]
     if found["pairs"]:
         build = Builder(
             "Share of rankings with both in which the first system is ranked above the second, in percent; equals "

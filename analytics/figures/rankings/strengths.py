@@ -7,6 +7,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
@@ -57,13 +58,14 @@ class RankingStrengthsFigure(Figure):
                 yield Block(
                     view.title_for(group, name),
                     text=(f"Undefined. {reason}",) if reason else (),
-                    tables=() if reason else (self._table(view, group[self.key]),),
+                    tables=() if reason else (self._table(view, group),),
                     plot=None if reason else self._plot(view, group),
                     folded=True,
                     tag=tag_of(group),
                 )
 
-    def _table(self, view: ReportView, found: Record) -> Table:
+    def _table(self, view: ReportView, group: Record) -> Table:
+        found = group[self.key]
         build = Builder(
             "Plackett-Luce worth (logarithm, 0 is the average system), chance to be ranked first among all systems in "
             "percent, and Bradley-Terry strength of the same rankings taken as pairs; n is the number of rankings.",
@@ -76,7 +78,8 @@ class RankingStrengthsFigure(Figure):
                 build.coefficient(worth["score"]),
                 build.share(worth["first"]),
                 build.coefficient(pairs[worth["system"]]),
-                build.n(worth["score"]),
+                build.n(worth["score"], "judgments"),
+                of=where.of(group, system=worth["system"]),
             )
         return build.build()
 

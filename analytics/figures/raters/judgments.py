@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, count, head, words
+from analytics.figures import where
 from analytics.figures.figure import StudyFigure
 from analytics.figures.report_view import ReportView
 
@@ -33,7 +34,8 @@ class JudgmentsFigure(StudyFigure):
             build.add(
                 head(rater["label"]),
                 words("" if tag else KINDS[rater["kind"]], tag),
-                count(rater["judgments"]),
+                count(rater["judgments"], "items"),
+                of=where.of_rater(rater["rater"]),
             )
         folded = "agreement/kappa" in view.figures or len(found) > MOST_OPEN
         yield Block("Judgments by rater", tables=(build.build(),), folded=folded)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head
+from analytics.figures import where
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView
@@ -83,6 +84,7 @@ class SeverityFigure(Figure):
                         head(view.raters.get(each["rater"], each["rater"])),
                         build.coefficient(each["difference"]),
                         build.n(each["difference"]),
+                        of=where.of_rater(each["rater"]),
                     )
                 of = "" if group["kind"] == group["key"] else f", {group['label']}"
                 yield Block(

@@ -1,9 +1,11 @@
 """Times per judgment, item and rater, and skips."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head, words
+from analytics.figures import where
 from analytics.figures.figure import Record, StudyFigure
 from analytics.figures.raters.judgments import MAX_RATERS
 from analytics.figures.report_view import ReportView
@@ -95,7 +97,7 @@ def _raters(view: ReportView, found: Record) -> Table:
         foot=_others(found["raters"]),
     )
     for each in found["raters"][:MAX_RATERS]:
-        build.add(_name(view, each), *_medians(build, each))
+        build.add(_name(view, each), *_medians(build, each), of=where.recorded(each["rater"]))
     return build.build()
 
 
@@ -115,14 +117,18 @@ def _medians(build: Builder, each: Record) -> tuple[TableCell, ...]:
         count(each["judgments"]),
         build.number(each["active"], _seconds, NOT_RECORDED),
         build.number(each["visible"], _seconds, NOT_RECORDED),
-        count(each["skipped"]),
+        _skipped(each),
     )
+
+
+def _skipped(each: Record) -> TableCell:
+    return replace(count(each["skipped"]), where=where.outcome("skipped", "items", each["skipped"]))
 
 
 def _skips_by_rater(view: ReportView, found: Record) -> Table:
     build = Builder("Skipped items, by rater.", columns(["Rater", "Skipped"]), foot=_others(found["raters"]))
     for each in found["raters"][:MAX_RATERS]:
-        build.add(_name(view, each), count(each["skipped"]))
+        build.add(_name(view, each), _skipped(each), of=where.recorded(each["rater"]))
     return build.build()
 
 
@@ -131,7 +137,7 @@ def _skips_by_item(found: Record) -> Table:
         "Raters who skipped an item, of the items that were skipped most.", columns(["Item", "Skipped"])
     )
     for each in found["items"]:
-        build.add(head(each["item"]), count(each["skipped"]))
+        build.add(head(each["item"]), _skipped(each))
     return build.build()
 
 

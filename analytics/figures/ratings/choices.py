@@ -6,11 +6,12 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head
+from analytics.figures import where
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, point_records, points_of, several
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import RatingFigure
-from analytics.figures.report_view import ReportView, anchor_of, tag_of
+from analytics.figures.report_view import ReportView, anchor_of, group_head, tag_of
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from evaluation.protocols import QuestionSpec
@@ -45,14 +46,16 @@ class ChoicesFigure(RatingFigure):
                 "How often each option was chosen, in percent.", columns(["Raters", *labels, "n"])
             )
             for group in question["groups"]:
-                build.add(head(group["label"], tag=tag_of(group)), *_shares_and_n(build, group[self.key]))
+                build.add(
+                    group_head(group), *_shares_and_n(build, question, group[self.key]), of=where.of(group)
+                )
             yield Block(question["prompt"], tables=(build.build(),), anchor=anchor_of(question))
             lead = view.lead(question)
             for group in view.lead_first(question):
                 if group[self.key]["by_system"]:
                     yield Block(
                         view.title_for(group, f"By system: {question['prompt']}"),
-                        tables=(_by_system(view, labels, group[self.key]),),
+                        tables=(_by_system(view, question, labels, group),),
                         folded=group is not lead,
                         tag=tag_of(group),
                     )
@@ -62,18 +65,25 @@ class ChoicesFigure(RatingFigure):
 
 
 FIGURE = ChoicesFigure()
+KEY = FIGURE.key
 
 
-def _by_system(view: ReportView, labels: list[str], found: Record) -> Table:
+def _by_system(view: ReportView, question: Record, labels: list[str], group: Record) -> Table:
     build = Builder(
         "How often each option was chosen for the responses of each system, in percent.",
         columns(["System", *labels, "n"]),
     )
-    for each in found["by_system"]:
-        build.add(head(view.system(each["system"])), *_shares_and_n(build, each))
+    for each in group[KEY]["by_system"]:
+        of = where.of(group, system=each["system"])
+        build.add(head(view.system(each["system"])), *_shares_and_n(build, question, each), of=of)
     return build.build()
 
 
-def _shares_and_n(build: Builder, found: Record) -> list[TableCell]:
+def _shares_and_n(build: Builder, question: Record, found: Record) -> list[TableCell]:
     shares = found["distribution"]
-    return [*(build.share(each["share"]) for each in shares), count(sum(each["n"] for each in shares))]
+    n = sum(each["n"] for each in shares)
+    cells = (
+        where.answered(build.share(each["share"]), each["share"], question["key"], str(each["value"]))
+        for each in shares
+    )
+    return [*cells, count(n, "judgments")]

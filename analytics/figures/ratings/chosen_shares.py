@@ -9,10 +9,10 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.plots import DotPlot
-from analytics.display.tables import Builder, columns, head, words
+from analytics.display.tables import Builder, columns, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, point_records, several
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head
 from analytics.frames.needs import NeedSource
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import Bools, Floats, Ints
@@ -131,7 +131,7 @@ class ChosenSharesFigure(Figure):
                 for group in view.lead_first(question):
                     for of, found in _cells(view, group[self.key]["shares"][at]):
                         build.add(
-                            head(group["label"], tag=tag_of(group)),
+                            group_head(group),
                             words(of),
                             build.share(found["pooled"]),
                             build.n(found["pooled"]),

@@ -13,7 +13,7 @@ from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.needs import SystemKinds
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.report_view import ReportView, group_head, tag_of
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.tidy import Bools, Ints
@@ -270,7 +270,7 @@ def _of_coders(question: Record) -> Iterator[Block]:
     for group in question["groups"]:
         for each in group[KEY]["coders"] if KEY in group else ():
             build.add(
-                head(group["label"], tag=tag_of(group)),
+                group_head(group),
                 words(each["label"]),
                 words(_level(each)),
                 *_cells(build, each),

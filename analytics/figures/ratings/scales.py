@@ -7,6 +7,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, head, words
+from analytics.figures import where
 from analytics.figures.figure import Record
 from analytics.figures.rating_figure import RatingFigure, distribution_table, finer, mean_cell, rows_of
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
@@ -54,7 +55,8 @@ def _means(view: ReportView, questions: Sequence[Record], group: Record) -> Tabl
     labels = [question["prompt"] for question, _ in asked]
     build = Builder("Mean ratings.", columns(["System" if by_system else "Ratings", *labels]))
     for name, factor, key in rows_of(view, found):
-        build.add(head(name), *(mean_cell(build, each, factor, key) for each in found))
+        of = where.of(group, system=key) if factor == "system" else None
+        build.add(head(name), *(mean_cell(build, each, factor, key) for each in found), of=of)
     build.add(head("All"), *(build.coefficient(each["mean"]["mean"]) for each in found))
     build.add(head("Number of ratings"), *(count(each["mean"]["mean"]["n"]) for each in found))
     return build.build()
@@ -64,7 +66,7 @@ def _question(view: ReportView, question: Record) -> Block:
     group = view.lead(question)
     return Block(
         question["prompt"],
-        tables=(distribution_table(view, question, group[KEY]), *_best_and_worst(view, group[KEY])),
+        tables=(distribution_table(view, question, group, KEY), *_best_and_worst(view, group[KEY])),
         plot=_plot(view, question),
         tag=tag_of(group),
         anchor=anchor_of(question),
@@ -75,7 +77,7 @@ def _distributions(view: ReportView, questions: Sequence[Record], group: Record)
     tables = tuple(
         replace(table, caption=f"{question['prompt']}: {table.caption[:1].lower()}{table.caption[1:]}")
         for question, found in view.answered(questions, group)
-        for table in (distribution_table(view, question, found[KEY]), *_best_and_worst(view, found[KEY]))
+        for table in (distribution_table(view, question, found, KEY), *_best_and_worst(view, found[KEY]))
     )
     if tables:
         heading = view.title_for(group, "How often each rating was given")
@@ -106,7 +108,7 @@ def _plot(view: ReportView, question: Record) -> DotPlot | None:
         (
             label,
             [
-                (group, each["mean"])
+                (where.narrowed(group, system=each["system"]), each["mean"])
                 for group in plotted
                 for each in group[KEY]["by_system"]
                 if each["system"] == key

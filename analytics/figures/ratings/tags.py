@@ -9,13 +9,14 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import in_percent
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.figures import where
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
 from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import RatingFigure
 from analytics.figures.rating_records import ArmMean, Ratings, means_of, ratings
-from analytics.figures.report_view import ReportView, anchor_of, tag_of
+from analytics.figures.report_view import ReportView, anchor_of, group_head, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.core.estimates import Estimate
@@ -212,9 +213,10 @@ def _question(view: ReportView, question: Record) -> Iterator[Block]:
     for each in tags:
         build.add(
             head(each["label"]),
-            build.share(each["mean"]),
-            build.n(each["mean"]),
+            where.answered(build.share(each["mean"]), each["mean"], f"{question['key']}.{each['part']}", "1"),
+            build.n(each["mean"], "judgments"),
             build.coefficient(each["alpha"]),
+            of=where.of(lead),
         )
     plotted = [
         (group, {part["part"]: part for part in group[KEY]["by_part"]}) for group in view.plotted(question)
@@ -272,7 +274,7 @@ def _tag_groups(view: ReportView, question: Record) -> Iterator[Block]:
                 for factor, key, _ in factors
             ]
             build.add(
-                head(group["label"], tag=tag_of(group)),
+                group_head(group),
                 words(record["tag_group"]),
                 build.share(record["mean"]),
                 build.n(record["mean"]),

@@ -10,7 +10,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.numbers import corrected, decimal, in_percent, points
-from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head, words
+from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head
 from analytics.figures.beside_people import (
     TITLE,
     CellScores,
@@ -30,7 +30,7 @@ from analytics.figures.figure_input import (
     point_records,
     several,
 )
-from analytics.figures.report_view import ReportView, joined
+from analytics.figures.report_view import ReportView, group_words, joined
 from analytics.frames.needs import NeedSource
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.randomization import Tested
@@ -342,7 +342,7 @@ def _table(view: ReportView, question: Record, groups: list[Record], key: str) -
             _, cell = found[name, group["key"]]
             build.add(
                 head(name),
-                words(group["label"]),
+                group_words(group),
                 write(cell["people"]),
                 write(cell["judge"]),
                 write(cell["difference"]),

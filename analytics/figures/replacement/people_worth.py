@@ -10,7 +10,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import PERCENT, mark_of, short_percent
 from analytics.display.numbers import decimal
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
-from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head
 from analytics.figures.beside_people import TITLE, is_single_judge, label_tables
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
@@ -22,7 +22,7 @@ from analytics.figures.figure_input import (
     level_of,
     points_of,
 )
-from analytics.figures.report_view import ReportView
+from analytics.figures.report_view import ReportView, group_words
 from analytics.statistics.core.counts import unique_mode
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import MISSING, TIE
@@ -199,7 +199,7 @@ def _table(view: ReportView, key: str, score: str) -> Table:
             write = build.share if score == "agreement" else build.coefficient
             build.add(
                 head(question["prompt"] or "Preference"),
-                words(group["label"]),
+                group_words(group),
                 *(
                     _marked(build, found, k, write(points[k - 1])) if k <= len(points) else TableCell(DASH)
                     for k in SHOWN

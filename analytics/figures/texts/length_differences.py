@@ -9,7 +9,8 @@ from analytics.display.blocks import Block
 from analytics.display.histograms import Bar, histogram
 from analytics.display.numbers import MINUS, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
-from analytics.display.tables import Builder, Table, TableCell, columns, count, head, words
+from analytics.display.tables import Builder, Table, TableCell, Where, columns, count, head, words
+from analytics.figures import where
 from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
@@ -174,8 +175,17 @@ def _table(view: ReportView, record: Record) -> Table:
             *(TableCell(characters(quartile)) for quartile in cell["quartiles"]),
             *(TableCell(percent(cell[name] / n)) for name in ("longer", "shorter")),
             build.n(cell["mean"]),
+            of=_compared(view, cell),
         )
     return build.build()
+
+
+def _compared(view: ReportView, cell: Record) -> Where:
+    """The items of the setting that compare the two systems, or any with the baseline."""
+    if cell["system"] is None:
+        return where.of_items(arm=cell["arm"], system=cell["opponent"])
+    pair = view.pairs[0].listed_pair(cell["system"], cell["opponent"])
+    return where.of_items(arm=cell["arm"], pair=" | ".join(pair))
 
 
 def _plot(view: ReportView, record: Record) -> DotPlot:

@@ -7,6 +7,7 @@ from analytics.display.group_plots import PERCENT, short_percent
 from analytics.display.numbers import percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, Table, columns, count, head
+from analytics.figures import where
 from analytics.figures.figure import Record, StudyFigure
 from analytics.figures.report_view import SPLIT_NAMES, ReportView
 
@@ -103,6 +104,7 @@ def _table(found: Record) -> Table:
             head(NAMES[by].get(each["value"], each["value"]) or "none"),
             count(each["queries"]),
             build.number(each["share"], percent),
-            count(each["items"]),
+            count(each["items"], "items"),
+            of=where.of_queries(by, each["value"], split),
         )
     return build.build()

@@ -9,10 +9,11 @@ from typing import IO, Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from analytics.reports.build import build_report
+from analytics.reports.build import build_report, latest_judgment
 from analytics.reports.cache import effective_ties, whole_report
 from analytics.reports.common import TIES, NothingToReport
-from analytics.reports.files import FORMATS
+from analytics.reports.files import FORMATS, report_html
+from analytics.reports.links import ReportLinks
 from analytics.reports.paper.archive import TABLES, table_list, tables_of, write_archive
 from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.table_csv import table_csv
@@ -59,6 +60,8 @@ class Command(AssayCommand):
         study = study_named(slug)
         try:
             filters = filters_of(study, options)
+            # Taken first: a link leads to no judgment that the figures may lack.
+            until = latest_judgment(study)
             if options["only"]:
                 ties = effective_ties(study, options["ties"])
                 report = build_report(
@@ -72,10 +75,13 @@ class Command(AssayCommand):
             self._write_tables(report, Path(out))
         elif format == ZIP:
             self._write(Path(out), lambda file: write_archive(report, credit_of(study), file, self._watch))
-        elif out == "-":
-            self.stdout.write(FORMATS[format](report), ending="")
         else:
-            self._write(Path(out), partial(_put, FORMATS[format](report)))
+            links = ReportLinks.from_afar(study, filters, until)
+            text = report_html(report, links) if format == "html" else FORMATS[format](report)
+            if out == "-":
+                self.stdout.write(text, ending="")
+            else:
+                self._write(Path(out), partial(_put, text))
 
     def _write_tables(self, report: dict[str, Any], folder: Path) -> None:
         """One file per table, and a list of them with their captions; what else is in the folder stays."""

@@ -83,23 +83,27 @@ MAKERS = {
 FILTERS = {"judges": Filters(judges=TOGETHER)}
 
 
-def golden(name, tmp_path):
-    """The values of the report of the study of that name, those where ties are wins, its Markdown; and its LaTeX.
-
-    The second is None where no ties are judged. Raters are numbered in place of their pseudonyms.
-    """
+def made(name, tmp_path):
+    """The study of that name and the filters of its report. Raters are numbered in place of their pseudonyms."""
     study = MAKERS[name](tmp_path)
     for number, rater in enumerate(study.raters.order_by("pk"), 1):
         study.raters.filter(pk=rater.pk).update(pseudonym=f"the {rater.kind} {number}")
     study.revisions.update(created_at=LAUNCHED)
-    filters = FILTERS.get(name, EVERYTHING)
+    return study, FILTERS.get(name, EVERYTHING)
+
+
+def golden(study, filters):
+    """The values of the study's report, those where ties are wins, its Markdown; its LaTeX; and the report.
+
+    The second is None where no ties are judged.
+    """
     report = with_version(build_report(study, filters=filters))
     Draft202012Validator(report_schema()).validate(report)
     win = None
     if study.protocol_object.compares_pairs:
         win = with_version(build_report(study, ties="win", filters=filters))
     found = (values(report), win and values(win), report_markdown(report).splitlines())
-    return found, report_latex(report)
+    return found, report_latex(report), report
 
 
 def with_version(report):

@@ -1,4 +1,5 @@
-"""What reports of many studies held they still hold: every number to a billionth, every sentence and line of Markdown.
+"""What reports of many studies held they still hold: every number to a billionth, every sentence and line of Markdown;
+and the list of items has as many as each number that leads there says.
 
 Where a change is meant, `ASSAY_WRITE_GOLDENS=1` and these tests write them anew, to be read as the difference of texts.
 """
@@ -10,7 +11,7 @@ import pytest
 
 from analytics.figures.figure import Figure
 from analytics.figures.registry import FIGURES
-from tests.analytics.reports import golden_text, goldens
+from tests.analytics.reports import golden_text, goldens, leading
 from tests.analytics.reports.test_latex import is_balanced, is_nested
 
 WRITE = "ASSAY_WRITE_GOLDENS"
@@ -24,7 +25,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 @pytest.mark.parametrize("name", goldens.MAKERS)
 def test_a_report_is_what_it_was(name, tmp_path):
-    found, latex = goldens.golden(name, tmp_path)
+    study, filters = goldens.made(name, tmp_path)
+    found, latex, report = goldens.golden(study, filters)
     assert is_balanced(latex)
     assert is_nested(latex)
     if WRITE in os.environ:
@@ -33,6 +35,7 @@ def test_a_report_is_what_it_was(name, tmp_path):
     assert not lines, "\n".join(
         [f"{goldens.path_of(name).name}: {len(lines)} lines of difference", *lines[:SHOWN]]
     )
+    assert not (wrong := leading.astray(study, filters, report)), "\n".join(wrong[:SHOWN])
 
 
 def changes(kept, found):

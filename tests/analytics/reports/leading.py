@@ -1,0 +1,45 @@
+"""Where the numbers of a report lead, and how many items or judgments the list has there."""
+
+from collections import defaultdict
+from functools import cache
+
+from analytics.reports.build import latest_judgment
+from analytics.reports.links import ReportLinks
+from analytics.reports.page import report_page
+from evaluation.explorer.item_filters import ItemFilters
+from evaluation.services.tallies import recount
+
+
+def leading(page):
+    """(section, caption, cell or mark) of all that leads somewhere."""
+    for section in page.sections:
+        for block in section.blocks:
+            for table in block.tables:
+                yield from (
+                    (section.key, table.caption, cell) for row in table.rows for cell in row if cell.where
+                )
+            for row in getattr(block.plot, "rows", ()):
+                yield from ((section.key, block.plot.caption, mark) for mark in row.marks if mark.where)
+
+
+def listed(study, pairs, counts):
+    """The number of items or judgments that the list has with these filters."""
+    given = defaultdict(list)
+    for name, value in pairs:
+        given[name].append(value)
+    return getattr(ItemFilters.parse(study, given), f"n_{counts}")(study)
+
+
+def astray(study, filters, report):
+    """A line for each number of items or judgments that is not the list's."""
+    while recount(study):
+        pass
+    links = ReportLinks("", filters.canonical(), latest_judgment(study))
+    n_listed = cache(lambda pairs, counts: listed(study, pairs, counts))
+    found = []
+    for section, caption, each in leading(report_page(report)):
+        where = each.where
+        pairs = links.pairs(where)
+        if where.counts and pairs is not None and (n := n_listed(pairs, where.counts)) != where.n:
+            found.append(f"{section}: {caption[:60]}: {where.n} {where.counts}, listed {n}: {pairs}")
+    return found
