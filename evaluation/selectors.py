@@ -104,7 +104,8 @@ def left_out_by_kind(study: Study, among: Q = EVERY_ROW) -> dict[str, dict[str, 
     )
     counts: dict[str, dict[str, int]] = {kind: {} for kind in RATERS}
     for kind, *facts, n in rows:
-        if reason := _why_left_out(*facts):
+        # Settled labels are in no group, and so left out of none.
+        if kind in counts and (reason := _why_left_out(*facts)):
             counts[kind][reason] = counts[kind].get(reason, 0) + n
     return {kind: found for kind, found in counts.items() if found}
 
