@@ -224,3 +224,9 @@ def published_leaderboard(slug: str) -> PublishedLeaderboard | None:
     """The copy that anybody may read of a study's leaderboard; None where nothing is published."""
     found = PublishedLeaderboard.objects.filter(study__slug=slug, study__in=Study.objects.visible())
     return found.only("description", "content", "computed_at", "published_at").first()
+
+
+def settled_judgments(study: Study) -> QuerySet[Judgment]:
+    """The settled labels that stand: those that were not taken back, of items that are not withdrawn."""
+    given = Judgment.objects.filter(study=study, rater__kind=Rater.Kind.SETTLED, item__withdrawn_at=None)
+    return given.exclude(excluded_q(study))

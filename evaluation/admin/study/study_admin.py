@@ -32,6 +32,7 @@ from evaluation.admin.design.sections import (
     page_of,
     rows_of,
 )
+from evaluation.admin import settling
 from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
 from evaluation.admin.rights import (
     FORM,
@@ -311,6 +312,9 @@ class StudyAdmin(StudyScopedAdmin):
                 members.withdraw,
             ),
             ("exports/", "exports", files.exports),
+            ("settle/", "settle", settling.settle),
+            ("settled/", "settled", settling.settled),
+            ("settled/<int:judgment>/take-back/", "take_back", settling.take_back_label),
             *((f"{route}", name, view) for pages in study_pages.values() for route, name, view in pages()),
         )
 

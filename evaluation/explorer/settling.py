@@ -1,0 +1,101 @@
+"""What stands to be settled, and how those who settle agree."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from evaluation.explorer.item_filters import ItemFilters
+from evaluation.models import Item, Judgment, Rater, Role, Study
+from evaluation.protocols import AnswerValue
+from evaluation.selectors import settled_judgments
+from evaluation.services.answers import answers_by_judgment
+
+# Of an item on which no two people can differ: after those on which they agree.
+NOTHING_TO_COMPARE = -1.0
+# Of items on which two differ, so many are named.
+MOST_NAMED = 20
+
+
+def to_settle(study: Study, member: Any, filters: ItemFilters) -> QuerySet[Any]:
+    """The items that the filters admit and the member has not settled, those that people differ on most first."""
+    mine = settled_judgments(study).filter(rater__settled_by=member, item=OuterRef("pk"))
+    open_items = filters.items(study).filter(~Exists(mine), role=Role.MAIN, withdrawn_at=None)
+    return _contested(open_items).order_by("-contested", "pk")
+
+
+def _contested(items: QuerySet[Any]) -> QuerySet[Any]:
+    return items.annotate(contested=Coalesce(F("tally__disagreement"), NOTHING_TO_COMPARE))
+
+
+def next_to_settle(queue: QuerySet[Any], study: Study, past: int | None) -> Item | None:
+    """The first item of the queue after the one of that id, whether that is in it still or not; after the last, the
+    first."""
+    here = _contested(Item.objects.filter(study=study, pk=past)).values_list("contested", flat=True).first()
+    if here is not None:
+        after = Q(contested__lt=here) | Q(contested=here, pk__gt=past)
+        found: Item | None = queue.filter(after).first()
+        if found is not None:
+            return found
+    return queue.first()  # type: ignore[no-any-return]
+
+
+def settler_counts(study: Study) -> list[tuple[Rater, int]]:
+    """Who has settled how many items, in the order in which they began."""
+    counts = dict(settled_judgments(study).order_by().values_list("rater").annotate(n=Count("pk")))
+    return [(each, counts[each.pk]) for each in study.raters.filter(pk__in=counts).order_by("pk")]
+
+
+@dataclass(frozen=True)
+class SettlersAgreement:
+    """Two who settled the same items, how many, and those that they answered otherwise: every question but texts."""
+
+    one: Rater
+    other: Rater
+    n: int
+    differ: list[Item]
+
+    @property
+    def n_same(self) -> int:
+        return self.n - len(self.differ)
+
+    @property
+    def named(self) -> list[Item]:
+        return self.differ[:MOST_NAMED]
+
+    @property
+    def n_unnamed(self) -> int:
+        return len(self.differ) - len(self.named)
+
+
+def settlers_agreement(study: Study) -> Iterator[SettlersAgreement]:
+    """The agreement of every two who settled an item in common."""
+    by_item: dict[int, dict[int, Judgment]] = {}
+    for each in _settled_twice(study):
+        by_item.setdefault(each.item_id, {})[each.rater_id] = each
+    answers = answers_by_judgment([each.pk for given in by_item.values() for each in given.values()])
+    raters = {each.pk: each.rater for given in by_item.values() for each in given.values()}
+    settlers = {each.pk: each for each in raters.values()}
+    for one, other in combinations(sorted(settlers), 2):
+        shared = [given for given in by_item.values() if one in given and other in given]
+        if shared:
+            differ = [
+                given[one].item
+                for given in shared
+                if _labels(answers.get(given[one].pk, [])) != _labels(answers.get(given[other].pk, []))
+            ]
+            yield SettlersAgreement(settlers[one], settlers[other], len(shared), differ)
+
+
+def _settled_twice(study: Study) -> QuerySet[Judgment]:
+    settled = settled_judgments(study)
+    twice = settled.order_by().values("item").annotate(n=Count("pk")).filter(n__gt=1)
+    rows = settled.filter(item__in=twice.values("item")).select_related("item", "rater")
+    return rows.defer("item__stimulus").order_by("item", "rater")
+
+
+def _labels(answers: list[AnswerValue]) -> set[AnswerValue]:
+    return {each for each in answers if each.text is None}
