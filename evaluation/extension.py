@@ -15,7 +15,7 @@ from typing import Any, Literal
 from django.apps import apps
 from django.utils.module_loading import import_string
 
-from evaluation.models import Exclusion, Item, Job, Progress, Study
+from evaluation.models import Exclusion, Item, Job, Judgment, Progress, Rater, Study
 from evaluation.protocols.base import Spec, Stimulus
 
 # The places of the report's methods paragraph that the other apps fill, in its order; the report has the rest.
@@ -226,6 +226,18 @@ class RaterRun:
     cost: Decimal
 
 
+@dataclass(frozen=True)
+class JudgeReply:
+    """A reply that a judgment was read from: the step that it answers ('' for the whole form), where its prompt can be
+    read ('' where there is none), and what kept it from being read, if anything did."""
+
+    step: str
+    raw: str
+    rationale: str
+    problem: str
+    prompt_url: str
+
+
 class Extension:
     """An app's part in what the core does."""
 
@@ -330,6 +342,14 @@ class Extension:
 
     def reviser(self) -> Reviser | None:
         return None
+
+    def rater_url(self, rater: Rater) -> str:
+        """The address of the app's own page of a rater; '' where it has none."""
+        return ""
+
+    def judge_replies(self, judgments: Collection[Judgment]) -> Mapping[int, Sequence[JudgeReply]]:
+        """The replies that these judgments were read from, by the judgment's id."""
+        return {}
 
     # --- files and background work ------------------------------------------------------------------------------------
 

@@ -31,6 +31,11 @@ def count_items_of_people(study: Study) -> int:
     return sum(query in theirs for query in main.values_list("query", flat=True).iterator())
 
 
+def system_labels(study: Study) -> dict[str, str]:
+    """The name of each of the study's systems, by key."""
+    return {key: label or key for key, label in study.systems.values_list("key", "label")}
+
+
 # Leaves every row.
 EVERY_ROW = Q()
 

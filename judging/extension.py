@@ -3,7 +3,7 @@
 What a method needs is imported in it, as most processes ask for few of them.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,13 +15,14 @@ from evaluation.extension import (
     Duplication,
     Extension,
     JobKind,
+    JudgeReply,
     PromptPreview,
     RaterRun,
     ReadBundle,
     Reviser,
     StudySection,
 )
-from evaluation.models import Item, Progress, Study
+from evaluation.models import Item, Judgment, Progress, Study
 
 
 class JudgesExtension(Extension):
@@ -97,6 +98,11 @@ class JudgesExtension(Extension):
         from judging.services.revisions.draft_revision import REVISER
 
         return REVISER
+
+    def judge_replies(self, judgments: Collection[Judgment]) -> Mapping[int, Sequence[JudgeReply]]:
+        from judging.services.judge_replies import judge_replies
+
+        return judge_replies(judgments)
 
     def job_kinds(self) -> Iterable[JobKind]:
         from judging.job_kinds import CONNECTION_TEST, GENERATION, STEPS, VALIDATION

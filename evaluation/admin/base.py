@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION
+from django.contrib.admin.utils import unquote
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 from django.db import models
@@ -258,6 +259,25 @@ class StudyScopedAdmin(admin.ModelAdmin):
             log_action(study=self.study_of(obj), by=request.user, message=text)
 
     # --- further pages ----------------------------------------------------------------------------------------------
+    def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
+        """(route, name, view) of pages about one row below its study, which get the study and the row's id. The first,
+        `page`, is there in place of Django's."""
+        return ()
+
+    def row_url(self, obj: Any) -> str:
+        name = f"admin:{self.opts.app_label}_{self.opts.model_name}_page"
+        return reverse(name, args=[self.study_of(obj).slug, obj.pk])
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Django's form where there is something to change in it."""
+        if self.pages_of_row():
+            obj = self.get_object(request, unquote(object_id))
+            if obj is not None and not self.has_change_permission(request, obj):
+                return HttpResponseRedirect(self.row_url(obj))
+        return super().change_view(request, object_id, form_url, extra_context)
+
     def extra_pages(self) -> Sequence[tuple[str, str, View]]:
         """(route, name, view) of pages besides Django's; the name stands behind app_model_."""
         return ()
@@ -266,7 +286,18 @@ class StudyScopedAdmin(admin.ModelAdmin):
         """The addresses below that of a study."""
         name = f"{self.opts.app_label}_{self.opts.model_name}_list"
         listed = study_page(methods=FORM)(self.list_view)
-        return [path(f"{self.address}/", self.admin_site.admin_view(listed), name=name), *self._below_list()]
+        return [
+            path(f"{self.address}/", self.admin_site.admin_view(listed), name=name),
+            *self._pages_of_row(),
+            *self._below_list(),
+        ]
+
+    def _pages_of_row(self) -> list[URLPattern]:
+        names = f"{self.opts.app_label}_{self.opts.model_name}"
+        return [
+            path(f"{self.address}/<int:pk>/{route}", self.admin_site.admin_view(view), name=f"{names}_{name}")
+            for route, name, view in self.pages_of_row()
+        ]
 
     def urls_of_new(self) -> list[URLPattern]:
         """The addresses below /new/."""

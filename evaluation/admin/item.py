@@ -12,9 +12,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from evaluation.admin.base import StudyRowFilter, StudyScopedAdmin
+from evaluation.admin.explorer.item_page import item_page
+from evaluation.admin.explorer.seen_screen import item_screen
 from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, list_url
 from evaluation.admin.preview import preview
-from evaluation.admin.rights import FORM, has_right, study_for
+from evaluation.admin.rights import FORM, View, has_right, study_for
 from evaluation.models import Arm, Context, Item, Judgment, Query, Response, Status, Study
 from evaluation.protocols.attributes import fill_in
 from evaluation.services.studies.items import withdraw_item
@@ -115,6 +117,9 @@ class ItemAdmin(StudyScopedAdmin):
             links.append(("Withdraw", reverse("admin:evaluation_item_withdraw", args=[obj.pk])))
         judgments = f"{list_url('evaluation_judgment', study)}?q={obj.key}"
         return [*links, ("Judgments", judgments)]
+
+    def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
+        return (("", "page", item_page), ("screen/", "screen", item_screen))
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (("<int:pk>/preview/", "preview", preview), ("<int:pk>/withdraw/", "withdraw", withdraw))

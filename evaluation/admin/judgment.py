@@ -11,8 +11,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from evaluation.admin.base import RowFilter, StudyScopedAdmin, parse_id
-from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged
-from evaluation.admin.rights import FORM, has_right, study_for
+from evaluation.admin.explorer.judgment_page import judgment_page
+from evaluation.admin.explorer.seen_screen import judgment_screen
+from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged, way_back
+from evaluation.admin.rights import FORM, View, has_right, study_for
 from evaluation.models import Answer, Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.services.exclusions import exclude, restore
@@ -101,15 +103,8 @@ class JudgmentAdmin(StudyScopedAdmin):
             return "excluded"
         return "rater excluded" if judgment.rater_gone else ""
 
-    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        links = [
-            ("Item", reverse("admin:evaluation_item_change", args=[obj.item_id])),
-            ("Rater", reverse("admin:evaluation_rater_change", args=[obj.rater_id])),
-        ]
-        if not has_right(request, "write", study.pk):
-            return links
-        name = "restore" if obj.gone else "exclude"
-        return [(name.capitalize(), reverse(f"admin:evaluation_judgment_{name}", args=[obj.pk])), *links]
+    def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
+        return (("", "page", judgment_page), ("screen/", "screen", judgment_screen))
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (
@@ -149,7 +144,7 @@ def exclude_judgment(request: HttpRequest, pk: int) -> HttpResponse:
         objects=[f"{judgment.rater} on {judgment.item}"],
         do=do,
         logs_itself=True,
-        back=reverse("admin:evaluation_judgment_change", args=[pk]),
+        back=way_back(request, reverse("admin:evaluation_judgment_page", args=[study.slug, pk])),
     )
     return confirmation_page(request, study, act, tab="judgments")
 
@@ -173,6 +168,6 @@ def restore_judgment(request: HttpRequest, pk: int) -> HttpResponse:
         objects=[f"{judgment.rater} on {judgment.item}"],
         do=do,
         logs_itself=True,
-        back=reverse("admin:evaluation_judgment_change", args=[pk]),
+        back=way_back(request, reverse("admin:evaluation_judgment_page", args=[study.slug, pk])),
     )
     return confirmation_page(request, study, act, tab="judgments")

@@ -9,6 +9,7 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from evaluation.admin.rights import View, has_right
 from evaluation.models import Status, Study
@@ -117,6 +118,12 @@ def overview_url(study: Study) -> str:
 def list_url(rows: str, study: Study) -> str:
     """The address of a study's list of such rows, by app and model: evaluation_item."""
     return reverse(f"admin:{rows}_list", args=[study.slug])
+
+
+def way_back(request: HttpRequest, usual: str) -> str:
+    """The page that an act was begun on, as its address says (`next`); the usual one where that is none of ours."""
+    asked = request.GET.get("next", "")
+    return asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else usual
 
 
 def walk_through_url(study: Study) -> str:

@@ -37,8 +37,8 @@ def preview(request: HttpRequest, pk: int) -> HttpResponse:
     if item is None:
         raise Http404
     study = study_for(request, item.study_id)
-    spec = study.revisions.order_by("-number").values_list("spec", flat=True).first() or compile_spec(study)
-    problems = _compiled(item, spec, study)
+    spec = latest_spec(study)
+    problems = compile_unsaved(item, spec, study)
     if item.stimulus is None:
         text = "; ".join(str(problem) for problem in problems)
         messages.error(
@@ -49,7 +49,13 @@ def preview(request: HttpRequest, pk: int) -> HttpResponse:
         return _screen(request, study, item, spec)
 
 
-def _compiled(item: Item, spec: dict[str, Any], study: Study) -> list[Problem]:
+def latest_spec(study: Study) -> dict[str, Any]:
+    """The spec of the latest revision; of a draft the one that it would be launched with."""
+    latest = study.revisions.order_by("-number").values_list("spec", flat=True).first()
+    return latest or compile_spec(study)
+
+
+def compile_unsaved(item: Item, spec: dict[str, Any], study: Study) -> list[Problem]:
     """Compile a draft's item without storing anything."""
     if item.stimulus is not None:
         return []
@@ -59,7 +65,7 @@ def _compiled(item: Item, spec: dict[str, Any], study: Study) -> list[Problem]:
 
 def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]) -> HttpResponse:
     stimulus: dict[str, Any] = item.stimulus or {}
-    orders = _some_orders(len(stimulus["responses"]))
+    orders = some_orders(len(stimulus["responses"]))
     order = request.GET.get("order", "")
     order = order if order in orders else orders[0]
     protocol = study.protocol_object
@@ -114,7 +120,8 @@ def around_screen(study: Study, spec: Spec, stimulus: Stimulus, *, submit: str =
     }
 
 
-def _some_orders(n: int) -> list[str]:
+def some_orders(n: int) -> list[str]:
+    """Orders in which so many responses are shown, of many the first few."""
     return [design.presented_order(n, row) for row in range(min(design.n_orders(n), MAX_ORDERS))]
 
 

@@ -10,8 +10,16 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.urls import reverse
 
 from evaluation.admin.base import StudyScopedAdmin, parse_id, study_of_list
-from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, list_url, until_judged
-from evaluation.admin.rights import FORM, has_right, my_studies, study_for
+from evaluation.admin.explorer.rater_page import rater_page
+from evaluation.admin.pages import (
+    ConfirmedAction,
+    EmptyNote,
+    confirmation_page,
+    list_url,
+    until_judged,
+    way_back,
+)
+from evaluation.admin.rights import FORM, View, has_right, my_studies, study_for
 from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
 from evaluation.refusals import Refused
 from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
@@ -110,13 +118,8 @@ class RaterAdmin(StudyScopedAdmin):
     def standing(self, rater: Any) -> str:
         return rater.why or ""
 
-    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        judgments = f"{list_url('evaluation_judgment', study)}?rater={obj.pk}"
-        if not has_right(request, "write", study.pk):
-            return [("Judgments", judgments)]
-        name = "restore" if obj.gone else "exclude"
-        url = f"{reverse(f'admin:evaluation_rater_{name}')}?ids={obj.pk}"
-        return [(name.capitalize(), url), ("Judgments", judgments)]
+    def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
+        return (("", "page", rater_page),)
 
     @admin.action(description="Exclude from every figure…")
     def exclude_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
@@ -180,7 +183,7 @@ def exclude_raters(request: HttpRequest) -> HttpResponse:
         objects=[str(rater) for rater in raters],
         do=do,
         logs_itself=True,
-        back=_list_of(study),
+        back=way_back(request, _list_of(study)),
     )
     return confirmation_page(request, study, act, tab="raters")
 
@@ -209,7 +212,7 @@ def restore_raters(request: HttpRequest) -> HttpResponse:
         objects=[str(rater) for rater in raters],
         do=do,
         logs_itself=True,
-        back=_list_of(study),
+        back=way_back(request, _list_of(study)),
     )
     return confirmation_page(request, study, act, tab="raters")
 

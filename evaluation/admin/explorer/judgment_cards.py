@@ -1,0 +1,184 @@
+"""Judgments in words, each on a card: answers, texts, times, what was done on the way, and whether it counts."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.utils.text import Truncator
+
+from evaluation.admin.explorer.seen_screen import shown_names
+from evaluation.extension import JudgeReply, extensions
+from evaluation.forms.answers_in_words import AnswerInWords, ResponseNames, answers_in_words
+from evaluation.models import Exclusion, Judgment, Outcome, Rater, Study
+from evaluation.protocols import QuestionSpec
+from evaluation.selectors import standing_exclusions
+from evaluation.services.answers import answers_of
+
+# The kinds of raters in the order in which their judgments stand.
+KINDS = (Rater.Kind.PERSON, Rater.Kind.SIMULATED, Rater.Kind.JUDGE)
+LONGEST_PROMPT = 300
+# The names of an item's responses on a card, by the item's stimulus and the judgment.
+Naming = Callable[[Mapping[str, Any], Judgment], ResponseNames]
+
+
+@dataclass(frozen=True)
+class JudgmentCard:
+    """A judgment as it is read; `exclusion` and `rater_exclusion` stand where it is left out."""
+
+    judgment: Judgment
+    answers: list[AnswerInWords]
+    moves: list[str]
+    rationale: str
+    replies: Sequence[JudgeReply]
+    exclusion: Exclusion | None
+    rater_exclusion: Exclusion | None
+
+    @property
+    def anchor(self) -> str:
+        """The id of its place on a page."""
+        return f"j{self.judgment.pk}"
+
+    @property
+    def rater(self) -> Rater:
+        return self.judgment.rater
+
+    @property
+    def prompt(self) -> str:
+        """The beginning of what was asked."""
+        stimulus = self.judgment.item.stimulus or {}
+        return Truncator(" ".join(stimulus.get("query", {}).get("text", "").split())).chars(LONGEST_PROMPT)
+
+    @property
+    def facts(self) -> list[str]:
+        """Who judged, in a few words, and how long it took."""
+        rater, judgment = self.rater, self.judgment
+        kind = f"imported {rater.kind}" if rater.source == Rater.Source.IMPORTED else rater.kind
+        facts = [kind, rater.group, str(rater.about.get("model", "")), *_times(judgment)]
+        return [fact for fact in facts if fact and fact != str(rater)]
+
+    @property
+    def marks(self) -> list[str]:
+        """Whatever sets it apart from a judgment that counts."""
+        judgment = self.judgment
+        marks = [
+            (judgment.outcome != Outcome.OK, judgment.get_outcome_display()),
+            (judgment.surplus, "surplus"),
+            (judgment.replicate > 0, f"replicate {judgment.replicate}"),
+            (judgment.revision.number > 1, f"revision {judgment.revision.number}"),
+            (not self.rater.in_figures, "not in the report"),
+            (self.exclusion is not None, "excluded"),
+            (self.rater_exclusion is not None, "rater excluded"),
+        ]
+        return [mark for applies, mark in marks if applies]
+
+
+def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) -> list[JudgmentCard]:
+    """Cards of judgments that were read with their raters, items and revisions, in as many queries for many as for
+    one."""
+    stored = [
+        (each.pk, each.answer_layout_id, each.answer_values)
+        for each in judgments
+        if each.answer_layout_id is not None
+    ]
+    answers = answers_of(stored)
+    asked = _Asked(study)
+    own, of_raters = _exclusions(study, judgments)
+    replies = _replies(judgments)
+    cards = []
+    for each in judgments:
+        stimulus = each.item.stimulus or {}
+        names, questions = naming(stimulus, each), asked.questions(each)
+        cards.append(
+            JudgmentCard(
+                each,
+                answers_in_words(questions, stimulus, answers.get(each.pk, ()), names),
+                list(_moves(each.trace, names)),
+                str(each.trace.get("rationale", "")),
+                replies.get(each.pk, ()),
+                own.get(each.pk),
+                of_raters.get(each.rater_id),
+            )
+        )
+    return cards
+
+
+def people_first(judgments: Iterable[Judgment]) -> list[Judgment]:
+    return sorted(judgments, key=lambda each: (KINDS.index(Rater.Kind(each.rater.kind)), each.pk))
+
+
+def name_as_seen(systems: Mapping[str, str] | None = None) -> Naming:
+    """Responses as each rater saw them, or by the names of systems."""
+    return lambda stimulus, judgment: shown_names(stimulus, judgment.shown, systems)
+
+
+class _Asked:
+    """The questions that items ask, read once for each item and revision."""
+
+    def __init__(self, study: Study) -> None:
+        self._protocol = study.protocol_object
+        self._known: dict[tuple[int, int], list[QuestionSpec]] = {}
+
+    def questions(self, judgment: Judgment) -> list[QuestionSpec]:
+        key = (judgment.item_id, judgment.revision_id)
+        if key not in self._known:
+            self._known[key] = self._protocol.questions(judgment.revision.spec, judgment.item.stimulus or {})
+        return self._known[key]
+
+
+def _exclusions(
+    study: Study, judgments: Iterable[Judgment]
+) -> tuple[dict[int, Exclusion], dict[int, Exclusion]]:
+    """The exclusions that stand, of judgments and of raters, by id."""
+    mine = Q(judgment__in=[each.pk for each in judgments]) | Q(
+        rater__in={each.rater_id for each in judgments}
+    )
+    own, of_raters = {}, {}
+    for each in standing_exclusions(study).filter(mine).select_related("by"):
+        if each.judgment_id is not None:
+            own[each.judgment_id] = each
+        elif each.rater_id is not None:
+            of_raters[each.rater_id] = each
+    return own, of_raters
+
+
+def _replies(judgments: Sequence[Judgment]) -> dict[int, Sequence[JudgeReply]]:
+    by_judges = [each for each in judgments if each.rater.kind == Rater.Kind.JUDGE]
+    if not by_judges:
+        return {}
+    return {pk: found for each in extensions() for pk, found in each.judge_replies(by_judges).items()}
+
+
+def _times(judgment: Judgment) -> Iterator[str]:
+    if judgment.duration_ms is not None:
+        yield _seconds(judgment.duration_ms)
+    if judgment.visible_ms is not None and judgment.visible_ms != judgment.duration_ms:
+        yield f"{_seconds(judgment.visible_ms)} in view"
+    if judgment.judged_at:
+        yield f"{judgment.judged_at:%Y-%m-%d}"
+
+
+def _seconds(ms: int) -> str:
+    return f"{ms / 1000:,.0f} s" if ms >= 10_000 else f"{ms / 1000:.1f} s"
+
+
+def _moves(trace: Mapping[str, Any], names: ResponseNames) -> Iterator[str]:
+    """The moves that a browser recorded, in order; an import's trace is kept as it came, so what is read is checked."""
+    for moves in trace.values():
+        for move in moves if isinstance(moves, list) else ():
+            if isinstance(move, dict):
+                yield from _move(move, names)
+
+
+def _move(move: Mapping[str, Any], names: ResponseNames) -> Iterator[str]:
+    at = f", {_seconds(move['ms'])}" if isinstance(move.get("ms"), int) else ""
+    if "part" in move:
+        who = names.get(str(move["part"]), str(move["part"]))
+        tied = ", the same as the one above" if move.get("tied") else ""
+        yield f"{who} from {move.get('from')} to {move.get('to')}{tied}, by {move.get('by')}{at}"
+    elif "act" in move:
+        yield f"{move['act']} {move.get('field', '')} {move.get('row', '')}".replace("  ", " ").strip() + at
+    elif "pasted" in move:
+        yield f"{move['pasted']} characters pasted"
+    elif "dropped" in move:
+        yield f"{move['dropped']} more moves were not kept"
