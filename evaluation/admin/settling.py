@@ -1,7 +1,6 @@
 """Settling: the items that people differ on, one after another, and the labels that were settled."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,28 +9,28 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
-from django.utils.html import conditional_escape
-from django.utils.safestring import SafeString
+from django.utils.html import format_html
 
 from evaluation.admin.base import parse_id
+from evaluation.admin.explorer.judgment_cards import judgment_cards, name_as_seen, people_first
+from evaluation.admin.explorer.seen_screen import shown_names
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, Tab, confirmation_page, page, tabs
 from evaluation.admin.preview import around_screen
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.explorer.settling import next_to_settle, settler_counts, settlers_agreement, to_settle
-from evaluation.forms.answers_in_words import AnswerInWords, answers_in_words
+from evaluation.forms.answers_in_words import ResponseNames
 from evaluation.forms.input.posted_fields import read_fields, read_trace
 from evaluation.forms.input.recorded_answers import answers_as_data
 from evaluation.forms.language import in_language_of
-from evaluation.forms.response_names import response_names
 from evaluation.forms.screen import build_screen
 from evaluation.models import Item, Judgment, Outcome, Rater, Role, Study
-from evaluation.protocols import AnswersInvalid, AnswerValue, Problem
+from evaluation.protocols import AnswersInvalid, Problem
 from evaluation.protocols.base import Data, Spec
 from evaluation.refusals import FieldsRefused, Refused
-from evaluation.selectors import excluded_q, settled_judgments
-from evaluation.services.answers import answers_by_judgment, load_answers
-from evaluation.services.settling import SETTLED, order_for_settling, settle_item, take_back
+from evaluation.selectors import excluded_q, settled_judgments, system_labels
+from evaluation.services.answers import load_answers
+from evaluation.services.settling import order_for_settling, reason_of, settle_item, take_back
 
 tabs["settle"] = Tab("Settle", "admin:evaluation_study_settle", 41, "Judgments", "admin#settle-labels")
 
@@ -91,7 +90,9 @@ class _Settling:
 
     def show(self) -> HttpResponse:
         """The form, with what the member has settled here before."""
-        mine = settled_judgments(self.study).filter(rater__settled_by=self.request.user, item=self.item).first()
+        mine = (
+            settled_judgments(self.study).filter(rater__settled_by=self.request.user, item=self.item).first()
+        )
         if mine is None:
             return self._page(None, "", mine=mine)
         questions = self.study.protocol_object.questions(self.spec, self.stimulus)
@@ -171,26 +172,25 @@ class _Settling:
         """Others' answers, of those that are asked for, and the addresses that ask for the rest."""
         offered = [each for each in SHOWN if each not in self.shown]
         kinds = [kind for each in self.shown for kind in SHOWN[each]]
-        given = Judgment.objects.filter(item=self.item, rater__kind__in=kinds, outcome=Outcome.OK, surplus=False)
+        given = Judgment.objects.filter(
+            item=self.item, rater__kind__in=kinds, outcome=Outcome.OK, surplus=False
+        )
         given = given.exclude(excluded_q(self.study)).filter(rater__in_figures=True)
+        given = given.select_related("item", "rater", "revision")
         names = self._names()
         return {
             "shows": [(each, self._here(*self.shown, each)) for each in offered],
-            "others": in_words(self.study, given.order_by("pk"), {self.item.pk: (self.item, names)}, self.spec)
-            if kinds
-            else [],
-            "systems": names.items() if JUDGES in self.shown else (),
+            "others": judgment_cards(self.study, people_first(given), lambda *_: names) if kinds else [],
+            "systems": names.values() if JUDGES in self.shown else (),
         }
 
-    def _names(self) -> dict[str, SafeString]:
+    def _names(self) -> ResponseNames:
         """The responses by the names that they have on the screen, with their systems where these are shown."""
-        names = {
-            part: conditional_escape(name) for part, name in response_names(self.stimulus, self.order).items()
-        }
+        names = shown_names(self.stimulus, self.order)
         if JUDGES not in self.shown:
             return names
-        systems = {each["part"]: each["system"] for each in self.stimulus["responses"]}
-        return {part: conditional_escape(f"{name}: {systems[part]}") for part, name in names.items()}
+        systems = shown_names(self.stimulus, self.order, system_labels(self.study))
+        return {part: format_html("{}: {}", name, systems[part]) for part, name in names.items()}
 
     def _here(self, *shown: str) -> str:
         return self._address((ITEM, self.item.pk), *((SHOW, each) for each in shown or self.shown))
@@ -198,53 +198,6 @@ class _Settling:
     def _address(self, *further: tuple[str, Any]) -> str:
         here = reverse("admin:evaluation_study_settle", args=[self.study.slug])
         return f"{here}?{urlencode([*self.filters.pairs, *further])}"
-
-
-@dataclass(frozen=True)
-class LabelInWords:
-    """A judgment as it is read in a line: who gave it, the key of its item, and the answers."""
-
-    judgment: Judgment
-    key: str
-    answers: list[AnswerInWords]
-
-    @property
-    def reason(self) -> str:
-        return reason_of(self.judgment)
-
-    @property
-    def shown(self) -> list[str]:
-        """What of others' answers was shown to whoever settled."""
-        return list(_noted(self.judgment).get("shown") or ())
-
-
-def in_words(
-    study: Study,
-    judgments: Any,
-    items: dict[int, tuple[Item, dict[str, SafeString]]],
-    spec: Spec,
-) -> list[LabelInWords]:
-    """Judgments in words; `items` has each one's item, and the names of its responses."""
-    rows = list(judgments.select_related("rater"))
-    answers: dict[int, list[AnswerValue]] = answers_by_judgment([each.pk for each in rows])
-    found = []
-    for each in rows:
-        item, names = items[each.item_id]
-        stimulus = item.stimulus or {}
-        questions = study.protocol_object.questions(spec, stimulus)
-        said = answers_in_words(questions, stimulus, answers.get(each.pk, []), names)
-        found.append(LabelInWords(each, item.key, said))
-    return found
-
-
-def _noted(judgment: Judgment) -> dict[str, Any]:
-    noted = judgment.trace.get(SETTLED)
-    return noted if isinstance(noted, dict) else {}
-
-
-def reason_of(judgment: Judgment) -> str:
-    """The reason of a settled label; '' of any other judgment."""
-    return str(_noted(judgment).get("reason") or "")
 
 
 @study_page()
@@ -256,12 +209,10 @@ def settled(request: HttpRequest, study: Study) -> HttpResponse:
         rows = rows.filter(pk__lt=before)
     pks = list(rows.values_list("pk", flat=True)[: LABELS_AT_ONCE + 1])
     shown = Judgment.objects.filter(pk__in=pks[:LABELS_AT_ONCE]).order_by("-pk")
-    revision = study.revisions.order_by("-number").first()
-    items = Item.objects.in_bulk(list(shown.values_list("item", flat=True)))
-    named = {pk: (item, _names_of(item)) for pk, item in items.items()}
+    labels = shown.select_related("item", "rater", "revision")
     context = {
         "title": "Settled labels",
-        "labels": in_words(study, shown, named, revision.spec) if revision else [],
+        "labels": judgment_cards(study, list(labels), name_as_seen(system_labels(study))),
         "counts": settler_counts(study),
         "agreement": list(settlers_agreement(study)),
         "older": f"?before={pks[LABELS_AT_ONCE - 1]}" if len(pks) > LABELS_AT_ONCE else "",
@@ -269,12 +220,6 @@ def settled(request: HttpRequest, study: Study) -> HttpResponse:
         "me": request.user.pk,
     }
     return page(request, "admin/evaluation/settling/labels.html", context, study=study, tab="settle")
-
-
-def _names_of(item: Item) -> dict[str, SafeString]:
-    """The responses of an item by their systems."""
-    responses = (item.stimulus or {}).get("responses", [])
-    return {each["part"]: conditional_escape(each["system"]) for each in responses}
 
 
 @study_page("write", methods=FORM)

@@ -28,9 +28,7 @@ LONGEST_REASON = 1_000
 TAKEN_BACK = "Settled label taken back."
 
 
-def settle_item(
-    item: Item, data: Data, *, reason: str, by: Any, shown: Collection[str] = ()
-) -> Judgment:
+def settle_item(item: Item, data: Data, *, reason: str, by: Any, shown: Collection[str] = ()) -> Judgment:
     """Settle an item by these answers, or settle it anew; of others' answers the member was `shown` these.
 
     Raises AnswersInvalid with every problem of the answers, and Refused without a reason or for an item that nobody
@@ -65,6 +63,17 @@ def take_back(judgment: Judgment, *, by: Any, reason: str = "") -> str:
     return f"Took back the settled label of {judgment.item.key}."
 
 
+def noted_in(judgment: Judgment) -> dict[str, Any]:
+    """What was noted when the label was settled; an import's trace is kept as it came."""
+    noted = judgment.trace.get(SETTLED)
+    return noted if isinstance(noted, dict) else {}
+
+
+def reason_of(judgment: Judgment) -> str:
+    """The reason of a settled label; '' of any other judgment."""
+    return str(noted_in(judgment).get("reason") or "")
+
+
 def order_for_settling(stimulus: Mapping[str, Any], position: int) -> str:
     """The order in which whoever settles is shown an item's responses: the same each time, and another for the next."""
     return design.presented_order(len(stimulus["responses"]), position)
@@ -74,7 +83,9 @@ def _check(item: Item) -> None:
     if item.stimulus is None:
         raise WrongState("Items are settled once the study is launched.")
     if item.role != Role.MAIN or item.withdrawn_at is not None:
-        raise WrongState(f"Item {item.key} is withdrawn or is none that figures are about: there is nothing to settle.")
+        raise WrongState(
+            f"Item {item.key} is withdrawn or is none that figures are about: there is nothing to settle."
+        )
 
 
 def _check_owner(study: Study, by: Any) -> None:

@@ -14,9 +14,10 @@ from evaluation.models import Exclusion, Judgment, Outcome, Rater, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import standing_exclusions
 from evaluation.services.answers import answers_of
+from evaluation.services.settling import reason_of
 
 # The kinds of raters in the order in which their judgments stand.
-KINDS = (Rater.Kind.PERSON, Rater.Kind.SIMULATED, Rater.Kind.JUDGE)
+KINDS = (Rater.Kind.SETTLED, Rater.Kind.PERSON, Rater.Kind.SIMULATED, Rater.Kind.JUDGE)
 LONGEST_PROMPT = 300
 # The names of an item's responses on a card, by the item's stimulus and the judgment.
 Naming = Callable[[Mapping[str, Any], Judgment], ResponseNames]
@@ -66,7 +67,7 @@ class JudgmentCard:
             (judgment.surplus, "surplus"),
             (judgment.replicate > 0, f"replicate {judgment.replicate}"),
             (judgment.revision.number > 1, f"revision {judgment.revision.number}"),
-            (not self.rater.in_figures, "not in the report"),
+            (not self.rater.in_figures and self.rater.kind != Rater.Kind.SETTLED, "not in the report"),
             (self.exclusion is not None, "excluded"),
             (self.rater_exclusion is not None, "rater excluded"),
         ]
@@ -94,7 +95,7 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
                 each,
                 answers_in_words(questions, stimulus, answers.get(each.pk, ()), names),
                 list(_moves(each.trace, names)),
-                str(each.trace.get("rationale", "")),
+                reason_of(each) or str(each.trace.get("rationale", "")),
                 replies.get(each.pk, ()),
                 own.get(each.pk),
                 of_raters.get(each.rater_id),

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.views.generic import RedirectView
 
+from evaluation.admin import settling
 from evaluation.admin.base import StudyScopedAdmin, lead_to
 from evaluation.admin.design.frozen import design_context
 from evaluation.admin.design.inlines import (
@@ -32,7 +33,6 @@ from evaluation.admin.design.sections import (
     page_of,
     rows_of,
 )
-from evaluation.admin import settling
 from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
 from evaluation.admin.rights import (
     FORM,

@@ -1,6 +1,7 @@
 """The pages on which items are settled: the next one, the form, what others answered, and what was settled."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def test_an_item_is_passed_over_and_comes_again_at_the_end(pairs: Any, owner: An
     calm, worst, second = items_of(pairs)
     order = [worst, second, calm, worst]
     page = client.get(address(pairs))
-    for item, following in zip(order, order[1:], strict=False):
+    for item, following in pairwise(order):
         assert shown(page) == item
         page = client.get(page.context["settle"]["skip"])
         assert shown(page) == following
