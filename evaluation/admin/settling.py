@@ -18,7 +18,7 @@ from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, Tab, con
 from evaluation.admin.preview import around_screen
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.explorer.item_filters import ItemFilters
-from evaluation.explorer.settling import next_to_settle, settler_counts, settlers_agreement, to_settle
+from evaluation.explorer.settling import SettlingQueue, settler_counts, settlers_agreement
 from evaluation.forms.answers_in_words import ResponseNames
 from evaluation.forms.input.posted_fields import read_fields, read_trace
 from evaluation.forms.input.recorded_answers import answers_as_data
@@ -31,6 +31,7 @@ from evaluation.refusals import FieldsRefused, Refused
 from evaluation.selectors import excluded_q, settled_judgments, system_labels
 from evaluation.services.answers import load_answers
 from evaluation.services.settling import order_for_settling, reason_of, settle_item, take_back
+from evaluation.services.tallies import recount
 
 tabs["settle"] = Tab("Settle", "admin:evaluation_study_settle", 41, "Judgments", "admin#settle-labels")
 
@@ -73,8 +74,8 @@ def _item(request: HttpRequest, study: Study, filters: ItemFilters) -> Item | No
     if ITEM in request.GET or request.method == "POST":
         pk = parse_id(request.GET.get(ITEM, ""))
         return get_object_or_404(Item, pk=pk, study=study, role=Role.MAIN, withdrawn_at=None)
-    queue = to_settle(study, request.user, filters)
-    return next_to_settle(queue, study, parse_id(request.GET.get(PAST, "")))
+    recount(study)
+    return SettlingQueue(study, filters, request.user).next(parse_id(request.GET.get(PAST, "")))
 
 
 class _Settling:
@@ -153,12 +154,12 @@ class _Settling:
 
     def _strip(self) -> dict[str, Any]:
         """What stands above and below the item: how far the member is, what they just did, and the way on."""
-        queue = to_settle(self.study, self.request.user, self.filters)
+        queue = SettlingQueue(self.study, self.filters, self.request.user)
         done = parse_id(self.request.GET.get(DONE, ""))
         return {
             "item": self.item,
-            "left": queue.count(),
-            "contested": queue.filter(contested__gt=0).count(),
+            "left": queue.rows.count(),
+            "contested": queue.n_contested,
             "counts": settler_counts(self.study),
             "done": settled_judgments(self.study)
             .filter(pk=done, rater__settled_by=self.request.user)

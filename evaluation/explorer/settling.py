@@ -1,46 +1,48 @@
 """What stands to be settled, and how those who settle agree."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from evaluation.explorer.item_filters import ItemFilters
+from evaluation.explorer.item_list import POSITION, ItemList
 from evaluation.models import Item, Judgment, Rater, Role, Study
 from evaluation.protocols import AnswerValue
 from evaluation.selectors import settled_judgments
 from evaluation.services.answers import answers_by_judgment
 
-# Of an item on which no two people can differ: after those on which they agree.
-NOTHING_TO_COMPARE = -1.0
 # Of items on which two differ, so many are named.
 MOST_NAMED = 20
 
 
-def to_settle(study: Study, member: Any, filters: ItemFilters) -> QuerySet[Any]:
-    """The items that the filters admit and the member has not settled, those that people differ on most first."""
-    mine = settled_judgments(study).filter(rater__settled_by=member, item=OuterRef("pk"))
-    open_items = filters.items(study).filter(~Exists(mine), role=Role.MAIN, withdrawn_at=None)
-    return _contested(open_items).order_by("-contested", "pk")
+class SettlingQueue(ItemList):
+    """The items that the filters admit and the member has not settled, in the order of the list that is asked for; by
+    default those that people differ on most first."""
 
+    def __init__(self, study: Study, filters: ItemFilters, member: Any) -> None:
+        order = "disagreement" if filters.sort == POSITION else filters.sort
+        super().__init__(study, replace(filters, sort=order))
+        self.member = member
 
-def _contested(items: QuerySet[Any]) -> QuerySet[Any]:
-    return items.annotate(contested=Coalesce(F("tally__disagreement"), NOTHING_TO_COMPARE))
+    @cached_property
+    def rows(self) -> QuerySet[Item]:
+        mine = settled_judgments(self.study).filter(rater__settled_by=self.member, item=OuterRef("pk"))
+        return super().rows.filter(~Exists(mine), role=Role.MAIN, withdrawn_at=None)
 
+    def next(self, past: int | None) -> Item | None:
+        """The first item after the one of that id, whether that is still among them or not; after the last, the
+        first."""
+        found = self.page(1, item=past) or self.page(1)
+        return found[0] if found else None
 
-def next_to_settle(queue: QuerySet[Any], study: Study, past: int | None) -> Item | None:
-    """The first item of the queue after the one of that id, whether that is in it still or not; after the last, the
-    first."""
-    here = _contested(Item.objects.filter(study=study, pk=past)).values_list("contested", flat=True).first()
-    if here is not None:
-        after = Q(contested__lt=here) | Q(contested=here, pk__gt=past)
-        found: Item | None = queue.filter(after).first()
-        if found is not None:
-            return found
-    return queue.first()  # type: ignore[no-any-return]
+    @property
+    def n_contested(self) -> int:
+        """The number of items on which two people differ."""
+        return self.rows.filter(tally__disagreement__gt=0).count()
 
 
 def settler_counts(study: Study) -> list[tuple[Rater, int]]:
