@@ -104,8 +104,8 @@ class SettledFigure(Figure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = _builder(
             "Answers of people and judges held against the settled ones: share of equal ones in percent (by chance: "
-            f"had each been drawn from all that were given), {COHENS_KAPPA} and, of numbers, the mean absolute difference. "
-            "Of several raters the answer of more than half counts.",
+            f"had each been drawn from all that were given), {COHENS_KAPPA} and, of numbers, the mean absolute "
+            "difference. Of several raters the answer of more than half counts.",
             ["Question", "Raters"],
         )
         told = [(q, g, g[self.key]) for q in view.judged for g in q["groups"] if self.key in g]

@@ -36,7 +36,7 @@ def pairs(owner: Any, colleague: Any, viewer: Any) -> Study:
     StudyMember.objects.create(study=study, user=viewer, role="viewer")
     for item, disagreement in zip(items_of(study), (0.0, 0.6, 0.4), strict=True):
         ItemTally.objects.update_or_create(
-            item=item, defaults={"study": study, "disagreement": disagreement, "stale": False}
+            item=item, defaults={"study": study, "disagreement": disagreement}
         )
     return study
 
