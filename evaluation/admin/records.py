@@ -83,7 +83,7 @@ class ItemFlagAdmin(StudyScopedAdmin):
         )
 
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        links = [("Item", reverse("admin:evaluation_item_change", args=[obj.item_id]))]
+        links = [("Item", reverse("admin:evaluation_item_page", args=[study.slug, obj.item_id]))]
         if not has_right(request, "write", study.pk):
             return links
         return [("Resolve", reverse("admin:evaluation_itemflag_resolve", args=[obj.pk])), *links]

@@ -59,7 +59,7 @@ def _with(address: str, asked: QueryDict) -> str:
     return f"{address}?{asked.urlencode()}" if asked else address
 
 
-@csp_replace({"frame-src": [SELF]})  # type: ignore[arg-type]  # it knows views without arguments alone
+@csp_replace({"frame-src": [SELF]})
 @study_page()
 def item_page(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """The item with its judgments, people's first; where it stands in the list that led to it."""

@@ -10,7 +10,7 @@ from django.utils.text import Truncator
 from evaluation.admin.explorer.seen_screen import shown_names
 from evaluation.extension import JudgeReply, extensions
 from evaluation.forms.answers_in_words import AnswerInWords, ResponseNames, answers_in_words
-from evaluation.models import Exclusion, Judgment, Outcome, Rater, Study
+from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import standing_exclusions
 from evaluation.services.answers import answers_of
@@ -31,6 +31,7 @@ class JudgmentCard:
     answers: list[AnswerInWords]
     moves: list[str]
     rationale: str
+    signs: Sequence[str]
     replies: Sequence[JudgeReply]
     exclusion: Exclusion | None
     rater_exclusion: Exclusion | None
@@ -63,6 +64,7 @@ class JudgmentCard:
         """Whatever sets it apart from a judgment that counts."""
         judgment = self.judgment
         marks = [
+            (judgment.item.role != Role.MAIN, judgment.item.get_role_display()),
             (judgment.outcome != Outcome.OK, judgment.get_outcome_display()),
             (judgment.surplus, "surplus"),
             (judgment.replicate > 0, f"replicate {judgment.replicate}"),
@@ -86,6 +88,7 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
     asked = _Asked(study)
     own, of_raters = _exclusions(study, judgments)
     replies = _replies(judgments)
+    signs = {pk: found for each in extensions() for pk, found in each.judgment_signs(judgments).items()}
     cards = []
     for each in judgments:
         stimulus = each.item.stimulus or {}
@@ -96,6 +99,7 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
                 answers_in_words(questions, stimulus, answers.get(each.pk, ()), names),
                 list(_moves(each.trace, names)),
                 reason_of(each) or str(each.trace.get("rationale", "")),
+                signs.get(each.pk, ()),
                 replies.get(each.pk, ()),
                 own.get(each.pk),
                 of_raters.get(each.rater_id),

@@ -44,7 +44,7 @@ def asked_order(request: HttpRequest, stimulus: Stimulus, default: str = "") -> 
 
 
 @xframe_options_sameorigin
-@csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]  # it knows views without arguments alone
+@csp_replace({"frame-ancestors": [SELF]})
 @study_page()
 def item_screen(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """The item in the order that the address asks for."""
@@ -59,7 +59,7 @@ def item_screen(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 
 
 @xframe_options_sameorigin
-@csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]
+@csp_replace({"frame-ancestors": [SELF]})
 @study_page()
 def judgment_screen(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """The item with the judgment's answers, in the order that its rater saw."""
