@@ -1,6 +1,6 @@
 """The items of a study that filters admit, in an order in which each has a place: read page by page."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -20,6 +20,10 @@ SORTED_BY = {
     "slowest": "tally__longest_ms",
 }
 POSITION = "position"
+
+
+def as_they_are(rows: QuerySet[Item]) -> QuerySet[Item]:
+    return rows
 
 
 @dataclass(frozen=True)
@@ -81,9 +85,16 @@ class ItemList:
         last = F(column).desc(nulls_last=True)
         return self.rows.order_by(last, F(POSITION).asc(), "pk")
 
-    def page(self, n: int, *, item: int | None = None, backwards: bool = False) -> list[Item] | None:
+    def page(
+        self,
+        n: int,
+        *,
+        item: int | None = None,
+        backwards: bool = False,
+        read: Callable[[QuerySet[Item]], QuerySet[Item]] = as_they_are,
+    ) -> list[Item] | None:
         """At most so many items after the one with this id, or before it, as they stand in the list; without one, the
-        first. None where the study has no such item."""
+        first. None where the study has no such item. `read` says what is read of them."""
         stretches = self._stretches()[::-1] if backwards else self._stretches()
         if item is not None:
             values = self._values(item)
@@ -93,7 +104,7 @@ class ItemList:
         found: list[Item] = []
         for each in stretches:
             if len(found) < n:
-                found += each.read(backwards=backwards)[: n - len(found)]
+                found += read(each.read(backwards=backwards))[: n - len(found)]
         return found[::-1] if backwards else found
 
     def neighbours(self, item: Item) -> tuple[int | None, int | None]:

@@ -136,11 +136,11 @@ def studies_with_stale_items() -> list[Study]:
 
 def _tallies(study: Study, items: Sequence[int]) -> list[ItemTally]:
     questions = asked_questions(study)
-    rows = _readings(study, items)
+    rows = readings_of(study, items)
     return [ItemTally(item_id=item, study=study, **tally(questions, rows.get(item, ()))) for item in items]
 
 
-def _readings(study: Study, items: Sequence[int]) -> dict[int, list[Reading]]:
+def readings_of(study: Study, items: Sequence[int]) -> dict[int, list[Reading]]:
     """The counting judgments of these items, by item; without those that give measures and answer nothing."""
     kinds = [Rater.Kind.PERSON, Rater.Kind.JUDGE, *([Rater.Kind.SIMULATED] if study.simulated else [])]
     counting = Judgment.objects.filter(countable_q(study), item__in=items, rater__kind__in=kinds)
@@ -184,7 +184,7 @@ def tally(questions: Mapping[str, QuestionSpec], readings: Sequence[Reading]) ->
     reaches = _reaches(questions, by_place)
     durations = [each.duration_ms for each in people if each.duration_ms is not None]
     moments = [each.judged_at for each in readings if each.judged_at is not None]
-    majority, judges_majority = _majorities(questions, readings)
+    of_people, of_judges = leading_answers(questions, readings)
     return {
         "n_people": len(people),
         "n_judges": len(readings) - len(people),
@@ -193,8 +193,8 @@ def tally(questions: Mapping[str, QuestionSpec], readings: Sequence[Reading]) ->
         "against_judges": mean_of(
             [_differ_between(each.people, each.judges, reaches[at]) for at, each in by_place.items()]
         ),
-        "majority": majority,
-        "judges_majority": judges_majority,
+        "majority": majority_of(of_people),
+        "judges_majority": majority_of(of_judges),
         "last_judged_at": max(moments, default=None),
         "longest_ms": max(durations, default=None),
     }
@@ -239,8 +239,11 @@ def _differ_between(ones: Sequence[Any], others: Sequence[Any], reach: float | N
     return numbers_differ_between(ones, others, reach)
 
 
-def _majorities(questions: Mapping[str, QuestionSpec], readings: Sequence[Reading]) -> tuple[str, str]:
-    """Those of people and of judges, in the first leading question that people answered, else in that of judges."""
+def leading_answers(
+    questions: Mapping[str, QuestionSpec], readings: Sequence[Reading]
+) -> tuple[list[str], list[str]]:
+    """What people and judges answered in the question that the item is about: the first leading one that people
+    answered, else that judges did."""
     for asked_of in (False, True):
         for each in leading_questions(questions):
             values: dict[bool, list[str]] = {False: [], True: []}
@@ -250,8 +253,8 @@ def _majorities(questions: Mapping[str, QuestionSpec], readings: Sequence[Readin
                 if value is not None:
                     values[reading.is_judge].append(value)
             if values[asked_of]:
-                return majority_of(values[False]), majority_of(values[True])
-    return "", ""
+                return values[False], values[True]
+    return [], []
 
 
 def leading_questions(questions: Mapping[str, QuestionSpec]) -> list[QuestionSpec]:
