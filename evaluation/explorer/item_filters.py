@@ -15,23 +15,26 @@ from evaluation.explorer.answer_conditions import (
 )
 from evaluation.explorer.item_list import POSITION, SORTED_BY, ItemList
 from evaluation.explorer.search import items_with
+from evaluation.explorer.settled_items import DIFFER, NO, YES, settled_q
 from evaluation.filters import EVERYTHING, Filters
-from evaluation.models import AnswerText, Item, ItemFlag, Judgment, Outcome, Rater, Role, Study
+from evaluation.models import AnswerText, Item, ItemFlag, Judgment, Note, Outcome, Rater, Role, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.selectors import countable_q, excluded_q, system_sets
 from evaluation.storable import storable
 
-ALL, NONE, YES = "all", "none", "yes"
+ALL, NONE = "all", "none"
 # Of judgments, and of items: what `state` can say of each.
 OF_JUDGMENTS, OF_ITEMS = ("counting", "excluded", "surplus"), ("withdrawn", "flagged")
 # The values of the names that have a list of them.
 CHOICES: Mapping[str, Sequence[str]] = {
     "role": (*Role.values, ALL),
     "by": Rater.Kind.values,
-    "vs": ("differ", "agree"),
+    "vs": (DIFFER, "agree"),
     "outcome": Outcome.values,
     "state": (*OF_JUDGMENTS, *OF_ITEMS),
     "texts": (YES,),
+    "note": (YES,),
+    "settled": (YES, NO, DIFFER),
     "sort": (POSITION, *SORTED_BY),
 }
 # The others, and the names of which several values can be given.
@@ -51,6 +54,8 @@ NAMES = (
     "outcome",
     "state",
     "texts",
+    "note",
+    "settled",
     "until",
     "sort",
 )
@@ -61,8 +66,10 @@ MOST_WORDS, LONGEST_SEARCH = 10, 200
 class ItemFilters:
     """The view, as a report has it, and what else the items or their judgments are: `q`, words that all stand in the
     item; `role`; `pair`, its systems; `by`, kinds of raters; `answer` and `winner`, answers of a judgment; `majority`
-    of people, and `vs` that of judges; `outcome`, `state` and `texts`; `until`, the last judgment that is looked at;
-    and `sort`, the order. An item is in the list if one of its judgments is all that is asked of judgments."""
+    of people, and `vs` that of judges; `outcome`, `state` and `texts`; `note`, with a note on it or on one of its
+    judgments; `settled`, whether somebody has settled it, or two otherwise than each other; `until`, the last judgment
+    that is looked at; and `sort`, the order. An item is in the list if one of its judgments is all that is asked of
+    judgments."""
 
     view: Filters = EVERYTHING
     q: str = ""
@@ -76,6 +83,8 @@ class ItemFilters:
     outcome: tuple[str, ...] = ()
     state: tuple[str, ...] = ()
     texts: str = ""
+    note: str = ""
+    settled: str = ""
     until: int | None = None
     sort: str = POSITION
 
@@ -122,7 +131,8 @@ class ItemFilters:
     def choose_items(self) -> bool:
         """True where more than its role decides about an item before its judgments are looked at."""
         in_state = set(self.state) & set(OF_ITEMS)
-        return bool(self.view.choose_items or self.q or self.pair or self.majority or self.vs or in_state)
+        own = self.q or self.pair or self.majority or self.vs or self.note or self.settled
+        return bool(self.view.choose_items or own or in_state)
 
     @property
     def choose_judgments(self) -> bool:
@@ -165,6 +175,10 @@ class ItemFilters:
             alike = Q(tally__majority=F("tally__judges_majority"))
             found &= Q(tally__majority__gt="", tally__judges_majority__gt="")
             found &= alike if self.vs == "agree" else ~alike
+        if self.note:
+            found &= Q(Exists(Note.objects.filter(item=OuterRef("pk"))))
+        if self.settled:
+            found &= settled_q(study, self.settled)
         states = {
             "withdrawn": Q(withdrawn_at__isnull=False),
             "flagged": Q(Exists(ItemFlag.objects.filter(item=OuterRef("pk")))),

@@ -10,10 +10,9 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.explorer.item_list import POSITION, ItemList
-from evaluation.models import Item, Judgment, Rater, Role, Study
-from evaluation.protocols import AnswerValue
+from evaluation.explorer.settled_items import labels_settled_twice
+from evaluation.models import Item, Rater, Role, Study
 from evaluation.selectors import settled_judgments
-from evaluation.services.answers import answers_by_judgment
 
 # Of items on which two differ, so many are named.
 MOST_NAMED = 20
@@ -75,29 +74,11 @@ class SettlersAgreement:
 
 def settlers_agreement(study: Study) -> Iterator[SettlersAgreement]:
     """The agreement of every two who settled an item in common."""
-    by_item: dict[int, dict[int, Judgment]] = {}
-    for each in _settled_twice(study):
-        by_item.setdefault(each.item_id, {})[each.rater_id] = each
-    answers = answers_by_judgment([each.pk for given in by_item.values() for each in given.values()])
-    raters = {each.pk: each.rater for given in by_item.values() for each in given.values()}
-    settlers = {each.pk: each for each in raters.values()}
+    labels = labels_settled_twice(study)
+    settlers = study.raters.in_bulk({rater for given in labels.values() for rater in given})
+    items = study.items.defer("stimulus").in_bulk(labels)
     for one, other in combinations(sorted(settlers), 2):
-        shared = [given for given in by_item.values() if one in given and other in given]
+        shared = [item for item, given in labels.items() if one in given and other in given]
+        differ = [items[item] for item in shared if labels[item][one] != labels[item][other]]
         if shared:
-            differ = [
-                given[one].item
-                for given in shared
-                if _labels(answers.get(given[one].pk, [])) != _labels(answers.get(given[other].pk, []))
-            ]
             yield SettlersAgreement(settlers[one], settlers[other], len(shared), differ)
-
-
-def _settled_twice(study: Study) -> QuerySet[Judgment]:
-    settled = settled_judgments(study)
-    twice = settled.order_by().values("item").annotate(n=Count("pk")).filter(n__gt=1)
-    rows = settled.filter(item__in=twice.values("item")).select_related("item", "rater")
-    return rows.defer("item__stimulus").order_by("item", "rater")
-
-
-def _labels(answers: list[AnswerValue]) -> set[AnswerValue]:
-    return {each for each in answers if each.text is None}

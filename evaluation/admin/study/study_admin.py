@@ -33,6 +33,7 @@ from evaluation.admin.design.sections import (
     page_of,
     rows_of,
 )
+from evaluation.admin.explorer import notes
 from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
 from evaluation.admin.rights import (
     FORM,
@@ -312,6 +313,7 @@ class StudyAdmin(StudyScopedAdmin):
                 members.withdraw,
             ),
             ("exports/", "exports", files.exports),
+            ("notes/<int:pk>/delete/", "delete_note", notes.delete),
             ("settle/", "settle", settling.settle),
             ("settled/", "settled", settling.settled),
             ("settled/<int:judgment>/take-back/", "take_back", settling.take_back_label),
