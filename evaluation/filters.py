@@ -339,7 +339,9 @@ def _rater_named(rater: Rater) -> str:
     about = rater.about
     model = str(about.get("model", ""))
     parts = [str(rater), rater.group if rater.kind != Rater.Kind.JUDGE else model]
-    if not rater.in_figures:
+    if rater.kind == Rater.Kind.SETTLED:
+        parts.append(str(rater.get_kind_display()))
+    elif not rater.in_figures:
         purpose = str(about.get("purpose", "main"))
         parts.append("not in the report" if purpose == "main" else f"{purpose} run, not in the report")
     return ", ".join(filter(None, parts))

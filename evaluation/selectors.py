@@ -139,7 +139,8 @@ def left_out_by_kind(study: Study, among: Q = EVERY_ROW) -> dict[str, dict[str, 
     )
     counts: dict[str, dict[str, int]] = {kind: {} for kind in RATERS}
     for kind, *facts, n in rows:
-        if reason := _why_left_out(*facts):
+        # Settled labels are in no group, and so left out of none.
+        if kind in counts and (reason := _why_left_out(*facts)):
             counts[kind][reason] = counts[kind].get(reason, 0) + n
     return {kind: found for kind, found in counts.items() if found}
 
@@ -258,3 +259,9 @@ def published_leaderboard(slug: str) -> PublishedLeaderboard | None:
     """The copy that anybody may read of a study's leaderboard; None where nothing is published."""
     found = PublishedLeaderboard.objects.filter(study__slug=slug, study__in=Study.objects.visible())
     return found.only("description", "content", "computed_at", "published_at").first()
+
+
+def settled_judgments(study: Study) -> QuerySet[Judgment]:
+    """The settled labels that stand: those that were not taken back, of items that are not withdrawn."""
+    given = Judgment.objects.filter(study=study, rater__kind=Rater.Kind.SETTLED, item__withdrawn_at=None)
+    return given.exclude(excluded_q(study))

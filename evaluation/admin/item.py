@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.explorer.item_list import item_list
 from evaluation.admin.explorer.item_page import item_page
+from evaluation.admin.explorer.notes import write_note
 from evaluation.admin.explorer.seen_screen import item_screen
 from evaluation.admin.pages import ConfirmedAction, confirmation_page
 from evaluation.admin.preview import preview
@@ -65,7 +66,11 @@ class ItemAdmin(StudyScopedAdmin):
         return [("Preview as a participant", reverse("admin:evaluation_item_preview", args=[obj.pk]))]
 
     def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
-        return (("", "page", item_page), ("screen/", "screen", item_screen))
+        return (
+            ("", "page", item_page),
+            ("screen/", "screen", item_screen),
+            ("notes/", "note", write_note),
+        )
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (

@@ -233,7 +233,7 @@ def _name(rater: str, at: int) -> str:
 def _raters(study: Study, at: int) -> Iterator[Record]:
     for rater in study.raters.filter(judgments__isnull=False).distinct().order_by("pk"):
         facts: Record = {"rater": _name(rater.pseudonym, at)}
-        if rater.kind != Rater.Kind.JUDGE:
+        if rater.kind not in (Rater.Kind.JUDGE, Rater.Kind.SETTLED):
             facts["group"] = _group(rater.group, at)
         if not rater.in_figures:
             facts["in_figures"] = False

@@ -17,23 +17,26 @@ from evaluation.explorer.answer_conditions import (
 )
 from evaluation.explorer.item_list import POSITION, SORTED_BY, ItemList
 from evaluation.explorer.search import items_with
+from evaluation.explorer.settled_items import DIFFER, NO, YES, settled_q
 from evaluation.filters import EVERYTHING, Filters
-from evaluation.models import AnswerText, Item, ItemFlag, Judgment, Outcome, Rater, Role, Study
+from evaluation.models import AnswerText, Item, ItemFlag, Judgment, Note, Outcome, Rater, Role, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.selectors import countable_q, excluded_q, system_sets
 from evaluation.storable import storable
 
-ALL, NONE, YES = "all", "none", "yes"
+ALL, NONE = "all", "none"
 # Of judgments, and of items: what `state` can say of each.
 OF_JUDGMENTS, OF_ITEMS = ("counting", "excluded", "surplus"), ("withdrawn", "flagged")
 # The values of the names that have a list of them.
 CHOICES: Mapping[str, Sequence[str]] = {
     "role": (*Role.values, ALL),
     "by": Rater.Kind.values,
-    "vs": ("differ", "agree"),
+    "vs": (DIFFER, "agree"),
     "outcome": Outcome.values,
     "state": (*OF_JUDGMENTS, *OF_ITEMS),
     "texts": (YES,),
+    "note": (YES,),
+    "settled": (YES, NO, DIFFER),
     "sort": (POSITION, *SORTED_BY),
 }
 # The others, and the names of which several values can be given.
@@ -55,6 +58,8 @@ NAMES = (
     "state",
     "texts",
     "least",
+    "note",
+    "settled",
     "until",
     "sort",
 )
@@ -66,8 +71,9 @@ class ItemFilters:
     """The view, as a report has it, and what else the items or their judgments are: `q`, words that all stand in the
     item; `role`; `pair`, its systems; `by`, kinds of raters; `answered`, questions that a judgment answers one of;
     `answer` and `winner`, its answers; `majority` of people, and `vs` that of judges; `outcome`, `state` and `texts`;
-    `least`, how many raters gave such a judgment; `until`, the last judgment that is looked at; and `sort`, the order.
-    An item is in the list if one of its judgments is all that is asked of judgments."""
+    `least`, how many raters gave such a judgment; `note`, with a note on it or on one of its judgments; `settled`,
+    whether somebody has settled it, or two otherwise than each other; `until`, the last judgment that is looked at; and
+    `sort`, the order. An item is in the list if one of its judgments is all that is asked of judgments."""
 
     view: Filters = EVERYTHING
     q: str = ""
@@ -83,6 +89,8 @@ class ItemFilters:
     state: tuple[str, ...] = ()
     texts: str = ""
     least: int | None = None
+    note: str = ""
+    settled: str = ""
     until: int | None = None
     sort: str = POSITION
 
@@ -129,7 +137,8 @@ class ItemFilters:
     def choose_items(self) -> bool:
         """True where more than its role decides about an item before its judgments are looked at."""
         in_state = set(self.state) & set(OF_ITEMS)
-        return bool(self.view.choose_items or self.q or self.pair or self.majority or self.vs or in_state)
+        own = self.q or self.pair or self.majority or self.vs or self.note or self.settled
+        return bool(self.view.choose_items or own or in_state)
 
     @property
     def choose_judgments(self) -> bool:
@@ -173,6 +182,10 @@ class ItemFilters:
             alike = Q(tally__majority=F("tally__judges_majority"))
             found &= Q(tally__majority__gt="", tally__judges_majority__gt="")
             found &= alike if self.vs == "agree" else ~alike
+        if self.note:
+            found &= Q(Exists(Note.objects.filter(item=OuterRef("pk"))))
+        if self.settled:
+            found &= settled_q(study, self.settled)
         states = {
             "withdrawn": Q(withdrawn_at__isnull=False),
             "flagged": Q(Exists(ItemFlag.objects.filter(item=OuterRef("pk")))),

@@ -1,4 +1,5 @@
-"""Words in items: in prompts, responses, clarifying questions, keys, and the reasons that raters gave.
+"""Words in items: in prompts, responses, clarifying questions, keys, notes, and the reasons that raters and those
+who settle gave.
 
 A word is found inside others, in any language and in either case; several must all stand in the item, wherever. Both
 databases compare in lower case, as `lower` makes it there.
@@ -8,16 +9,29 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.fields.json import KT
 from django.db.models.functions import Lower
 from django.db.models.lookups import Contains
 
-from evaluation.models import AnswerText, Item, ItemResponse, Judgment, Query, Rater, Response, Study
+from evaluation.explorer.answer_conditions import any_of
+from evaluation.models import (
+    AnswerText,
+    Item,
+    ItemResponse,
+    Judgment,
+    Note,
+    Query,
+    Rater,
+    Response,
+    Study,
+)
+from evaluation.services.settling import SETTLED
 
 # Items of a rare word are looked up first; a word that more of them hold is looked for in each item of the list.
 RARE = 2_000
 
 
-def holds(path: str, word: str) -> Contains:
+def holds(path: Any, word: str) -> Contains:
     """Rows whose text has the word in it."""
     return Contains(Lower(path), word.lower())
 
@@ -27,7 +41,7 @@ def items_with(study: Study, words: Sequence[str]) -> Q:
     found = Q()
     for word in words:
         rare = items_with_rare(study, word)
-        found &= any_with(word) if rare is None else Q(pk__in=rare)
+        found &= any_with(study, word) if rare is None else Q(pk__in=rare)
     return found
 
 
@@ -49,15 +63,26 @@ def _places(study: Study, word: str) -> Iterator[QuerySet[Any, tuple[int]]]:
     yield ItemResponse.objects.filter(response__in=responses).values_list("item")
     reasons = AnswerText.objects.filter(holds("text", word))
     yield Judgment.objects.filter(study=study, pk__in=reasons.values("judgment")).values_list("item")
+    yield Note.objects.filter(holds("text", word), study=study).values_list("item")
+    yield _settled(study, word).values_list("item")
 
 
-def any_with(word: str) -> Q:
+def _settled(study: Study, word: str) -> QuerySet[Judgment]:
+    """Settled labels with the word in their reasons. Their raters are looked up first: they are few, and judgments of
+    others are not to be read."""
+    settlers = list(study.raters.filter(kind=Rater.Kind.SETTLED).values_list("pk", flat=True))
+    return Judgment.objects.filter(holds(KT(f"trace__{SETTLED}__reason"), word), rater__in=settlers)
+
+
+def any_with(study: Study, word: str) -> Q:
     """The same as a condition that is looked at item by item."""
     query = Query.objects.filter(holds("text", word), pk=OuterRef("query"))
     responses = Response.objects.filter(holds("text", word), item_responses__item=OuterRef("pk"))
     reasons = AnswerText.objects.filter(holds("text", word), judgment__item=OuterRef("pk"))
     own = Q(holds("key", word)) | Q(holds("clarifying_question", word))
-    return own | Q(Exists(query)) | Q(Exists(responses)) | Q(Exists(reasons))
+    notes = Note.objects.filter(holds("text", word), item=OuterRef("pk"))
+    places = (query, responses, reasons, notes, _settled(study, word).filter(item=OuterRef("pk")))
+    return own | any_of(Q(Exists(each)) for each in places)
 
 
 def judgments_with(study: Study, words: Sequence[str]) -> Q:

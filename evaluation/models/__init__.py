@@ -17,6 +17,7 @@ from evaluation.models.judgment import (
     new_pseudonym,
 )
 from evaluation.models.leaderboard import PublishedLeaderboard
+from evaluation.models.note import Note
 from evaluation.models.progress import Progress
 from evaluation.models.saved_view import SavedView
 from evaluation.models.study import (
@@ -59,6 +60,7 @@ __all__ = [
     "Job",
     "Judgment",
     "Language",
+    "Note",
     "OncePer",
     "Outcome",
     "Progress",

@@ -24,6 +24,8 @@ class Rater(models.Model):
         PERSON = "person", "person"
         JUDGE = "judge", "judge"
         SIMULATED = "simulated", "simulated"
+        # A member of the study who settles items: no group of raters, and what others are held against.
+        SETTLED = "settled", "settled labels"
 
     class Source(models.TextChoices):
         LIVE = "live", "live"
@@ -37,13 +39,18 @@ class Rater(models.Model):
     label = models.CharField(max_length=120, blank=True)
     # The group of people that a person belongs to ("experts"); empty where the study tells none apart.
     group = models.CharField(max_length=60, blank=True)
-    # False for a judge's run that is a trial, an anchor, unfinished or superseded: kept, exported, not in the report.
+    # False for a judge's run that is a trial, an anchor, unfinished or superseded, and for whoever settles items: kept,
+    # exported, in no group of the report.
     in_figures = models.BooleanField(default=True)
     # What the report must say of a judge: {"judge", "version", "model", "reference", "orders", "samples",
     # "reduction", "questions", "purpose", "heuristic", "reference_from", "options", "jury", "measures", "writes"};
     # empty for people.
     about = models.JSONField(default=dict, blank=True)
     dump = models.ForeignKey(Import, models.SET_NULL, null=True, blank=True, related_name="+")
+    # Of settled labels the member who gives them; nobody of those that came with an import.
+    settled_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
     # The sealed judgments that were recorded: how many, and the digest of their seals.
     recorded_count = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     recorded_digest = models.BigIntegerField(default=0, db_default=0, editable=False)
@@ -52,8 +59,15 @@ class Rater(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "pseudonym"], name="rater_pseudonym_unique"),
             models.CheckConstraint(
-                name="rater_kind_known", condition=Q(kind__in=["person", "judge", "simulated"])
+                name="rater_kind_known", condition=Q(kind__in=["person", "judge", "simulated", "settled"])
             ),
+            models.CheckConstraint(
+                name="rater_of_settled_labels_in_no_group", condition=~Q(kind="settled") | Q(in_figures=False)
+            ),
+            models.CheckConstraint(
+                name="rater_settles_as_settled", condition=Q(settled_by=None) | Q(kind="settled")
+            ),
+            models.UniqueConstraint(fields=["study", "settled_by"], name="rater_once_per_settler"),
         ]
 
     def __str__(self) -> str:

@@ -354,7 +354,7 @@ class ImportWriter:
             label=each.label,
             source=each.source,
             group=each.group or facts.group,
-            in_figures=facts.in_figures,
+            in_figures=facts.in_figures and each.kind != Rater.Kind.SETTLED,
             about=dict(facts.about),
             dump=self.dump,
         )

@@ -1,9 +1,10 @@
 """The one write door: every judgment, of people, judges and imports, enters here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -19,6 +20,7 @@ from evaluation.services.tallies import mark_items
 
 # In a judgment's trace: the answers that were given first, and how often they were revised.
 FIRST, REVISED = "first_answers", "revised"
+NOTHING_NOTED: Mapping[str, Any] = MappingProxyType({})
 INSERT_JUDGMENT = CompiledInsert(Judgment, with_keys=True)
 INSERT_TEXTS = CompiledInsert(AnswerText)
 
@@ -149,18 +151,26 @@ def _merge(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
     return merged
 
 
-def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[AnswerValue]) -> bool:
-    """Replace a person's answers; False if they don't differ. The trace keeps those given first and how
-    often they were revised; time on task, order and everything else stay those of the first."""
+def revise_judgment(
+    *,
+    study: Study,
+    judgment: Judgment,
+    answers: Sequence[AnswerValue],
+    noted: Mapping[str, Any] = NOTHING_NOTED,
+) -> bool:
+    """Replace a person's answers; False if they don't differ, nor what is `noted` in the trace with them. The trace
+    keeps those given first and how often they were revised; time on task, order and everything else stay those of the
+    first."""
     with transaction.atomic():
         locked = Judgment.objects.select_for_update(no_key=True).get(pk=judgment.pk)
         if locked.outcome != Outcome.OK or not answers:
             raise ValueError(f"judgment {judgment.pk}: only answers can be revised, and by answers")
         before = load_answers(locked)
-        if set(before) == set(answers):
+        if set(before) == set(answers) and noted.items() <= locked.trace.items():
             return False
         first = locked.trace.get(FIRST) or [_answer_record(each) for each in before]
-        locked.trace = {**locked.trace, FIRST: first, REVISED: locked.trace.get(REVISED, 0) + 1}
+        revised = locked.trace.get(REVISED, 0) + 1
+        locked.trace = {**locked.trace, **noted, FIRST: first, REVISED: revised}
         _write_over(study, locked, answers, fields=("answer_layout", "answer_values", "trace", "seal"))
         # Neither the number of judgments nor the highest id tells that figures changed.
         Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)

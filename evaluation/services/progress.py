@@ -31,7 +31,8 @@ COUNTED_EVERY = timedelta(seconds=50)
 LOOKED_AT_EVERY = timedelta(minutes=10)
 PATIENCE = 20
 RECENT = timedelta(hours=1)
-JUDGE = Q(rater__kind=Rater.Kind.JUDGE)
+# Of nobody in the crowd.
+NOT_CROWD = Q(rater__kind__in=[Rater.Kind.JUDGE, Rater.Kind.SETTLED])
 
 
 def progress_of(study: Study) -> Progress:
@@ -105,14 +106,14 @@ def _count(study: Study, now: datetime) -> tuple[dict[str, Any], dict[str, Any]]
     counting = counting_judgments(study).order_by()
     kinds = dict(counting.values_list("rater__kind").annotate(n=Count("pk")))
     n_judges = kinds.get(Rater.Kind.JUDGE, 0)
-    theirs = Judgment.objects.filter(study=study).exclude(JUDGE)
+    theirs = Judgment.objects.filter(study=study).exclude(NOT_CROWD)
     last = theirs.aggregate(last=Max("judged_at"))["last"]
     recent = 0
     if last is not None and last > now - RECENT:
-        done = main_judgments(study).exclude(JUDGE).filter(outcome=Outcome.OK, surplus=False)
+        done = main_judgments(study).exclude(NOT_CROWD).filter(outcome=Outcome.OK, surplus=False)
         recent = done.filter(judged_at__gt=now - RECENT).count()
     columns = {
-        "n_filled": _filled(study, counting.exclude(JUDGE)),
+        "n_filled": _filled(study, counting.exclude(NOT_CROWD)),
         "n_people": sum(kinds.values()) - n_judges,
         "n_judges": n_judges,
         "last_activity": last,

@@ -3,7 +3,8 @@
 const form = document.getElementById("judge");
 const missing = document.querySelector(".missing");
 const list = document.getElementById("open-answers");
-const questions = [...form.querySelectorAll("[data-question]")];
+// Those outside of the form are sent with it, too.
+const questions = [...document.querySelectorAll("[data-question]")];
 
 const forms = JSON.parse(missing.dataset.text);
 const plural = new Intl.PluralRules(document.documentElement.lang);
@@ -26,7 +27,7 @@ function open(question) {
     const undecided = question.querySelector(".calibrated.draft") ?? question.querySelector(".calibrated");
     return Array(Number(question.dataset.open)).fill(undecided ?? question.querySelector("button"));
   }
-  const text = kind === "text" ? question.querySelector("textarea") : null;
+  const text = kind === "text" ? question.querySelector("textarea, input[type=text]") : null;
   if (text) return isWritten(text) ? [] : [text];
   if (kind === "tags") return isOpen(question) ? [question.querySelector("input")] : [];
   return groups(question).filter(isOpen).map((group) => group.querySelector("input"));
@@ -111,7 +112,7 @@ function part({ target }) {
 }
 
 form.addEventListener("input", part);
-form.addEventListener("input", show);
+document.addEventListener("input", show);
 list.addEventListener("beforetoggle", (event) => event.newState === "open" && showList());
 document.addEventListener("assay:next", goToNext);
 show();

@@ -37,12 +37,18 @@ class MajorityAgreement:
 
 
 def majority_agreement(
-    one: Ints, other: Ints, query: Ints, *, resample: ResampleSpec, unit: str = "items"
+    one: Ints,
+    other: Ints,
+    query: Ints,
+    *,
+    resample: ResampleSpec,
+    unit: str = "items",
+    without: tuple[str, str] = (NO_FIRST, NO_SECOND),
 ) -> MajorityAgreement:
     """Of counts of labels (n, k) by two groups on the same units of `query` (n,); intervals over queries.
 
     A majority is more than half of a group's votes, and a tie can have it. Units that lack one in either group are left
-    out and counted. Raises TidyDataError where the groups have different labels or units.
+    out and counted, as units `without` it. Raises TidyDataError where the groups have different labels or units.
     """
     if one.shape != other.shape or len(query) != len(one):
         raise TidyDataError("Majorities are compared by counts of the same labels on the same units.")
@@ -65,8 +71,8 @@ def majority_agreement(
         resample=resample,
         left_out=present(
             {
-                NO_FIRST.format(unit=unit): int(np.count_nonzero(first == MISSING)),
-                NO_SECOND.format(unit=unit): int(np.count_nonzero((second == MISSING) & (first != MISSING))),
+                without[0].format(unit=unit): int(np.count_nonzero(first == MISSING)),
+                without[1].format(unit=unit): int(np.count_nonzero((second == MISSING) & (first != MISSING))),
             }
         ),
         empty=ONE_LABEL if used.any() else NOTHING.format(unit=unit),

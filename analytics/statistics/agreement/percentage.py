@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, present, undefined
 from analytics.statistics.core.narrow import column_sums, row_sums
@@ -50,13 +49,14 @@ class AgreementDifference:
     test: Tested | None = None
 
 
-def majority(counts: Ints) -> npt.NDArray[np.int8]:
+def majority(counts: Ints) -> Ints:
     """The label that more than half of an item's judgments give, or MISSING; counts (n, k), result (n,)."""
+    narrow = np.int8 if counts.shape[1] <= np.iinfo(np.int8).max else np.int32
     if not counts.shape[1]:
-        return np.full(len(counts), MISSING, dtype=np.int8)
+        return np.full(len(counts), MISSING, dtype=narrow)
     top = counts.argmax(axis=1)
     most = counts[np.arange(len(counts)), top]
-    return np.where(2 * most > row_sums(counts), top, MISSING).astype(np.int8)
+    return np.where(2 * most > row_sums(counts), top, MISSING).astype(narrow)
 
 
 def item_agreement(counts: Ints) -> Floats:

@@ -17,7 +17,7 @@ from evaluation.admin.preview import some_orders
 from evaluation.admin.rights import has_right, study_page
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.forms.answers_in_words import ResponseNames
-from evaluation.models import Item, Judgment, Status, Study
+from evaluation.models import Item, Judgment, Note, Role, Status, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.selectors import system_labels
 
@@ -77,6 +77,7 @@ def item_page(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         "acts": _acts(request, study, item),
         **_neighbours(study, item, address),
         **_judged(request, study, item, address),
+        "notes": Note.objects.filter(item=item, judgment=None).select_related("by").order_by("pk"),
     }
     return page(request, "evaluation/explorer/item_page.html", context, study=study, tab="items")
 
@@ -145,7 +146,11 @@ def _acts(request: HttpRequest, study: Study, item: Item) -> Sequence[tuple[str,
         return acts
     if not study.is_frozen:
         acts.append(("Edit", reverse("admin:evaluation_item_change", args=[item.pk])))
-    elif study.status in (Status.LIVE, Status.PAUSED):
+        return acts
+    if item.withdrawn_at is None and item.role == Role.MAIN:
+        settle = reverse("admin:evaluation_study_settle", args=[study.slug])
+        acts.append(("Settle", f"{settle}?item={item.pk}"))
+    if study.status in (Status.LIVE, Status.PAUSED):
         label, name = ("Bring back", "bring_back") if item.withdrawn_at else ("Withdraw", "withdraw")
         acts.append((label, reverse(f"admin:evaluation_item_{name}", args=[item.pk])))
     return acts

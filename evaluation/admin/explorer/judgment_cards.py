@@ -10,13 +10,14 @@ from django.utils.text import Truncator
 from evaluation.admin.explorer.seen_screen import shown_names
 from evaluation.extension import JudgeReply, extensions
 from evaluation.forms.answers_in_words import AnswerInWords, ResponseNames, answers_in_words
-from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
+from evaluation.models import Exclusion, Judgment, Note, Outcome, Rater, Role, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import standing_exclusions
 from evaluation.services.answers import answers_of
+from evaluation.services.settling import reason_of
 
 # The kinds of raters in the order in which their judgments stand.
-KINDS = (Rater.Kind.PERSON, Rater.Kind.SIMULATED, Rater.Kind.JUDGE)
+KINDS = (Rater.Kind.SETTLED, Rater.Kind.PERSON, Rater.Kind.SIMULATED, Rater.Kind.JUDGE)
 LONGEST_PROMPT = 300
 # The names of an item's responses on a card, by the item's stimulus and the judgment.
 Naming = Callable[[Mapping[str, Any], Judgment], ResponseNames]
@@ -34,6 +35,7 @@ class JudgmentCard:
     replies: Sequence[JudgeReply]
     exclusion: Exclusion | None
     rater_exclusion: Exclusion | None
+    notes: Sequence[Note]
 
     @property
     def anchor(self) -> str:
@@ -68,7 +70,7 @@ class JudgmentCard:
             (judgment.surplus, "surplus"),
             (judgment.replicate > 0, f"replicate {judgment.replicate}"),
             (judgment.revision.number > 1, f"revision {judgment.revision.number}"),
-            (not self.rater.in_figures, "not in the report"),
+            (not self.rater.in_figures and self.rater.kind != Rater.Kind.SETTLED, "not in the report"),
             (self.exclusion is not None, "excluded"),
             (self.rater_exclusion is not None, "rater excluded"),
         ]
@@ -86,6 +88,7 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
     answers = answers_of(stored)
     asked = _Asked(study)
     own, of_raters = _exclusions(study, judgments)
+    notes = _notes(judgments)
     replies = _replies(judgments)
     signs = {pk: found for each in extensions() for pk, found in each.judgment_signs(judgments).items()}
     cards = []
@@ -97,11 +100,12 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
                 each,
                 answers_in_words(questions, stimulus, answers.get(each.pk, ()), names),
                 list(_moves(each.trace, names)),
-                str(each.trace.get("rationale", "")),
+                reason_of(each) or str(each.trace.get("rationale", "")),
                 signs.get(each.pk, ()),
                 replies.get(each.pk, ()),
                 own.get(each.pk),
                 of_raters.get(each.rater_id),
+                notes.get(each.pk, ()),
             )
         )
     return cards
@@ -144,6 +148,14 @@ def _exclusions(
         elif each.rater_id is not None:
             of_raters[each.rater_id] = each
     return own, of_raters
+
+
+def _notes(judgments: Iterable[Judgment]) -> dict[int | None, list[Note]]:
+    found: dict[int | None, list[Note]] = {}
+    written = Note.objects.filter(judgment__in=[each.pk for each in judgments]).select_related("by")
+    for note in written.order_by("pk"):
+        found.setdefault(note.judgment_id, []).append(note)
+    return found
 
 
 def _replies(judgments: Sequence[Judgment]) -> dict[int, Sequence[JudgeReply]]:

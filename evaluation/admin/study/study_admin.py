@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.views.generic import RedirectView
 
+from evaluation.admin import settling
 from evaluation.admin.base import StudyScopedAdmin, lead_to
 from evaluation.admin.design.frozen import design_context
 from evaluation.admin.design.inlines import (
@@ -32,6 +33,7 @@ from evaluation.admin.design.sections import (
     page_of,
     rows_of,
 )
+from evaluation.admin.explorer import notes
 from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
 from evaluation.admin.rights import (
     FORM,
@@ -314,6 +316,10 @@ class StudyAdmin(StudyScopedAdmin):
                 members.withdraw,
             ),
             ("exports/", "exports", files.exports),
+            ("notes/<int:pk>/delete/", "delete_note", notes.delete),
+            ("settle/", "settle", settling.settle),
+            ("settled/", "settled", settling.settled),
+            ("settled/<int:judgment>/take-back/", "take_back", settling.take_back_label),
             *((f"{route}", name, view) for pages in study_pages.values() for route, name, view in pages()),
         )
 

@@ -36,6 +36,7 @@ KINDS = {
     **dict.fromkeys(("person", "human", "people", "crowd", "expert", "worker"), "person"),
     **dict.fromkeys(("judge", "model", "llm", "ai", "machine", "autorater", "llm judge"), "judge"),
     "simulated": "simulated",
+    "settled": "settled",
 }
 NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 # "Thu Jan 02 10:00:00 PST 2025", as Mechanical Turk writes times; what its zones are is not said.

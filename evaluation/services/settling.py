@@ -1,0 +1,130 @@
+"""Settling: a member says what the answers to an item are, and why; taken back, and settled anew.
+
+Settled labels are judgments of a rater of their own kind, one for each member: no figure counts them among people's or
+judges', and one holds all of these against them.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation import design
+from evaluation.models import Exclusion, Item, Judgment, Rater, Role, Study
+from evaluation.permissions import NoRight, get_study_for
+from evaluation.protocols import AnswerValue
+from evaluation.protocols.base import Data
+from evaluation.refusals import Refused, WrongState
+from evaluation.services.exclusions import exclude, restore
+from evaluation.services.history import log_action
+from evaluation.services.judgments import JudgmentInput, record_judgments, revise_judgment
+from evaluation.services.seals import seal_new
+from evaluation.storable import storable
+
+# In a judgment's trace: {"reason", "shown"}, where `shown` names what of others' answers was shown before.
+SETTLED = "settled"
+LONGEST_REASON = 1_000
+TAKEN_BACK = "Settled label taken back."
+
+
+def settle_item(item: Item, data: Data, *, reason: str, by: Any, shown: Collection[str] = ()) -> Judgment:
+    """Settle an item by these answers, or settle it anew; of others' answers the member was `shown` these.
+
+    Raises AnswersInvalid with every problem of the answers, and Refused without a reason or for an item that nobody
+    can judge.
+    """
+    study = item.study
+    reason = storable(reason).strip()[:LONGEST_REASON]
+    if not reason:
+        raise Refused("A settled label needs a reason.")
+    with transaction.atomic():
+        get_study_for(by, study.slug, right="write")
+        _check(item)
+        revision = study.revisions.order_by("-number")[0]
+        answers = study.protocol_object.clean(revision.spec, item.stimulus or {}, data)
+        rater = _rater_of(study, by)
+        noted = {SETTLED: {"reason": reason, "shown": sorted(shown)}}
+        judgment = _record(item, rater, revision.pk, answers, noted)
+        log_action(study=study, by=by, message=f"Settled item {item.key}.", reason=reason)
+    return judgment
+
+
+def take_back(judgment: Judgment, *, by: Any, reason: str = "") -> str:
+    """Take a settled label back: it stays on record and counts no more. Own ones; owners any."""
+    study = judgment.study
+    with transaction.atomic():
+        get_study_for(by, study.slug, right="write")
+        if judgment.rater.kind != Rater.Kind.SETTLED:
+            raise Refused("This is no settled label.")
+        if judgment.rater.settled_by_id != by.pk:
+            _check_owner(study, by)
+        exclude(study=study, judgment=judgment, reason=reason.strip() or TAKEN_BACK, by=by)
+    return f"Took back the settled label of {judgment.item.key}."
+
+
+def noted_in(judgment: Judgment) -> dict[str, Any]:
+    """What was noted when the label was settled; an import's trace is kept as it came."""
+    noted = judgment.trace.get(SETTLED)
+    return noted if isinstance(noted, dict) else {}
+
+
+def reason_of(judgment: Judgment) -> str:
+    """The reason of a settled label; '' of any other judgment."""
+    return str(noted_in(judgment).get("reason") or "")
+
+
+def order_for_settling(stimulus: Mapping[str, Any], position: int) -> str:
+    """The order in which whoever settles is shown an item's responses: the same each time, and another for the next."""
+    return design.presented_order(len(stimulus["responses"]), position)
+
+
+def _check(item: Item) -> None:
+    if item.stimulus is None:
+        raise WrongState("Items are settled once the study is launched.")
+    if item.role != Role.MAIN or item.withdrawn_at is not None:
+        raise WrongState(
+            f"Item {item.key} is withdrawn or is none that figures are about: there is nothing to settle."
+        )
+
+
+def _check_owner(study: Study, by: Any) -> None:
+    try:
+        get_study_for(by, study.slug, right="own")
+    except NoRight:
+        raise Refused("Only an owner can take back what somebody else has settled.") from None
+
+
+def _rater_of(study: Study, member: Any) -> Rater:
+    """The member's rater in the study, made on first use, and locked."""
+    rater, is_new = Rater.objects.get_or_create(
+        study=study,
+        settled_by=member,
+        defaults={"kind": Rater.Kind.SETTLED, "label": str(member)[:120], "in_figures": False},
+    )
+    if is_new:
+        seal_new(study, [rater])
+    return Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
+
+
+def _record(
+    item: Item, rater: Rater, revision: int, answers: list[AnswerValue], noted: dict[str, Any]
+) -> Judgment:
+    judgment = Judgment.objects.filter(rater=rater, item=item).first()
+    if judgment is None:
+        order = order_for_settling(item.stimulus or {}, item.position)
+        new = JudgmentInput(
+            rater_id=rater.pk,
+            item_id=item.pk,
+            revision_id=revision,
+            answers=answers,
+            shown=order,
+            judged_at=timezone.now(),
+            trace=noted,
+        )
+        [judgment] = record_judgments(study=item.study, batch=[new], known_new=True)
+        return judgment
+    revise_judgment(study=item.study, judgment=judgment, answers=answers, noted=noted)
+    for each in Exclusion.objects.filter(judgment=judgment, undone_at=None).select_related("study"):
+        restore(each, reason="Settled anew.", by=None)
+    return judgment
