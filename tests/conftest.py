@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -62,6 +63,19 @@ ASKED_TWICE = (
 )
 
 
+def is_asked_once(place):
+    """Of a test or its file: nothing is asked that no other test asks of each database."""
+    return place.startswith(ASKED_ONCE) and not place.startswith(ASKED_TWICE)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Where nothing that is asked once is asked, its files are not read, which takes as long as many tests do."""
+    place = collection_path.relative_to(ROOT).as_posix()
+    if "not once" in config.option.markexpr and collection_path.suffix == ".py" and is_asked_once(place):
+        return not re.search(r"mark\.(postgres|redis)", collection_path.read_text()) or None
+    return None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Marks the tests that touch no database, which say the same whatever DATABASE_URL is, and those that need be
@@ -77,9 +91,7 @@ def pytest_collection_modifyitems(items):
             map(item.get_closest_marker, SAYS_SO)
         ):
             item.add_marker("pure")
-        if item.nodeid.startswith(ASKED_ONCE) and not (
-            item.nodeid.startswith(ASKED_TWICE) or any(map(item.get_closest_marker, ("postgres", "redis")))
-        ):
+        if is_asked_once(item.nodeid) and not any(map(item.get_closest_marker, ("postgres", "redis"))):
             item.add_marker("once")
 
 

@@ -81,7 +81,7 @@ def items_file(path: Path) -> Path:
 def glance(visitor: Visitor, name: str, *, full: bool = True) -> None:
     """The page has no complaints, nothing from elsewhere, and is no wider than the window; a picture of it is kept.
 
-    Enough for what test_every_page.py looks at closely.
+    Enough for what test_every_page.py and test_new_researcher.py look at closely.
     """
     page = visitor.page
     page.wait_for_load_state("networkidle")
@@ -166,12 +166,12 @@ def test_from_an_empty_database_to_an_export(
     desk.go("/admin/login/")
     glance(desk, "01-login")
     sign_in(desk)
-    look(desk, "02-no-studies")
+    glance(desk, "02-no-studies")
 
     # A file with a fault is refused with lines that can be read; then the good one.
     bad = build.write(tmp_path / "faulty.jsonl", build.header(), build.item(1, arm="nowhere"), b"{broken")
     press(page, "New study from a file")
-    look(desk, "03-from-file")
+    glance(desk, "03-from-file")
     page.get_by_label("File").set_input_files(bad)
     page.get_by_label("Slug").fill("answers")
     press(page, "Upload and check")
@@ -182,7 +182,7 @@ def test_from_an_empty_database_to_an_export(
     page.get_by_label("Slug").fill("answers")
     press(page, "Upload and check")
     page.get_by_text("Comparing answers was created with 4 items.").wait_for()
-    look(desk, "05-import-done")
+    glance(desk, "05-import-done")
 
     press(page, "To the overview")
     glance(desk, "06-overview-draft")
@@ -216,7 +216,7 @@ def test_from_an_empty_database_to_an_export(
     # The checklist with the design, and the launch.
     tab(page, "Overview")
     press(page, "Launch")
-    look(desk, "11-launch")
+    glance(desk, "11-launch")
     assert "2 \u00d7 3.00 GBP = 6.00 GBP" in " ".join(
         (page.text_content("#content-main") or "").split()
     ).replace("Pay: 2 participants", "Pay: 2")
@@ -235,7 +235,7 @@ def test_from_an_empty_database_to_an_export(
     with endpoint.serve() as served:
         create_endpoint(user=None, name="stub", base_url=served.url, open_to_all=True)
         tab(page, "Judges")
-        look(desk, "13-no-judges")
+        glance(desk, "13-no-judges")
         press(page, "New judge")
         page.get_by_label("Name", exact=True).fill("longer")
         page.get_by_label("How it judges").select_option("geval")
@@ -255,7 +255,7 @@ def test_from_an_empty_database_to_an_export(
         page.get_by_label("Endpoint").select_option(label="stub")
         page.get_by_label("Model", exact=True).fill("longer")
         page.get_by_label("Presented order").select_option("both")
-        look(desk, "15-judge-form")
+        glance(desk, "15-judge-form")
         press(page, "Save judge")
         glance(desk, "16-judge")
         press(page, "Show prompt")
@@ -270,10 +270,10 @@ def test_from_an_empty_database_to_an_export(
         look(desk, "18-start-run")
         press(page, "Start the run")
         page.locator("#try .status", has_text="readable").wait_for()
-        look(desk, "18-tried")
+        glance(desk, "18-tried")
         press(page, "Start the run")
         page.locator("#run-status .status", has_text="complete").wait_for()
-        look(desk, "19-run")
+        glance(desk, "19-run")
         assert served.log
     assert set(Run.objects.values_list("state", flat=True)) == {"complete"}
 
