@@ -70,11 +70,11 @@ def assert_sound_in_both(visitor: Visitor, name: str, *, full: bool = True) -> N
     """The page that is open, on a laptop and in the dark on a phone, and then again as it was."""
     page = visitor.page
     for scheme, size in LOOKS:
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
         resize(page, size)
         assert_sound(visitor)
         shot(page, name, scheme, size, full=full)
-    page.emulate_media(color_scheme="light")
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     resize(page, WIDE)
 
 
