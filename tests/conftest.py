@@ -284,6 +284,12 @@ def compiled_and_built(request, settings):
     settings.ASSAY_COMPILED_QUERIES = request.param
 
 
+@pytest.fixture(params=[True, pytest.param(False, marks=pytest.mark.audit)], ids=["compiled", "built"])
+def compiled_and_built_in_audit(request, settings):
+    """The same, where what is asked is not the statements."""
+    settings.ASSAY_COMPILED_QUERIES = request.param
+
+
 @pytest.fixture
 def owner(db):
     return get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
