@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -39,27 +40,53 @@ ASKED_ONCE = tuple(
     f"tests/{path}"
     for path in (
         "analytics/admin", "analytics/figures", "analytics/reports", "analytics/reproduce", "analytics/views",
-        "annotator/panels/admin", "annotator/views", "benchmarks", "config/test_doors.py",
-        "config/test_hostile_text.py", "evaluation/admin",
-        "evaluation/api/test_problems.py", "evaluation/api/test_schemathesis.py", "evaluation/demo",
-        "evaluation/dumps/test_flat_memory.py", "evaluation/forms", "evaluation/protocols",
-        "evaluation/test_rendering.py", "evaluation/views", "judging/admin", "judging/asking", "judging/backends",
-        "judging/generation", "judging/management", "judging/prompting", "judging/views",
-        "judging/services/derived", "judging/services/estimates", "judging/services/generation",
-        "judging/services/runs/test_embedding_runs.py", "judging/services/runs/test_perplexity_runs.py",
-        "judging/services/runs/test_protocol_runs.py", "judging/services/runs/test_rate_limited_runs.py",
-        "rehearsal",
+        "annotator/panels/admin", "annotator/panels/money/test_decisions.py", "annotator/panels/platforms",
+        "annotator/panels/services/test_panel_settings.py", "annotator/panels/services/test_readings.py",
+        "annotator/panels/services/test_recruitment_filters.py",
+        "annotator/panels/services/test_unread_arrivals.py", "annotator/panels/test_panel_command.py",
+        "annotator/services/rehearsal", "annotator/services/work/test_checks.py",
+        "annotator/services/work/test_draft_rounds.py", "annotator/services/work/test_endings.py",
+        "annotator/views", "benchmarks", "config/test_doors.py", "config/test_formsets.py",
+        "config/test_hostile_text.py", "evaluation/admin", "evaluation/api", "evaluation/demo", "evaluation/dumps",
+        "evaluation/forms", "evaluation/library", "evaluation/protocols", "evaluation/services/studies",
+        "evaluation/services/test_invitations.py", "evaluation/test_human_sample.py",
+        "evaluation/test_permissions.py", "evaluation/test_rendering.py", "evaluation/views", "judging/admin",
+        "judging/asking", "judging/backends", "judging/generation", "judging/management", "judging/prompting",
+        "judging/services", "judging/test_acts.py", "judging/test_presets.py", "judging/test_references.py",
+        "judging/test_validation.py", "judging/views", "rehearsal",
     )
 )  # fmt: skip
-ASKED_TWICE = (
-    "tests/analytics/reports/test_command.py",
-    "tests/analytics/reports/test_goldens.py",
-    "tests/analytics/views/test_report_files.py",
-    "tests/analytics/views/test_study_report.py",
-    "tests/evaluation/demo/test_demo.py",
-    "tests/judging/services/generation/test_pipeline_batches.py",
-    "tests/judging/services/generation/test_pipeline_runs.py",
-)
+# Of those folders, what reads and writes their rows: launches, imports, exports, runs, batches and the goldens.
+ASKED_TWICE = tuple(
+    f"tests/{path}"
+    for path in (
+        "analytics/reports/test_goldens.py", "evaluation/api/test_at_once.py", "evaluation/api/test_changing.py",
+        "evaluation/api/test_reading.py", "evaluation/demo/test_demo.py", "evaluation/dumps/exports/test_tables.py",
+        "evaluation/dumps/imports/test_broken_imports.py", "evaluation/dumps/imports/test_import.py",
+        "evaluation/dumps/imports/test_killed_import.py", "evaluation/dumps/test_round_trip.py",
+        "evaluation/dumps/test_verify_command.py", "evaluation/services/studies/test_duplication.py",
+        "evaluation/services/studies/test_items.py", "evaluation/services/studies/test_launch.py",
+        "evaluation/services/studies/test_verification.py", "judging/services/batches", "judging/services/calls",
+        "judging/services/endpoints/test_spend_tracker.py", "judging/services/generation/test_pipeline_batches.py",
+        "judging/services/generation/test_pipeline_runs.py", "judging/services/runs/test_endpoint_loop.py",
+        "judging/services/runs/test_lifecycle.py", "judging/services/runs/test_survival.py",
+        "judging/services/runs/test_unanswered.py", "judging/services/test_rate_limits.py",
+    )
+)  # fmt: skip
+
+
+def is_asked_once(place):
+    """Of a test or its file: nothing is asked that no other test asks of each database."""
+    return place.startswith(ASKED_ONCE) and not place.startswith(ASKED_TWICE)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Where nothing that is asked once is asked, its files are not read, which takes as long as many tests do."""
+    place = collection_path.relative_to(ROOT).as_posix()
+    is_file = collection_path.match("test_*.py")
+    if "not once" in config.option.markexpr and is_file and is_asked_once(place):
+        return not re.search(r"mark\.(postgres|redis)", collection_path.read_text()) or None
+    return None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -77,9 +104,7 @@ def pytest_collection_modifyitems(items):
             map(item.get_closest_marker, SAYS_SO)
         ):
             item.add_marker("pure")
-        if item.nodeid.startswith(ASKED_ONCE) and not (
-            item.nodeid.startswith(ASKED_TWICE) or any(map(item.get_closest_marker, ("postgres", "redis")))
-        ):
+        if is_asked_once(item.nodeid) and not any(map(item.get_closest_marker, ("postgres", "redis"))):
             item.add_marker("once")
 
 
@@ -256,6 +281,12 @@ def migrated(django_db_setup, django_db_blocker, tmp_path_factory):
 @pytest.fixture(params=[True, False], ids=["compiled", "built"])
 def compiled_and_built(request, settings):
     """Runs a test twice: with the hot path's statements compiled once, and built by Django each time."""
+    settings.ASSAY_COMPILED_QUERIES = request.param
+
+
+@pytest.fixture(params=[True, pytest.param(False, marks=pytest.mark.audit)], ids=["compiled", "built"])
+def compiled_and_built_in_audit(request, settings):
+    """The same, where what is asked is not the statements."""
     settings.ASSAY_COMPILED_QUERIES = request.param
 
 

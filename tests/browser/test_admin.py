@@ -78,19 +78,27 @@ def items_file(path: Path) -> Path:
     return build.write(path, header, *records)
 
 
-def look(visitor: Visitor, name: str, *, full: bool = True) -> None:
-    """The page is sound: no complaints, nothing from elsewhere, nothing that axe finds; a picture of it is kept."""
+def glance(visitor: Visitor, name: str, *, full: bool = True) -> None:
+    """The page has no complaints, nothing from elsewhere, and is no wider than the window; a picture of it is kept.
+
+    Enough for what test_every_page.py and test_new_researcher.py look at closely.
+    """
     page = visitor.page
     page.wait_for_load_state("networkidle")
     assert visitor.complaints == [], (name, "\n".join(visitor.complaints))
     assert visitor.strange_requests == [], name
-    found = run_axe(page)
-    visitor.complaints.clear()  # axe itself sets styles, which the policy refuses
-    assert found.violations_count == 0, f"{name}: {found.generate_report()}"
     widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert widths[0] <= widths[1], f"{name} is wider than the window: {widths}"
     SHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SHOTS / f"admin-{name}-{DESK['width']}.png", full_page=full)
+
+
+def look(visitor: Visitor, name: str, *, full: bool = True) -> None:
+    """And nothing that axe finds."""
+    glance(visitor, name, full=full)
+    found = run_axe(visitor.page)
+    visitor.complaints.clear()  # axe itself sets styles, which the policy refuses
+    assert found.violations_count == 0, f"{name}: {found.generate_report()}"
 
 
 def sign_in(visitor: Visitor, name: str = "ada") -> None:
@@ -156,14 +164,14 @@ def test_from_an_empty_database_to_an_export(
 ) -> None:
     page = desk.page
     desk.go("/admin/login/")
-    look(desk, "01-login")
+    glance(desk, "01-login")
     sign_in(desk)
-    look(desk, "02-no-studies")
+    glance(desk, "02-no-studies")
 
     # A file with a fault is refused with lines that can be read; then the good one.
     bad = build.write(tmp_path / "faulty.jsonl", build.header(), build.item(1, arm="nowhere"), b"{broken")
     press(page, "New study from a file")
-    look(desk, "03-from-file")
+    glance(desk, "03-from-file")
     page.get_by_label("File").set_input_files(bad)
     page.get_by_label("Slug").fill("answers")
     press(page, "Upload and check")
@@ -174,16 +182,16 @@ def test_from_an_empty_database_to_an_export(
     page.get_by_label("Slug").fill("answers")
     press(page, "Upload and check")
     page.get_by_text("Comparing answers was created with 4 items.").wait_for()
-    look(desk, "05-import-done")
+    glance(desk, "05-import-done")
 
     press(page, "To the overview")
-    look(desk, "06-overview-draft")
+    glance(desk, "06-overview-draft")
     study = Study.objects.get(slug="answers")
     assert study.members.get().role == "owner"
 
     # Rules, questions and texts in fields of their own.
     tab(page, "Design")
-    look(desk, "07-design")
+    glance(desk, "07-design")
     leave_by(page.locator(".design-pages").get_by_role("link", name="Questions and"))
     page.get_by_label("Training").uncheck()
     page.get_by_label("Thanks", exact=True).fill("Many thanks from all of us.")
@@ -195,7 +203,7 @@ def test_from_an_empty_database_to_an_export(
 
     # An item as participants see it.
     tab(page, "Items")
-    look(desk, "08-items")
+    glance(desk, "08-items")
     leave_by(page.get_by_role("link", name="Preview of item-0"))
     page.get_by_text("Nothing is stored.").wait_for()
     assert page.get_by_role("heading", name="Response 2").is_visible()
@@ -203,12 +211,12 @@ def test_from_an_empty_database_to_an_export(
     page.wait_for_selector("[role=alert]")
     look(desk, "09-preview")
     leave_by(page.get_by_role("link", name="Back to the item"))
-    look(desk, "10-item")
+    glance(desk, "10-item")
 
     # The checklist with the design, and the launch.
     tab(page, "Overview")
     press(page, "Launch")
-    look(desk, "11-launch")
+    glance(desk, "11-launch")
     assert "2 \u00d7 3.00 GBP = 6.00 GBP" in " ".join(
         (page.text_content("#content-main") or "").split()
     ).replace("Pay: 2 participants", "Pay: 2")
@@ -216,7 +224,7 @@ def test_from_an_empty_database_to_an_export(
     press(page, "Launch now")
     page.get_by_text("is live.").first.wait_for()
     page.get_by_role("region", name="Slots").get_by_text("Total").wait_for()
-    look(desk, "12-overview-live")
+    glance(desk, "12-overview-live")
     address = page.text_content("code.link") or ""
 
     for name in ("one", "two"):
@@ -227,7 +235,7 @@ def test_from_an_empty_database_to_an_export(
     with endpoint.serve() as served:
         create_endpoint(user=None, name="stub", base_url=served.url, open_to_all=True)
         tab(page, "Judges")
-        look(desk, "13-no-judges")
+        glance(desk, "13-no-judges")
         press(page, "New judge")
         page.get_by_label("Name", exact=True).fill("longer")
         page.get_by_label("How it judges").select_option("geval")
@@ -247,12 +255,12 @@ def test_from_an_empty_database_to_an_export(
         page.get_by_label("Endpoint").select_option(label="stub")
         page.get_by_label("Model", exact=True).fill("longer")
         page.get_by_label("Presented order").select_option("both")
-        look(desk, "15-judge-form")
+        glance(desk, "15-judge-form")
         press(page, "Save judge")
-        look(desk, "16-judge")
+        glance(desk, "16-judge")
         press(page, "Show prompt")
         assert "Is coffee good for you?" in (page.text_content(".messages") or "")
-        look(desk, "17-prompt")
+        glance(desk, "17-prompt")
         tab(page, "Judges")
         press(page, "Judges of a paper")
         look(desk, "17-judges-of-a-paper")
@@ -262,24 +270,24 @@ def test_from_an_empty_database_to_an_export(
         look(desk, "18-start-run")
         press(page, "Start the run")
         page.locator("#try .status", has_text="readable").wait_for()
-        look(desk, "18-tried")
+        glance(desk, "18-tried")
         press(page, "Start the run")
         page.locator("#run-status .status", has_text="complete").wait_for()
-        look(desk, "19-run")
+        glance(desk, "19-run")
         assert served.log
     assert set(Run.objects.values_list("state", flat=True)) == {"complete"}
 
     # Watching, leaving out, putting back.
     tab(page, "Overview")
     page.get_by_role("region", name="Participants").get_by_text("completed").wait_for()
-    look(desk, "20-overview-judged")
+    glance(desk, "20-overview-judged")
 
     import_scores(desk, tmp_path / "scores.csv")
     press(page, "To the overview")
     tab(page, "Raters")
-    look(desk, "21-raters")
+    glance(desk, "21-raters")
     leave_by(page.locator("#result_list tbody th a").first)
-    look(desk, "22-rater")
+    glance(desk, "22-rater")
     press(page, "Exclude")
     look(desk, "23-exclude")
     page.get_by_label("Reason").fill("Pressed keys at random.")
@@ -290,13 +298,13 @@ def test_from_an_empty_database_to_an_export(
     page.get_by_label("Reason").fill("A second look found nothing.")
     press(page, "Restore")
     tab(page, "Judgments")
-    look(desk, "24-judgments")
+    glance(desk, "24-judgments")
     leave_by(page.locator("#result_list tbody th a").first)
-    look(desk, "25-judgment")
+    glance(desk, "25-judgment")
     tab(page, "Participants")
-    look(desk, "26-participants")
+    glance(desk, "26-participants")
     tab(page, "Members")
-    look(desk, "27-members")
+    glance(desk, "27-members")
 
     # Other words for who comes next, a rest, and the end.
     tab(page, "Overview")
@@ -317,7 +325,7 @@ def test_from_an_empty_database_to_an_export(
     assert "Comparing answers" in page.title()
     page.go_back()
     tab(page, "Exports")
-    look(desk, "31-exports")
+    glance(desk, "31-exports")
     leave_by(page.get_by_role("button", name="CSV One row"))
     look(desk, "32-export-done")
     with page.expect_download() as started:
@@ -328,7 +336,7 @@ def test_from_an_empty_database_to_an_export(
     assert len({line.split(",")[9] for line in lines[1:]}) == 6  # two people, two judges, a try, a script
 
     tab(page, "History")
-    look(desk, "33-history")
+    glance(desk, "33-history")
     said = page.text_content("#change-history") or ""
     for act in (
         "Launched with 4 items.",
@@ -340,7 +348,7 @@ def test_from_an_empty_database_to_an_export(
         assert act in said
     assert LogEntry.objects.filter(user=researcher).count() > 10
     desk.go("/studies/")
-    look(desk, "34-studies")
+    glance(desk, "34-studies")
     assert {job.kind for job in Job.objects.filter(state="done")} == {"import", "scores", "export", "figures"}
     # The file that was refused says so on purpose.
     assert orjson.loads((tmp_path / "answers.jsonl").read_bytes().splitlines()[0])["assay"] == 1
@@ -352,11 +360,11 @@ def test_a_study_begun_from_a_protocol(desk: Visitor, researcher: Any, tmp_path:
     page.emulate_media(color_scheme="dark")
     sign_in(desk)
     press(page, "New study")
-    look(desk, "40-new-study-dark")
+    glance(desk, "40-new-study-dark")
     page.get_by_label("Title").fill("My first study")
     page.get_by_label("Arms").select_option("context")
     press(page, "Begin the study")
-    look(desk, "41-design-dark")
+    glance(desk, "41-design-dark")
     study = Study.objects.get()
     assert study.slug == "my-first-study"
     leave_by(page.locator(".design-pages").get_by_role("link", name="Questions and"))
@@ -376,7 +384,7 @@ def test_a_study_begun_from_a_protocol(desk: Visitor, researcher: Any, tmp_path:
     press(page, "Upload and check")
     page.get_by_text("3 items are in the draft.").wait_for()
     press(page, "To the overview")
-    look(desk, "43-overview-dark")
+    glance(desk, "43-overview-dark")
     assert study.items.count() == 3
     press(page, "Delete the draft")
     look(desk, "44-delete-dark")

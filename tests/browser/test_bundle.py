@@ -9,8 +9,15 @@ from playwright.sync_api import expect
 
 from evaluation import tasks
 from evaluation.models import Job, Study
-from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.browser.test_report_page import assert_calm, assert_sound, member, shot, study
+from tests.browser.conftest import WIDE, Visitor
+from tests.browser.test_report_page import (
+    assert_calm,
+    assert_sound,
+    assert_sound_in_both,
+    member,
+    shot,
+    study,
+)
 from tests.browser.walking import leave_by
 
 __all__ = ["member", "study"]
@@ -52,20 +59,15 @@ def test_a_bundle_is_made_downloaded_and_opened_again(
     watched = page.url
     opened = Study.objects.exclude(pk=study.pk).get()
     expect(page.get_by_role("status")).to_contain_text("0 different.")
-    page.close()
-    for scheme, size in (("light", WIDE), ("dark", PHONE)):
-        looking = member(viewport=size, color_scheme=scheme)
-        for name, address in (
-            ("bundle", "/studies/contexteval/report/bundle/"),
-            ("bundle-opened", watched),
-            ("bundle-of-opened", f"/studies/{opened.slug}/report/bundle/"),
-            ("bundle-exports", f"/studies/{study.slug}/exports/"),
-        ):
-            looking.go(address.replace(looking.base, ""))
-            assert_sound(looking)
-            assert_calm(looking)
-            shot(looking.page, name, scheme, size, full=name != "bundle-opened")
-        looking.go(watched.replace(looking.base, ""))
-        looking.page.get_by_role("link", name="Duplicate as a draft").click()
-        looking.page.get_by_role("button", name="Create the draft").wait_for()
-        looking.page.close()
+    for name, address in (
+        ("bundle", "/studies/contexteval/report/bundle/"),
+        ("bundle-opened", watched.replace(visitor.base, "")),
+        ("bundle-of-opened", f"/studies/{opened.slug}/report/bundle/"),
+        ("bundle-exports", f"/studies/{study.slug}/exports/"),
+    ):
+        visitor.go(address)
+        assert_sound_in_both(visitor, name, full=name != "bundle-opened")
+        assert_calm(visitor)
+    page.goto(watched)
+    page.get_by_role("link", name="Duplicate as a draft").click()
+    page.get_by_role("button", name="Create the draft").wait_for()

@@ -15,8 +15,8 @@ from tests.analytics.reports.answering import answered_study, give, new_rater
 from tests.analytics.reports.contexteval import write_dump
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_comparison import won_by
-from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.browser.test_report_page import assert_sound, member, shot, study
+from tests.browser.conftest import Visitor
+from tests.browser.test_report_page import assert_sound_in_both, member, study
 from tests.browser.walking import leave_by
 
 __all__ = ["member", "study"]
@@ -38,32 +38,26 @@ def replication(study: Study, tmp_path: Path) -> Study:
 def test_two_studies_and_two_views_are_compared(
     study: Study, replication: Study, member: Callable[..., Visitor]
 ) -> None:
-    for scheme, size in (("light", WIDE), ("dark", PHONE)):
-        looking = member(viewport=size, color_scheme=scheme)
-        page = looking.page
-        looking.go("/studies/contexteval/report/")
-        leave_by(page.get_by_role("link", name="Compare", exact=True))
-        page.get_by_role("heading", name="Comparison").wait_for()
-        assert_sound(looking)
-        shot(page, "comparison-choice", scheme, size)
-        page.get_by_label("Compare Contextualized evaluations, rebuilt with").select_option("replication")
-        leave_by(page.get_by_role("button", name="Compare", exact=True))
-        assert page.get_by_text("queries matched by key").is_visible()
-        assert page.get_by_role("columnheader", name="B less A").first.is_visible()
-        assert_sound(looking)
-        shot(page, "comparison", scheme, size)
-        page.get_by_text("Views", exact=True).click()
-        page.get_by_label("Setting").nth(0).select_option(index=0)
-        page.get_by_label("Setting").nth(1).select_option(index=2)
-        assert_sound(looking)
-        shot(page, "comparison-views", scheme, size)
-        leave_by(page.get_by_role("button", name="Compare these views"))
-        assert page.get_by_text("setting CtxGen-CtxEval: ").is_visible()
-        page.get_by_label("Compare Contextualized evaluations, rebuilt with").select_option("contexteval")
-        leave_by(page.get_by_role("button", name="Compare", exact=True))
-        assert page.get_by_text("or with another view of itself").is_visible()
-        assert_sound(looking)
-        page.close()
+    looking = member()
+    page = looking.page
+    looking.go("/studies/contexteval/report/")
+    leave_by(page.get_by_role("link", name="Compare", exact=True))
+    page.get_by_role("heading", name="Comparison").wait_for()
+    assert_sound_in_both(looking, "comparison-choice")
+    page.get_by_label("Compare Contextualized evaluations, rebuilt with").select_option("replication")
+    leave_by(page.get_by_role("button", name="Compare", exact=True))
+    assert page.get_by_text("queries matched by key").is_visible()
+    assert page.get_by_role("columnheader", name="B less A").first.is_visible()
+    page.get_by_text("Views", exact=True).click()
+    page.get_by_label("Setting").nth(0).select_option(index=0)
+    page.get_by_label("Setting").nth(1).select_option(index=2)
+    assert_sound_in_both(looking, "comparison-views")
+    leave_by(page.get_by_role("button", name="Compare these views"))
+    assert page.get_by_text("setting CtxGen-CtxEval: ").is_visible()
+    page.get_by_label("Compare Contextualized evaluations, rebuilt with").select_option("contexteval")
+    leave_by(page.get_by_role("button", name="Compare", exact=True))
+    assert page.get_by_text("or with another view of itself").is_visible()
+    assert_sound_in_both(looking, "comparison-with-itself")
 
 
 def rate_and_rank(owner: User) -> None:
@@ -99,12 +93,8 @@ def test_scores_beside_rankings_and_leaderboards_of_two_studies(
     rate_and_rank(ada)
     duel_twice(ada)
     pairs = (("scored", "ranked", "Scores against rankings"), ("one", "other", "Correlation of leaderboards"))
-    for scheme, size in (("light", WIDE), ("dark", PHONE)):
-        looking = member(viewport=size, color_scheme=scheme)
-        for a, b, heading in pairs:
-            looking.go(f"/studies/{a}/comparison/?other={b}")
-            found = looking.page.get_by_role("heading", name=heading)
-            expect(found).to_be_visible()
-            assert_sound(looking)
-            shot(looking.page, f"comparison-of-{a}", scheme, size)
-        looking.page.close()
+    looking = member()
+    for a, b, heading in pairs:
+        looking.go(f"/studies/{a}/comparison/?other={b}")
+        expect(looking.page.get_by_role("heading", name=heading)).to_be_visible()
+        assert_sound_in_both(looking, f"comparison-of-{a}")

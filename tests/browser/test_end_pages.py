@@ -26,7 +26,7 @@ from evaluation.services.studies.launch import close_study, pause_study
 from tests.browser import material
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.browser.looking import shoot
+from tests.browser.looking import look, shoot
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
 from tests.browser.walking import leave_by, resize
 
@@ -252,8 +252,9 @@ def test_the_end_says_what_becomes_of_the_pay_and_what_to_do(visitor: Visitor, e
     # A code is said to stand below where it does, and nowhere else.
     assert page.locator("#code").is_visible() is ("below" in told[-1])
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    shoot(page, f"end-{end}-{kind}-390")
-    assert [each["id"] for each in run_axe(page).response["violations"]] == []
+    # Of one end the kinds of studies differ in their words, and in the code.
+    if end == "completed" or kind == next(iter(words)):
+        look(visitor, f"end-{end}-{kind}")
     visitor.assert_calm()
 
 

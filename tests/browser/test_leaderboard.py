@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from evaluation.models import PublishedLeaderboard, Study
-from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.browser.test_report_page import assert_calm, assert_sound, member, shot, study
+from tests.browser.conftest import WIDE, Visitor
+from tests.browser.test_report_page import assert_calm, assert_sound, assert_sound_in_both, member, study
 from tests.browser.walking import leave_by
 
 __all__ = ["member", "study"]
@@ -29,21 +29,15 @@ def test_a_leaderboard_is_published_read_and_withdrawn(
     owner.page.get_by_label(CONFIRM).check()
     leave_by(owner.page.get_by_role("button", name="Publish"))
     assert PublishedLeaderboard.objects.count() == 1
-    for scheme, size in (("light", WIDE), ("dark", PHONE)):
-        looking = member(viewport=size, color_scheme=scheme)
-        looking.go("/studies/contexteval/leaderboard/")
-        assert_sound(looking)
-        shot(looking.page, "study-leaderboard", scheme, size)
-        stranger = new_visitor(viewport=size, color_scheme=scheme)
-        stranger.go("/leaderboards/contexteval/")
-        assert stranger.page.get_by_text("Answers with and without context.").is_visible()
-        assert_sound(stranger)
-        shot(stranger.page, "leaderboard", scheme, size)
-        stranger.page.get_by_role("navigation", name="Raters").get_by_role("link").nth(1).click()
-        stranger.page.wait_for_url("**/?by=*")
-        assert_calm(stranger)
-        stranger.page.close()
-        looking.page.close()
+    owner.go("/studies/contexteval/leaderboard/")
+    assert_sound_in_both(owner, "study-leaderboard")
+    stranger = new_visitor()
+    stranger.go("/leaderboards/contexteval/")
+    assert stranger.page.get_by_text("Answers with and without context.").is_visible()
+    assert_sound_in_both(stranger, "leaderboard")
+    stranger.page.get_by_role("navigation", name="Raters").get_by_role("link").nth(1).click()
+    stranger.page.wait_for_url("**/?by=*")
+    assert_calm(stranger)
     owner.page.get_by_label("I want nobody but members").check()
     leave_by(owner.page.get_by_role("button", name="Withdraw"))
     assert not PublishedLeaderboard.objects.exists()

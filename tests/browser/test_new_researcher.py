@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotator.models import Participant
 from annotator.services.work.submit import advance_participant, submit
 from evaluation.models import Judgment, Study
 from judging.services.endpoints.access import create_endpoint
@@ -72,25 +73,36 @@ def test_from_the_csv_to_the_launch_in_as_few_clicks_as_the_docs_say(
 
 
 def take_part(page: Page, address: str) -> None:
-    """From the study's link to its thanks, by mouse."""
+    """From the study's link to its thanks, by mouse; of the items the first two and the last."""
     page.goto(address)
     press(page, "I agree")
     press(page, "Continue")
-    while page.locator("#judge").count():
-        fill_by_mouse(page)
-        with page.expect_navigation():
-            page.get_by_role("button", name="Submit and continue").click()
+    participant = Participant.objects.get(step="items")
+    for _ in range(2):
+        judge_by_mouse(page)
+    judge(participant, participant.study.items_per_participant - 3, lambda number: "r1")
+    page.reload()
+    judge_by_mouse(page)
     press(page, "Finish")
     page.get_by_text("Your judgments have been recorded").wait_for()
 
 
+def judge_by_mouse(page: Page) -> None:
+    fill_by_mouse(page)
+    leave_by(page.get_by_role("button", name="Submit and continue"))
+
+
 def judge_all(study: Study, preference: Callable[[int], str]) -> None:
     """Somebody who takes all that they may, by the services that their browser would reach."""
-    token = come(study).token
-    advance_participant(token)  # past the instructions
-    for number in range(study.items_per_participant):
-        assignment = before(token)
-        submit(token, assignment.pk, filled_in(assignment, preference=preference(number)))
+    participant = come(study)
+    advance_participant(participant.token)  # past the instructions
+    judge(participant, study.items_per_participant, preference)
+
+
+def judge(participant: Participant, count: int, preference: Callable[[int], str]) -> None:
+    for number in range(count):
+        assignment = before(participant.token)
+        submit(participant.token, assignment.pk, filled_in(assignment, preference=preference(number)))
 
 
 @pytest.mark.usefixtures("researcher")
@@ -155,7 +167,6 @@ def test_a_first_study_from_its_csv_to_who_agrees_with_whom(
     press(page, "Delete it")
     assert Study.objects.count() == 1
     assert not Judgment.objects.exists()
-    look(desk, "14-overview-after")
 
     press(page, "Launch")
     look(desk, "15-launch")

@@ -16,7 +16,7 @@ from evaluation.models import Study
 from tests.analytics.reports.contexteval import write_dump
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.browser.walking import until
+from tests.browser.walking import resize, until
 from tests.factories import make_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -66,6 +66,18 @@ def assert_sound(visitor: Visitor, *, contrast: bool = True) -> None:
     assert found.violations_count == 0, found.generate_report()
 
 
+def assert_sound_in_both(visitor: Visitor, name: str, *, full: bool = True) -> None:
+    """The page that is open, on a laptop and in the dark on a phone, and then again as it was."""
+    page = visitor.page
+    for scheme, size in LOOKS:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        resize(page, size)
+        assert_sound(visitor)
+        shot(page, name, scheme, size, full=full)
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+    resize(page, WIDE)
+
+
 def assert_calm(visitor: Visitor) -> None:
     """Nothing to complain of, and no wider than the window."""
     page = visitor.page
@@ -79,21 +91,6 @@ def assert_calm(visitor: Visitor) -> None:
 def shot(page: Page, name: str, scheme: str, size: dict[str, int], *, full: bool = True) -> None:
     SHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SHOTS / f"{name}-{size['width']}-{scheme}.png", full_page=full)
-
-
-def test_the_report_is_sound_and_readable(whole_study: Study, member: Callable[..., Visitor]) -> None:
-    for scheme, size in LOOKS:
-        visitor = member(viewport=size, color_scheme=scheme)
-        visitor.go("/studies/contexteval/report/")
-        page = visitor.page
-        assert page.locator("#win-rates").is_visible()
-        form = "narrow" if size is PHONE else "wide"
-        for drawing in page.locator("svg.dots:not(details:not([open]) *)").all():
-            assert drawing.is_visible() == (form in (drawing.get_attribute("class") or ""))
-        assert_sound(visitor)
-        shot(page, "report", scheme, size)
-    visitor.go("/studies/contexteval/report/?whole=1")
-    assert_sound_with_all_open(visitor, contrast=False)
 
 
 @pytest.mark.audit
@@ -117,6 +114,7 @@ def test_reading_the_report(whole_study: Study, member: Callable[..., Visitor]) 
     """One study for all that is done on its page."""
     visitor = member()
     for look in (
+        it_is_sound_and_readable,
         conclusions_stand_on_one_screen,
         judges_stand_beside_people_in_one_figure,
         ties_are_counted_as_wins_by_a_link,
@@ -131,6 +129,8 @@ def test_reading_the_report(whole_study: Study, member: Callable[..., Visitor]) 
     phone = member(viewport=PHONE)
     phone.go("/studies/contexteval/report/")
     tables_scroll_by_keyboard(phone)
+    phone.go("/studies/contexteval/report/?whole=1")
+    assert_sound_with_all_open(phone, contrast=False)
 
 
 def open_section(page: Page, key: str) -> Locator:
@@ -138,6 +138,16 @@ def open_section(page: Page, key: str) -> Locator:
     part = page.locator(f"#{key}")
     part.locator("details.fold > summary").click()
     return part
+
+
+def it_is_sound_and_readable(visitor: Visitor) -> None:
+    page = visitor.page
+    assert page.locator("#win-rates").is_visible()
+    for form, size in (("narrow", PHONE), ("wide", WIDE)):
+        resize(page, size)
+        for drawing in page.locator("svg.dots:not(details:not([open]) *)").all():
+            assert drawing.is_visible() == (form in (drawing.get_attribute("class") or ""))
+    assert_sound_in_both(visitor, "report")
 
 
 def conclusions_stand_on_one_screen(visitor: Visitor) -> None:
@@ -217,19 +227,18 @@ def a_link_into_a_folded_part_opens_it(visitor: Visitor) -> None:
 
 
 def test_without_scripts_folded_parts_are_links(study: Study, member: Callable[..., Visitor]) -> None:
-    for scheme, size in LOOKS:
-        visitor = member(viewport=size, color_scheme=scheme, java_script_enabled=False)
-        page = visitor.page
-        visitor.go("/studies/contexteval/report/")
-        open_section(page, "raters")
-        part = page.locator("details#raters-judgments-by-rater")
-        part.locator("summary").click()
-        part.get_by_role("link", name="Open “Judgments by rater”").click()
-        expect(page.locator("#raters-judgments-by-rater table")).to_be_in_viewport()
-        shot(page, "report-section", scheme, size)
-        page.get_by_role("link", name="Back to the report").click()
-        expect(page.locator("#raters")).to_be_in_viewport()
-        page.close()
+    visitor = member(viewport=PHONE, java_script_enabled=False)
+    page = visitor.page
+    visitor.go("/studies/contexteval/report/")
+    open_section(page, "raters")
+    part = page.locator("details#raters-judgments-by-rater")
+    part.locator("summary").click()
+    part.get_by_role("link", name="Open “Judgments by rater”").click()
+    expect(page.locator("#raters-judgments-by-rater table")).to_be_in_viewport()
+    shot(page, "report-section", "light", PHONE)
+    page.get_by_role("link", name="Back to the report").click()
+    expect(page.locator("#raters")).to_be_in_viewport()
+    page.close()
     visitor = member()
     visitor.go("/studies/contexteval/report/sections/raters/")
     assert_sound(visitor)
@@ -293,36 +302,27 @@ def test_a_section_of_a_large_study_is_computed_when_it_is_opened(
 
 
 def test_a_view_is_chosen_saved_and_opened_again(study: Study, member: Callable[..., Visitor]) -> None:
-    for scheme, size in LOOKS:
-        visitor = member(viewport=size, color_scheme=scheme)
-        page = visitor.page
-        visitor.go("/studies/contexteval/report/")
-        page.locator("details.report-view > summary").click()
-        page.get_by_label("System", exact=True).select_option(index=0)
-        page.get_by_role("button", name="Show this view").click()
-        page.locator("details.report-view > summary").click()
-        name = f"first system, {scheme} {size['width']}"
-        page.get_by_label("Save this view as").fill(name)
-        page.get_by_role("button", name="Save", exact=True).click()
-        page.get_by_role("status").get_by_text("Saved this view").wait_for()
-        page.locator("details.report-view > summary").get_by_text(name).click()
-        assert_sound(visitor)
-        shot(page, "report-view", scheme, size, full=False)
-        page.get_by_role("link", name="Show the whole study").click()
-        page.locator("details.report-view > summary").click()
-        page.get_by_role("link", name=name).click()
-        page.locator(".notice, .report").get_by_text(
-            "Every figure is of these judgments alone"
-        ).first.wait_for()
-        page.close()
+    visitor = member()
+    page = visitor.page
+    visitor.go("/studies/contexteval/report/")
+    page.locator("details.report-view > summary").click()
+    page.get_by_label("System", exact=True).select_option(index=0)
+    page.get_by_role("button", name="Show this view").click()
+    page.locator("details.report-view > summary").click()
+    page.get_by_label("Save this view as").fill("first system")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("status").get_by_text("Saved this view").wait_for()
+    page.locator("details.report-view > summary").get_by_text("first system").click()
+    assert_sound_in_both(visitor, "report-view", full=False)
+    page.get_by_role("link", name="Show the whole study").click()
+    page.locator("details.report-view > summary").click()
+    page.get_by_role("link", name="first system").click()
+    page.locator(".notice, .report").get_by_text("Every figure is of these judgments alone").first.wait_for()
 
 
 def test_the_pages_around_it(study: Study, member: Callable[..., Visitor]) -> None:
     make_study("draft", owner=get_user_model().objects.get(username="ada"))
-    for scheme, size in LOOKS:
-        visitor = member(viewport=size, color_scheme=scheme)
-        for name, path in (("study-list", "/studies/"), ("study-detail", "/studies/contexteval/")):
-            visitor.go(path)
-            assert_sound(visitor)
-            shot(visitor.page, name, scheme, size, full=False)
-        visitor.page.close()
+    visitor = member()
+    for name, path in (("study-list", "/studies/"), ("study-detail", "/studies/contexteval/")):
+        visitor.go(path)
+        assert_sound_in_both(visitor, name, full=False)

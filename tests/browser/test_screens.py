@@ -8,15 +8,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotator.models import Participant, ParticipantOutcome, Slot, Step
+from annotator.models import Participant, Slot, Step
 from annotator.services.admission.entry import enter
 from annotator.services.work.drafts import save_draft
-from annotator.services.work.leave import withdraw
-from annotator.services.work.progress import finish
 from annotator.services.work.skip import skip
 from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
-from evaluation.services.studies.launch import close_study, pause_study
+from evaluation.services.studies.launch import pause_study
 from tests.browser import material
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import look
@@ -68,22 +66,6 @@ def entry() -> str:
 def entry_again() -> str:
     enter(material.make_study("coffee", steps=STEPS), PANEL)
     return DOOR.replace("=visit", "=another")
-
-
-def entry_paused() -> str:
-    pause_study(material.make_study("coffee"))
-    return "/s/coffee/"
-
-
-def entry_closed() -> str:
-    close_study(material.make_study("coffee"))
-    return "/s/coffee/"
-
-
-def entry_full() -> str:
-    study = material.make_study("coffee")
-    Slot.objects.filter(study=study).update(state="retired")
-    return DOOR
 
 
 def instructions() -> str:
@@ -178,50 +160,6 @@ def comments() -> str:
     return _home(participant)
 
 
-def _ended(outcome: str, visit: Visit = PANEL, **fields: Any) -> str:
-    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY, **fields), visit)
-    finish(participant, outcome)
-    return _home(participant)
-
-
-def done_completed() -> str:
-    return _ended(ParticipantOutcome.COMPLETED)
-
-
-def done_completed_link() -> str:
-    return _ended(ParticipantOutcome.COMPLETED, Visit("link"))
-
-
-def done_without_code() -> str:
-    return _ended(ParticipantOutcome.COMPLETED, completion_codes={})
-
-
-def done_failed_qualification() -> str:
-    return _ended(ParticipantOutcome.FAILED_QUALIFICATION)
-
-
-def done_failed_attention() -> str:
-    return _ended(ParticipantOutcome.FAILED_ATTENTION)
-
-
-def done_full() -> str:
-    return _ended(ParticipantOutcome.FULL, completion_codes={})
-
-
-def done_returned() -> str:
-    return _ended(ParticipantOutcome.RETURNED)
-
-
-def done_timed_out() -> str:
-    return _ended(ParticipantOutcome.TIMED_OUT)
-
-
-def done_withdrawn() -> str:
-    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
-    withdraw(participant.token)
-    return _home(participant)
-
-
 def withdrawing() -> str:
     return _home(enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)) + "withdraw/"
 
@@ -230,12 +168,11 @@ def nothing_here() -> str:
     return "/p/nobody-has-this-token-here/"
 
 
+# How a way ends is looked at in test_end_pages.py.
 SCREENS: list[Callable[[], str]] = [
-    entry, entry_again, entry_paused, entry_closed, entry_full, instructions, training, feedback_right, feedback_wrong,
-    qualification, item_without_context, item_with_context, item_with_ten_follow_ups, item_lease_ending,
-    item_after_a_skip, skipping, revising, waiting,
-    paused, comments, done_completed, done_completed_link, done_without_code, done_failed_qualification,
-    done_failed_attention, done_full, done_returned, done_timed_out, done_withdrawn, withdrawing, nothing_here,
+    entry, entry_again, instructions, training, feedback_right, feedback_wrong, qualification, item_without_context,
+    item_with_context, item_with_ten_follow_ups, item_lease_ending, item_after_a_skip, skipping, revising, waiting,
+    paused, comments, withdrawing, nothing_here,
 ]  # fmt: skip
 
 

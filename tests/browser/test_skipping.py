@@ -47,6 +47,15 @@ TRAINING: dict[str, Callable[..., Study]] = {
 every_screen = pytest.mark.parametrize("make", SCREENS.values(), ids=SCREENS)
 
 
+def plain_and_longest(screens: dict[str, Callable[..., Study]]) -> pytest.MarkDecorator:
+    """The simplest screen and the longest; what all share is asked of the others in the audit."""
+    of_audit = screens.keys() - {"pairwise", "condition_calibration"}
+    marks = {name: [pytest.mark.audit] * (name in of_audit) for name in screens}
+    return pytest.mark.parametrize(
+        "make", [pytest.param(make, marks=marks[name], id=name) for name, make in screens.items()]
+    )
+
+
 def come(visitor: Visitor, make: Callable[..., Study], **fields: Any) -> Participant:
     resize(visitor.page, PHONE)
     participant = enter(make(**{"skips": {"per_participant": 2}, **fields}), PANEL)
@@ -82,50 +91,39 @@ def assert_apart(page: Page) -> None:
     assert upper["x"] + upper["width"] <= PHONE["width"]
 
 
+def left(page: Page) -> str:
+    return " ".join(page.locator(".skip-item").text_content().split())
+
+
+def skip(page: Page) -> None:
+    skip_button(page).click()
+    page.get_by_role("dialog").get_by_role("button", name="Skip it").click()
+    page.get_by_text("You skipped an item.").wait_for()
+
+
 @every_screen
 def test_skipping_is_asked_counted_undone_and_used_up(visitor: Visitor, make: Callable[..., Study]) -> None:
-    participant = come(visitor, make)
+    participant = come(visitor, make, skips={"per_participant": 1})
     first, page = before(participant.token), visitor.page
-    assert page.locator(".skip-item").text_content().split() == ["Skip", "this", "item", "2", "skips", "left"]
+    assert left(page) == "Skip this item 1 skip left"
     assert_apart(page)
     skip_button(page).click()
     dialog = page.get_by_role("dialog", name="Skip this item?")
-    assert "You can skip 2 more items in this study" in dialog.text_content()
+    assert "This is the last item that you can skip" in dialog.text_content()
     for button in dialog.get_by_role("button").all():
         assert box(button)["x"] + box(button)["width"] <= PHONE["width"]
     dialog.get_by_role("button", name="No, go back").click()
     assert before(participant.token) == first
-    skip_button(page).click()
-    dialog.get_by_role("button", name="Skip it").click()
-    page.get_by_text("You skipped an item.").wait_for()
-    second = before(participant.token)
-    assert second != first
-    assert page.locator(".skip-item").text_content().split() == ["Skip", "this", "item", "1", "skip", "left"]
+    skip(page)
+    assert before(participant.token) != first
     page.get_by_role("button", name="Undo the skip").click()
     page.get_by_text("Here is the item you skipped.").wait_for()
     assert before(participant.token) == first
-    assert page.locator(".skip-item").text_content().split() == ["Skip", "this", "item", "2", "skips", "left"]
-    visitor.assert_calm()
-
-
-@every_screen
-def test_used_up_it_is_there_and_disabled(visitor: Visitor, make: Callable[..., Study]) -> None:
-    participant = come(visitor, make, skips={"per_participant": 1})
-    page = visitor.page
-    skip_button(page).click()
-    dialog = page.get_by_role("dialog", name="Skip this item?")
-    assert "This is the last item that you can skip" in dialog.text_content()
-    dialog.get_by_role("button", name="Skip it").click()
-    page.get_by_text("You skipped an item.").wait_for()
+    assert left(page) == "Skip this item 1 skip left"
+    skip(page)
     current = before(participant.token)
-    assert page.locator(".skip-item").text_content().split() == [
-        "Skip",
-        "this",
-        "item",
-        "No",
-        "skips",
-        "left",
-    ]
+    assert current != first
+    assert left(page) == "Skip this item No skips left"
     assert skip_button(page).is_visible()
     assert skip_button(page).is_disabled()
     assert_apart(page)
@@ -141,7 +139,19 @@ def test_used_up_it_is_there_and_disabled(visitor: Visitor, make: Callable[..., 
     visitor.assert_calm()
 
 
-@every_screen
+def test_of_two_skips_one_is_left(visitor: Visitor) -> None:
+    come(visitor, make_pairwise)
+    page = visitor.page
+    assert left(page) == "Skip this item 2 skips left"
+    skip_button(page).click()
+    assert "You can skip 2 more items in this study" in page.get_by_role("dialog").text_content()
+    page.get_by_role("dialog").get_by_role("button", name="Skip it").click()
+    page.get_by_text("You skipped an item.").wait_for()
+    assert left(page) == "Skip this item 1 skip left"
+    visitor.assert_calm()
+
+
+@plain_and_longest(SCREENS)
 def test_without_scripts_a_page_asks(new_visitor: Callable[..., Visitor], make: Callable[..., Study]) -> None:
     visitor = new_visitor(java_script_enabled=False)
     participant = come(visitor, make)
@@ -159,7 +169,7 @@ def test_without_scripts_a_page_asks(new_visitor: Callable[..., Visitor], make: 
     assert before(participant.token) == first
 
 
-@every_screen
+@plain_and_longest(SCREENS)
 def test_what_is_revised_is_not_skipped(visitor: Visitor, make: Callable[..., Study]) -> None:
     participant = come(visitor, make)
     done, page = before(participant.token), visitor.page
@@ -175,7 +185,7 @@ def test_what_is_revised_is_not_skipped(visitor: Visitor, make: Callable[..., St
     visitor.assert_calm()
 
 
-@pytest.mark.parametrize("make", TRAINING.values(), ids=TRAINING)
+@plain_and_longest(TRAINING)
 def test_practice_is_not_skipped(visitor: Visitor, make: Callable[..., Study]) -> None:
     participant = come(visitor, make, steps=TRAINED)
     assert before(participant.token).item.role == "training"

@@ -91,7 +91,8 @@ def made(around_module: None) -> SimpleNamespace:
     world.people["account"].is_staff = False
     world.people["account"].save()
     # Whoever was a member and is none any more is as much an outsider as anybody.
-    StudyMember.objects.create(study=world.study, user=world.people["account"], role="editor").delete()
+    for name in ("account", "neighbour"):
+        StudyMember.objects.create(study=world.study, user=world.people[name], role="editor").delete()
     work_on("next-door", world.people["neighbour"])
     StudyMember.objects.create(study=world.study, user=world.people["viewer"], role="viewer")
     world.tokens = {name: make_token(person, name="t")[1] for name, person in world.people.items()}
@@ -155,7 +156,11 @@ def says_secret(response: Any, address: str) -> bool:
     return SECRET in body.decode(errors="replace").lower().replace(address.lower(), "")
 
 
-@pytest.mark.parametrize("who", ["nobody", "account", "staff", "neighbour"])
+# The neighbour may all that the two of the audit may, and has a study besides.
+@pytest.mark.parametrize(
+    "who",
+    ["nobody", "neighbour", *(pytest.param(who, marks=pytest.mark.audit) for who in ("account", "staff"))],
+)
 def test_outsiders_get_nothing_and_change_nothing(world: SimpleNamespace, who: str) -> None:
     before, wrong = everything(), []
     for route in ROUTES:

@@ -105,6 +105,7 @@ def test_every_answer_is_there_as_it_was(study, monkeypatch):
         assert "evaluation_answer" not in connection.introspection.table_names(cursor)
 
 
+@pytest.mark.audit
 def test_what_was_cut_short_goes_on_and_what_the_version_before_wrote_meanwhile_comes_along(
     of_before, monkeypatch
 ):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from analytics.frames.study import study_frame
 from evaluation import filters as filter_module
 from evaluation.filters import EVERYTHING, NAMES, Filters, choices_of, view_in_words
-from evaluation.models import Judgment
+from evaluation.models import Judgment, Study
 from evaluation.refusals import FieldsRefused
 from tests.analytics.reports.judging import judge, judged_study
 
@@ -18,8 +18,8 @@ KEYS = st.lists(
 ).map(lambda found: tuple(sorted(found)))
 
 
-@pytest.fixture
-def study(db):
+@pytest.fixture(scope="module")
+def made(around_module):
     """Twelve queries in two categories and splits, three systems, three people and a judge."""
     study = judged_study("contrast", systems=("aspen", "birch", "cedar"), items_per_query=3)
     judge(study, raters=3)
@@ -28,7 +28,12 @@ def study(db):
     study.raters.filter(pseudonym="person-2").update(group="experts")
     odd = study.queries.filter(key__in=["q1", "q3", "q5", "q7", "q9", "q11"])
     odd.update(category="odd", split="dev", source="clinic")
-    return study
+    return study.pk
+
+
+@pytest.fixture
+def study(db, made):
+    return Study.objects.get(pk=made)
 
 
 def left(study, **given):

@@ -36,8 +36,7 @@ STATES = {
 }
 
 
-@pytest.fixture
-def study(db, owner):
+def make_once(owner):
     return launched(owner=owner)
 
 

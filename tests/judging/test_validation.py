@@ -40,8 +40,7 @@ def walked(study, owner, backend="longer"):
     return open_it(study, owner)
 
 
-@pytest.fixture
-def study(owner):
+def make_once(owner):
     return study_with_people(owner=owner)
 
 
@@ -183,7 +182,7 @@ def test_verify_finds_halves_that_were_changed(study, owner):
 
 
 def test_people_judge_a_random_part_and_only_it_is_halved(owner):
-    study = study_with_people(owner=owner, queries=100, sample=80)
+    study = study_with_people("sampled", owner=owner, queries=100, sample=80)
     acts.begin_validation(study, "preference", by=owner)
     found = validation_of(study)
     assert len(found.tuning) + len(found.test) == 80

@@ -15,10 +15,10 @@ from tests.analytics.reports.judging import main_items
 OTHER = {"r1": "r2", "r2": "r1"}
 
 
-def study_with_people(*, owner=None, queries=140, sample=None, fidelity=0.9):
+def study_with_people(slug="trusted", *, owner=None, queries=140, sample=None, fidelity=0.9):
     """Three people mostly prefer the longer response; queries are of two categories."""
     study = factories.make_study(
-        "trusted", owner=owner, queries=queries, arms=factories.PAPER_ARMS[:1], training=False, checks=0,
+        slug, owner=owner, queries=queries, arms=factories.PAPER_ARMS[:1], training=False, checks=0,
         human_sample=sample,
     )  # fmt: skip
     for number, query in enumerate(Query.objects.filter(study=study)):

@@ -20,7 +20,7 @@ from tests.annotator.views.test_page import statements
 from tests.copied_rows import last_slots, multiply_slot
 from tests.crowd import before, come, filled_in, hand_in, lapse, make_crowd_study
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built_in_audit")]
 ARM = PAPER_ARMS[1:2]
 
 

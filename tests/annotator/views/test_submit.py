@@ -20,7 +20,7 @@ from tests.annotator.views.test_page import ALL_STEPS, statements
 from tests.calibrations import NEW, OLD, calibration_study, form, kept
 from tests.crowd import before
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built_in_audit")]
 
 
 def test_records_and_moves_on(client, participant):

@@ -32,9 +32,9 @@ from tests.analytics.reports.judging import fail, judge, judged_study, main_item
 DESCRIPTION = Path(__file__).resolve().parents[3] / "docs" / "openapi.yaml"
 AUDIT = os.environ.get("ASSAY_HYPOTHESIS") == "audit"
 # Of each operation and kind of caller; the first phases (examples, boundaries) come on top of these.
-EXAMPLES = 40 if AUDIT else 3
+EXAMPLES = 40 if AUDIT else 2
 # Of the boundaries of an operation's parameters and body, which are some sixty, every so manieth.
-BOUNDARIES = 1 if AUDIT else 4
+BOUNDARIES = 1 if AUDIT else 8
 
 
 def described(*, boundaries=True):

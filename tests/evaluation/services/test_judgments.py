@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from django.db import IntegrityError
 
-from evaluation.models import Answer, AnswerText, Exclusion, Judgment, Outcome, Rater
+from evaluation.models import Answer, AnswerText, Exclusion, Judgment, Outcome, Rater, Study
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.selectors import counting_judgments, left_out_by_kind, left_out_counts, left_out_in_words
 from evaluation.services.answers import load_answers
@@ -19,9 +19,14 @@ from tests.crowd import make_crowd_study
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def made(around_module):
+    return make_crowd_study("live", queries=4, arms=PAPER_ARMS[:1]).pk
+
+
 @pytest.fixture
-def live():
-    return make_crowd_study("live", queries=4, arms=PAPER_ARMS[:1])
+def live(db, made):
+    return Study.objects.get(pk=made)
 
 
 @pytest.fixture

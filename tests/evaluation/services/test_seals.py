@@ -41,8 +41,8 @@ from tests.factories import make_study
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def judged(db):
+@pytest.fixture(scope="module")
+def made(around_module):
     """Live, judged by two people, one of whom is excluded and one judgment of the other, too."""
     study = make_crowd_study("judged", queries=6, arms=PAPER_ARMS[1:2], redundancy=2)
     for name in ("a", "b"):
@@ -53,7 +53,12 @@ def judged(db):
     exclude(study=study, rater=first, reason="Too fast.")
     exclude(study=study, judgment=second.judgments.first(), reason="Broken page.")
     assert found(study) == []
-    return study
+    return study.pk
+
+
+@pytest.fixture
+def judged(db, made):
+    return Study.objects.get(pk=made)
 
 
 def found(study):

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
@@ -40,13 +41,24 @@ TURK = {
 HIT = {"assignmentId": "a-1", "hitId": "h-1", "workerId": "w-1", "turkSubmitTo": "https://www.mturk.com"}
 
 
-@pytest.fixture
-def pairs(owner):
+@pytest.fixture(scope="module")
+def made(around_module):
+    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
     study = factories.make_study(
         "pairs", owner=owner, arms=PAPER_ARMS[:1], training=False, checks=0, steps=factories.NO_STEPS,
         completion_codes=CODES, contact="research@example.org",
     )  # fmt: skip
-    return factories.launch(study, title="Pairs")
+    return factories.launch(study, title="Pairs").pk
+
+
+@pytest.fixture
+def owner(db, made):
+    return get_user_model().objects.get(username="owner")
+
+
+@pytest.fixture
+def pairs(made, owner):
+    return Study.objects.get(pk=made)
 
 
 def come(client, params):

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import IntegrityError
 from django.test import Client
@@ -21,7 +22,7 @@ from annotator.services.admission.entry_rules import (
 )
 from annotator.services.work.progress import finish
 from annotator.visit import Visit
-from evaluation.models import StudyMember
+from evaluation.models import Study, StudyMember
 from evaluation.services.exclusions import exclude, restore
 from tests.annotator.conftest import text
 from tests.annotator.services.people import ONE_ARM, with_pass_mark
@@ -32,16 +33,26 @@ from tests.factories import NO_STEPS, make_study
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def made(around_module):
+    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
+    come(make_crowd_study("pilot", queries=6, arms=ONE_ARM, owner=owner), "ann")
+    make_crowd_study("main", queries=2, arms=ONE_ARM, owner=owner)
+
+
+@pytest.fixture
+def owner(db, made):
+    return get_user_model().objects.get(username="owner")
+
+
 @pytest.fixture
 def pilot(owner):
-    study = make_crowd_study("pilot", queries=6, arms=ONE_ARM, owner=owner)
-    come(study, "ann")
-    return study
+    return Study.objects.get(slug="pilot")
 
 
 @pytest.fixture
 def main(owner):
-    return make_crowd_study("main", queries=2, arms=ONE_ARM, owner=owner)
+    return Study.objects.get(slug="main")
 
 
 def door(name):

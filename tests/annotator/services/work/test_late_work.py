@@ -15,7 +15,7 @@ from evaluation.services.studies.verification import verify_study
 from tests.annotator.services.people import now_of
 from tests.crowd import before, come, filled_in, hand_in, lapse
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built_in_audit")]
 
 
 def test_a_draft_is_kept_and_extends_the_lease(live):

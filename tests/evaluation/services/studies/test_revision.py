@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.http import Http404
 
@@ -38,9 +39,20 @@ NEW_WORDS = {
 }
 
 
+@pytest.fixture(scope="module")
+def made(around_module):
+    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
+    return make_crowd_study("live", owner=owner, queries=6, arms=ONE_ARM).pk
+
+
 @pytest.fixture
-def live(owner):
-    return make_crowd_study("live", owner=owner, queries=6, arms=ONE_ARM)
+def owner(db, made):
+    return get_user_model().objects.get(username="owner")
+
+
+@pytest.fixture
+def live(made, owner):
+    return Study.objects.get(pk=made)
 
 
 def revise(study, **changes):

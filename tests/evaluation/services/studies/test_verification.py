@@ -121,15 +121,20 @@ def test_stored_hashes_are_those_of_what_is_read_back():
 # --- verify ---------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def judged():
+@pytest.fixture(scope="module")
+def made(around_module):
     """Live, with one judged and one skipped item, and one at work."""
     study = make_crowd_study("judged", queries=6, arms=PAPER_ARMS[1:2])
     participant = come(study, "a")
     hand_in(participant.token)
     skip(participant.token, before(participant.token).pk)
     assert list(verify_study(study)) == []
-    return study
+    return study.pk
+
+
+@pytest.fixture
+def judged(db, made):
+    return Study.objects.get(pk=made)
 
 
 def found(study):

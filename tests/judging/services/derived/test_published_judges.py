@@ -41,6 +41,7 @@ def lfqa(around_module):
     return import_dump(read_release("lfqa", path.parent), slug="lfqa")
 
 
+@pytest.mark.audit
 def test_pandalm(owner):
     """Of 50 categories none has thirty queries, so that every fold takes the heuristic that is best over all."""
     path = published_data("pandalm/testset-v1.json")

@@ -22,12 +22,13 @@ QUERIES = [{"key": f"q{n}", "text": f"Which soup can I make on day {n}?"} for n 
 CALLS = "generation/calls.jsonl"
 
 
-@pytest.fixture
-def bundle(tmp_path):
+@pytest.fixture(scope="module")
+def written(around_module, tmp_path_factory):
     """A bundle of a judged study of products, of which one was edited."""
+    folder = tmp_path_factory.mktemp("bundle")
     with endpoint.serve() as served:
         make_endpoint(served)
-        source = study_of_queries(tmp_path, QUERIES, slug="soups")
+        source = study_of_queries(folder, QUERIES, slug="soups")
         run = generated(source, "responses", models=("aspen", "birch"), options={"settings": "without"})
         first = products_of(run).first()
         edit_product(first, {**first.content, "text": "Leek."})
@@ -35,9 +36,14 @@ def bundle(tmp_path):
         call_command("launch", "soup-pairs", "--confirm", verbosity=0)
         study = Study.objects.get(slug="soup-pairs")
         people_judge(study, raters=2)
-        path = tmp_path / "bundle.zip"
+        path = folder / "bundle.zip"
         export_bundle(study, path)
     return path
+
+
+@pytest.fixture
+def bundle(db, written):
+    return written
 
 
 def files_of(path):
