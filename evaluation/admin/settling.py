@@ -30,6 +30,7 @@ from evaluation.protocols.base import Data, Spec
 from evaluation.refusals import FieldsRefused, Refused
 from evaluation.selectors import excluded_q, settled_judgments, system_labels
 from evaluation.services.answers import load_answers
+from evaluation.services.settled_gold import use_settled_as_gold
 from evaluation.services.settling import order_for_settling, reason_of, settle_item, take_back
 from evaluation.services.tallies import recount
 
@@ -235,6 +236,31 @@ def take_back_label(request: HttpRequest, study: Study, judgment: int) -> HttpRe
         button="Take it back",
         objects=[f"{found.item.key}, settled by {found.rater}"],
         do=lambda data: take_back(found, by=request.user, reason=data["reason"]),
+        form=OptionalReasonForm,
+        back=reverse("admin:evaluation_study_settled", args=[study.slug]),
+        logs_itself=True,
+    )
+    return confirmation_page(request, study, act, tab="settle")
+
+
+@study_page("write", methods=FORM)
+def settled_as_gold(request: HttpRequest, study: Study) -> HttpResponse:
+    """Have settled labels be gold for the quality of participants' work, or no more."""
+    use = not study.settled_as_gold
+    title, text = (
+        (
+            "Use settled labels as gold",
+            "On the page Quality, participants' answers to settled items are compared with the settled label. Nobody "
+            "is shown this, and it is no ground for rejection. Items stay as they are.",
+        )
+        if use
+        else ("Settled labels are gold", "They are no gold any more from now on.")
+    )
+    act = ConfirmedAction(
+        title=title,
+        text=text,
+        button="Use as gold" if use else "Use them no more",
+        do=lambda data: use_settled_as_gold(study, use=use, by=request.user, reason=data["reason"]),
         form=OptionalReasonForm,
         back=reverse("admin:evaluation_study_settled", args=[study.slug]),
         logs_itself=True,
