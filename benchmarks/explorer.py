@@ -55,6 +55,9 @@ def main() -> None:
 
 def fill(n: int) -> Any:
     """The study, unless it is there already."""
+    from django.db import DEFAULT_DB_ALIAS
+
+    from evaluation.database.trigrams import make_trigram_indexes
     from evaluation.models import Study
 
     slug = f"explorer-{n}"
@@ -62,9 +65,22 @@ def fill(n: int) -> Any:
     if found is not None:
         return found
     started = time.perf_counter()
+    _drop_word_indexes()
     study = _write(slug, n)
+    # As after every migration; row by row while millions are written takes many times as long.
+    make_trigram_indexes(using=DEFAULT_DB_ALIAS)
     print(f"{n:,} judgments written in {time.perf_counter() - started:.0f} s", flush=True)
     return study
+
+
+def _drop_word_indexes() -> None:
+    from django.db import connection
+
+    from evaluation.database.trigrams import SEARCHED
+
+    with connection.cursor() as cursor:
+        for table, column in SEARCHED if connection.vendor == "postgresql" else ():
+            cursor.execute(f"DROP INDEX IF EXISTS {table}_{column}_words")
 
 
 def _write(slug: str, n: int) -> Any:
@@ -146,7 +162,7 @@ def _judge(study: Any, revision: Any, items: Any, people: Any, judge: Any, texts
             for k in range(PER_ITEM):
                 label = usual if draw.random() < 0.6 else draw.choice(("r1", "r2", "tie"))
                 answers = [AnswerValue("preference", Kind.PREFERENCE, label=label)]
-                has_reason = 0 < k and (at + k) % 2 == 0
+                has_reason = k > 0 and (at + k) % 2 == 0
                 yield Judgment(
                     study=study, item=item, revision=revision,
                     rater=judge if k == 0 else people[(at * 3 + k) % len(people)],

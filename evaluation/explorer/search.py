@@ -83,3 +83,25 @@ def any_with(study: Study, word: str) -> Q:
     notes = Note.objects.filter(holds("text", word), item=OuterRef("pk"))
     places = (query, responses, reasons, notes, _settled(study, word).filter(item=OuterRef("pk")))
     return own | any_of(Q(Exists(each)) for each in places)
+
+
+def judgments_with(study: Study, words: Sequence[str]) -> Q:
+    """The study's judgments of items and by raters whose names hold all these words, or that do so in their reasons."""
+    found = Q()
+    for word in words:
+        reasons = AnswerText.objects.filter(holds("text", word), judgment__study=study)
+        own = reasons.filter(judgment=OuterRef("pk"))
+        items = Item.objects.filter(holds("key", word), study=study)
+        raters = Rater.objects.filter(Q(holds("pseudonym", word)) | Q(holds("label", word)), study=study)
+        found &= (
+            _of_few("pk", reasons.values_list("judgment", flat=True), Q(Exists(own)))
+            | _of_few("item", items.values_list("pk", flat=True), Q(holds("item__key", word)))
+            | Q(rater__in=raters.values("pk"))
+        )
+    return found
+
+
+def _of_few(path: str, keys: QuerySet[Any, int], otherwise: Q) -> Q:
+    """Rows that belong to one of these keys, if they are few."""
+    few = list(keys.order_by()[: RARE + 1])
+    return Q(**{f"{path}__in": few}) if len(few) <= RARE else otherwise

@@ -49,6 +49,8 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunSQL(MARK_JUDGED, migrations.RunSQL.noop),
+        # Words are compared in lower case: `evaluation.database.trigrams` makes the index for that.
+        migrations.RunSQL("DROP INDEX IF EXISTS answer_text_trigrams", migrations.RunSQL.noop),
         migrations.AddIndex(
             model_name='item',
             index=models.Index(fields=['study', 'role', 'position', 'id'], name='item_study_position'),

@@ -136,7 +136,7 @@ class ListForm:
         """What the address says beside the fields, and further values of one that is chosen once."""
         shown = {each.name for each in self.fields}
         rest = [(name, values[1:] if name in shown else values) for name, values in self.given.items()]
-        return [(name, value) for name, values in rest if name not in CURSORS for value in values]
+        return [(name, value) for name, values in rest if name in LABELS for value in values]
 
     def chips(self, pairs: Sequence[tuple[str, str]]) -> list[Chip]:
         """What is chosen but for the order."""

@@ -138,9 +138,9 @@ def test_words_are_found_inside_others_and_all_of_them_in_one_item(study, words,
 
 def test_an_address_leads_to_the_same_filters(study):
     given = {
-        "q": ["aspen"], "role": ["all"], "pair": [PAIR], "by": ["judge"], "answer": ["preference:r1"], "state": ["counting"],
-        "winner": ["preference:aspen"], "majority": ["r1"], "vs": ["differ"], "outcome": ["ok"], "texts": ["yes"],
-        "until": ["7"], "sort": ["newest"], "category": ["odd"], "rater": ["judge-0", "judge-1"],
+        "q": ["aspen"], "role": ["all"], "pair": [PAIR], "by": ["judge"], "answer": ["preference:r1"],
+        "state": ["counting"], "winner": ["preference:aspen"], "majority": ["r1"], "vs": ["differ"], "outcome": ["ok"],
+        "texts": ["yes"], "until": ["7"], "sort": ["newest"], "category": ["odd"], "rater": ["judge-0", "judge-1"],
     }  # fmt: skip
     filters = filters_of(study, **given)
     again = {}
