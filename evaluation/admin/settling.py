@@ -93,7 +93,9 @@ class _Settling:
     def show(self) -> HttpResponse:
         """The form, with what the member has settled here before."""
         mine = (
-            settled_judgments(self.study).filter(rater__settled_by=self.request.user, item=self.item).first()
+            settled_judgments(self.study)
+            .filter(rater__settled_by=self.request.user.pk, item=self.item)
+            .first()
         )
         if mine is None:
             return self._page(None, "", mine=mine)
@@ -156,14 +158,14 @@ class _Settling:
     def _strip(self) -> dict[str, Any]:
         """What stands above and below the item: how far the member is, what they just did, and the way on."""
         queue = SettlingQueue(self.study, self.filters, self.request.user)
-        done = parse_id(self.request.GET.get(DONE, ""))
+        done = parse_id(self.request.GET.get(DONE, "")) or 0
         return {
             "item": self.item,
             "left": queue.rows.count(),
             "contested": queue.n_contested,
             "counts": settler_counts(self.study),
             "done": settled_judgments(self.study)
-            .filter(pk=done, rater__settled_by=self.request.user)
+            .filter(pk=done, rater__settled_by=self.request.user.pk)
             .select_related("item")
             .first(),
             "skip": self._address((PAST, self.item.pk)),
