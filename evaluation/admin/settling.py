@@ -116,7 +116,7 @@ class _Settling:
         return redirect(self._address((PAST, self.item.pk), (DONE, settled.pk)))
 
     def _problems(self, data: Data) -> Iterable[Problem]:
-        """What is wrong with the answers, too, where the reason was refused."""
+        """Problems of the answers, too, where the reason was refused."""
         try:
             self.study.protocol_object.clean(self.spec, self.stimulus, data)
         except AnswersInvalid as invalid:
@@ -156,7 +156,7 @@ class _Settling:
         return response
 
     def _strip(self) -> dict[str, Any]:
-        """What stands above and below the item: how far the member is, what they just did, and the way on."""
+        """The strip above the item and the way on: how far the member is, and what they just did."""
         queue = SettlingQueue(self.study, self.filters, self.request.user)
         done = parse_id(self.request.GET.get(DONE, "")) or 0
         return {

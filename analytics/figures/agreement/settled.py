@@ -136,7 +136,7 @@ FIGURE = SettledFigure()
 
 @dataclass(frozen=True, eq=False)
 class _Given:
-    """What raters gave, and their names by code."""
+    """The answers of raters, and their names by code."""
 
     values: Values
     raters: Sequence[str]
@@ -221,7 +221,7 @@ def _same(
 
 
 def _counts(values: Values, units: Ints, labels: Floats) -> Ints:
-    """How often each unit was given each label; whatever is none of the labels is one more."""
+    """The times that each unit was given each label; whatever is none of the labels is one more."""
     label = point_codes(values.value, labels.tolist())
     label = np.where(label < 0, len(labels), label)
     return count_matrix(np.searchsorted(units, values.unit), label, len(units), len(labels) + 1)
