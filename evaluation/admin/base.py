@@ -272,7 +272,7 @@ class StudyScopedAdmin(admin.ModelAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         """Django's form where there is something to change in it."""
-        if self.pages_of_row():
+        if self.pages_of_row() and request.method in ("GET", "HEAD"):
             obj = self.get_object(request, unquote(object_id))
             if obj is not None and not self.has_change_permission(request, obj):
                 return HttpResponseRedirect(self.row_url(obj))

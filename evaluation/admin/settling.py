@@ -30,6 +30,7 @@ from evaluation.protocols.base import Data, Spec
 from evaluation.refusals import FieldsRefused, Refused
 from evaluation.selectors import excluded_q, settled_judgments, system_labels
 from evaluation.services.answers import load_answers
+from evaluation.services.settled_gold import use_settled_as_gold
 from evaluation.services.settling import order_for_settling, reason_of, settle_item, take_back
 from evaluation.services.tallies import recount
 
@@ -92,7 +93,9 @@ class _Settling:
     def show(self) -> HttpResponse:
         """The form, with what the member has settled here before."""
         mine = (
-            settled_judgments(self.study).filter(rater__settled_by=self.request.user, item=self.item).first()
+            settled_judgments(self.study)
+            .filter(rater__settled_by=self.request.user.pk, item=self.item)
+            .first()
         )
         if mine is None:
             return self._page(None, "", mine=mine)
@@ -113,7 +116,7 @@ class _Settling:
         return redirect(self._address((PAST, self.item.pk), (DONE, settled.pk)))
 
     def _problems(self, data: Data) -> Iterable[Problem]:
-        """What is wrong with the answers, too, where the reason was refused."""
+        """Problems of the answers, too, where the reason was refused."""
         try:
             self.study.protocol_object.clean(self.spec, self.stimulus, data)
         except AnswersInvalid as invalid:
@@ -153,16 +156,16 @@ class _Settling:
         return response
 
     def _strip(self) -> dict[str, Any]:
-        """What stands above and below the item: how far the member is, what they just did, and the way on."""
+        """The strip above the item and the way on: how far the member is, and what they just did."""
         queue = SettlingQueue(self.study, self.filters, self.request.user)
-        done = parse_id(self.request.GET.get(DONE, ""))
+        done = parse_id(self.request.GET.get(DONE, "")) or 0
         return {
             "item": self.item,
             "left": queue.rows.count(),
             "contested": queue.n_contested,
             "counts": settler_counts(self.study),
             "done": settled_judgments(self.study)
-            .filter(pk=done, rater__settled_by=self.request.user)
+            .filter(pk=done, rater__settled_by=self.request.user.pk)
             .select_related("item")
             .first(),
             "skip": self._address((PAST, self.item.pk)),
@@ -235,6 +238,31 @@ def take_back_label(request: HttpRequest, study: Study, judgment: int) -> HttpRe
         button="Take it back",
         objects=[f"{found.item.key}, settled by {found.rater}"],
         do=lambda data: take_back(found, by=request.user, reason=data["reason"]),
+        form=OptionalReasonForm,
+        back=reverse("admin:evaluation_study_settled", args=[study.slug]),
+        logs_itself=True,
+    )
+    return confirmation_page(request, study, act, tab="settle")
+
+
+@study_page("write", methods=FORM)
+def settled_as_gold(request: HttpRequest, study: Study) -> HttpResponse:
+    """Have settled labels be gold for the quality of participants' work, or no more."""
+    use = not study.settled_as_gold
+    title, text = (
+        (
+            "Use settled labels as gold",
+            "On the page Quality, participants' answers to settled items are compared with the settled label. Nobody "
+            "is shown this, and it is no ground for rejection. Items stay as they are.",
+        )
+        if use
+        else ("Settled labels are gold", "They are no gold any more from now on.")
+    )
+    act = ConfirmedAction(
+        title=title,
+        text=text,
+        button="Use as gold" if use else "Use them no more",
+        do=lambda data: use_settled_as_gold(study, use=use, by=request.user, reason=data["reason"]),
         form=OptionalReasonForm,
         back=reverse("admin:evaluation_study_settled", args=[study.slug]),
         logs_itself=True,

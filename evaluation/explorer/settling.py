@@ -1,4 +1,4 @@
-"""What stands to be settled, and how those who settle agree."""
+"""The items that stand to be settled, and the agreement of those who settle."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ class SettlingQueue(ItemList):
 
 
 def settler_counts(study: Study) -> list[tuple[Rater, int]]:
-    """Who has settled how many items, in the order in which they began."""
+    """Those who have settled items and how many each, in the order in which they began."""
     counts = dict(settled_judgments(study).order_by().values_list("rater").annotate(n=Count("pk")))
     return [(each, counts[each.pk]) for each in study.raters.filter(pk__in=counts).order_by("pk")]
 

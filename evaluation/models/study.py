@@ -181,6 +181,8 @@ class Study(models.Model):
     simulated = models.BooleanField(
         default=False, editable=False, help_text="Has judgments by simulated raters."
     )
+    # Settled labels are gold for the quality of participants' work, beside what items have as gold.
+    settled_as_gold = models.BooleanField(default=False, db_default=False, editable=False)
     # The study that a copy or a derived draft was made from, and how (`services.studies.origin`); empty for all others.
     origin = models.JSONField(default=dict, blank=True, editable=False)
 

@@ -64,7 +64,7 @@ def take_back(judgment: Judgment, *, by: Any, reason: str = "") -> str:
 
 
 def noted_in(judgment: Judgment) -> dict[str, Any]:
-    """What was noted when the label was settled; an import's trace is kept as it came."""
+    """The notes that were made as the label was settled; an import's trace is kept as it came."""
     noted = judgment.trace.get(SETTLED)
     return noted if isinstance(noted, dict) else {}
 

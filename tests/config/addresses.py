@@ -11,7 +11,7 @@ from django.urls import get_resolver
 from django.utils import timezone
 
 from annotator.models import KnownMismatch, PanelAct, PersonalLink
-from evaluation.models import Study
+from evaluation.models import Judgment, Note, Rater, Study
 from evaluation.services.invitations import invite
 from evaluation.services.tokens import make_token
 from judging.generation.pipelines import PIPELINES
@@ -60,6 +60,7 @@ class Found:
             "slug": study.slug,
             "run": rows["run"].pk,
             "run_id": rows["run"].pk,
+            "judgment": world.settled.pk,
             "judge": rows["judge"].pk,
             "record": rows["panelrecord"].pk,
             "participant": rows["participant"].pk,
@@ -135,8 +136,24 @@ def world_of(slug: str, owner: Any, study: Study | None = None) -> SimpleNamespa
     world.generating, world.product = _generated(world.study, slug)
     world.rows["run"].group = world.run_group
     world.rows["run"].save()
+    world.rows["note"] = Note.objects.create(study=world.study, item=world.item, text=f"Noted in {slug}.")
+    world.settled = _settled(world, slug, owner)
     world.find = Found(world)
     return world
+
+
+def _settled(world: SimpleNamespace, slug: str, owner: Any) -> Judgment:
+    """A label that the owner has settled."""
+    settler = Rater.objects.create(
+        study=world.study, kind="settled", in_figures=False, settled_by=owner, label=slug
+    )
+    return Judgment.objects.create(
+        study=world.study,
+        rater=settler,
+        item=world.item,
+        revision=world.revision,
+        trace={"settled": {"reason": slug, "shown": []}},
+    )
 
 
 def _generated(study: Study, slug: str) -> tuple[Run, Product]:

@@ -37,6 +37,7 @@ from evaluation.models import (
     Item,
     Job,
     Judgment,
+    Note,
     Progress,
     Query,
     Question,
@@ -223,6 +224,13 @@ VIOLATIONS = {
     "item_response_unique": lambda w: again(w.item.item_responses.first()),
     "rater_pseudonym_unique": lambda w: again(w.rater),
     "rater_kind_known": lambda w: change(w.rater, kind="robot"),
+    "rater_of_settled_labels_in_no_group": lambda w: change(w.rater, kind="settled"),
+    "rater_settles_as_settled": lambda w: change(w.rater, settled_by=w.owner),
+    "rater_once_per_settler": lambda w: [
+        Rater.objects.create(study=w.study, kind="settled", in_figures=False, settled_by=w.owner)
+        for _ in range(2)
+    ],
+    "note_has_text": lambda w: Note.objects.create(study=w.study, item=w.item, text=""),
     "judgment_once_per_replicate": lambda w: again(w.judgment),
     "seal_once_per_row": lambda w: again(w.study.seals.first()),
     "judgment_outcome_known": lambda w: change(w.judgment, outcome="lost"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA
-from analytics.display.tables import Builder, columns, head, words
+from analytics.display.tables import Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput
 from analytics.figures.report_view import ReportView, tag_of
@@ -136,7 +136,7 @@ FIGURE = SettledFigure()
 
 @dataclass(frozen=True, eq=False)
 class _Given:
-    """What raters gave, and their names by code."""
+    """The answers of raters, and their names by code."""
 
     values: Values
     raters: Sequence[str]
@@ -155,7 +155,7 @@ def _own(given: FigureInput) -> _Given:
 def _settled(given: FigureInput, labels: SettledLabels) -> _Given | None:
     if isinstance(given, PairInput):
         votes = labels.pair_group(given.question.key)
-        return votes and _of_votes(given, votes)
+        return None if votes is None else _of_votes(given, votes)
     assert isinstance(given, AnswerInput)
     group = labels.answer_group
     if group is None or given.question.key not in group.answers:
@@ -221,8 +221,8 @@ def _same(
 
 
 def _counts(values: Values, units: Ints, labels: Floats) -> Ints:
-    """How often each unit was given each label; whatever is none of the labels is one more."""
-    label = point_codes(values.value, labels)
+    """The times that each unit was given each label; whatever is none of the labels is one more."""
+    label = point_codes(values.value, labels.tolist())
     label = np.where(label < 0, len(labels), label)
     return count_matrix(np.searchsorted(units, values.unit), label, len(units), len(labels) + 1)
 
@@ -252,11 +252,12 @@ def _raters(given: FigureInput, own: _Given, settled: Values) -> Iterator[RaterA
 def _settlers(given: FigureInput, settled: _Given, labels: Mapping[str, str]) -> Iterator[SettlerPair]:
     used = np.unique(settled.values.rater).tolist()
     for one, other in combinations(used, 2):
-        both = [settled.of(rater) for rater in (one, other)]
-        if np.intersect1d(both[0].unit, both[1].unit).size:
+        first, second = settled.of(one), settled.of(other)
+        if np.intersect1d(first.unit, second.unit).size:
             names = settled.raters[one], settled.raters[other]
-            same = _same(given, *both, f"settled by {' and '.join(names)}", (NOT_BOTH, NOT_BOTH))
-            yield SettlerPair(*(labels[each] for each in names), same)
+            purpose = f"settled by {' and '.join(names)}"
+            same = _same(given, first, second, purpose, (NOT_BOTH, NOT_BOTH))
+            yield SettlerPair(labels[names[0]], labels[names[1]], same)
 
 
 def _builder(caption: str, names: list[str]) -> Builder:
@@ -264,7 +265,7 @@ def _builder(caption: str, names: list[str]) -> Builder:
     return Builder(caption, columns(shown, names=len(names)))
 
 
-def _add(build: Builder, names: Sequence[object], found: Record) -> None:
+def _add(build: Builder, names: Sequence[TableCell], found: Record) -> None:
     same, error = found["same"], found["error"]
     build.add(
         *names,
@@ -275,7 +276,7 @@ def _add(build: Builder, names: Sequence[object], found: Record) -> None:
     )
 
 
-def _pairs(told: Iterable[tuple[Record, Record, Record]]) -> Iterator[object]:
+def _pairs(told: Iterable[tuple[Record, Record, Record]]) -> Iterator[Table]:
     build = Builder(
         f"Every two who settle, on what both settled: share of equal answers in percent, and {COHENS_KAPPA}.",
         columns(["Question", "One", "Other", "Equal", "By chance", COHENS_KAPPA, "n"], names=3),

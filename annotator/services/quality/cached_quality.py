@@ -10,7 +10,7 @@ from django.db.models import Count, Max, Q
 from annotator.models import Assignment, AssignmentState, Participant
 from annotator.services.quality.participant_quality import ParticipantQuality, quality_of
 from evaluation.canonical import canonical_hash
-from evaluation.models import Judgment, Study
+from evaluation.models import Judgment, Rater, Study
 from evaluation.selectors import standing_exclusions
 
 # Counts up whenever the same work would be described otherwise, or in another form.
@@ -58,6 +58,7 @@ def _state(study: Study) -> str:
     reserved or given back changes no figure.
     """
     judgments = Judgment.objects.filter(study=study, rater__participant__isnull=False)
+    settled = Judgment.objects.filter(study=study, rater__kind=Rater.Kind.SETTLED)
     people = Participant.objects.filter(study=study)
     ended = (
         Assignment.objects.filter(
@@ -75,6 +76,7 @@ def _state(study: Study) -> str:
             study.corrections,
             judgments.aggregate(n=Count("pk"), last=Max("pk")),
             people.aggregate(n=Count("pk"), last=Max("pk")),
+            settled.aggregate(n=Count("pk"), last=Max("pk")) if study.settled_as_gold else None,
             [[state, passed, n, last and last.isoformat()] for state, passed, n, last in ended],
         ]
     )

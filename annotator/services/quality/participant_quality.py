@@ -19,9 +19,11 @@ from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_c
 from evaluation.forms.input.screen_record import SCREEN_TRACE, TABS
 from evaluation.models import AnswerText, Item, Judgment, Outcome, Role, Study
 from evaluation.protocols import Kind, Over, QuestionSpec
+from evaluation.protocols.answers.gold import compare_all
 from evaluation.protocols.answers.trace import count_pasted
 from evaluation.selectors import standing_exclusions
-from evaluation.services.answers import read_answer_rows
+from evaluation.services.answers import answers_by_judgment, read_answer_rows
+from evaluation.services.settled_gold import settled_gold
 
 # Each of these is a sign only with so many judgments behind it.
 ENOUGH = 3
@@ -377,12 +379,28 @@ def _add_gold(reports: list[ParticipantQuality], study: Study) -> None:
     counts: dict[tuple[int, bool], Counter[bool | None]] = defaultdict(Counter)
     for participant, role, passed in rows.iterator():
         counts[(participant, role == Role.ATTENTION)][passed] += 1
+    for participant, passed in _against_settled(study):
+        counts[(participant, False)][passed] += 1
     for report in reports:
         checks, gold = counts[(report.participant.pk, True)], counts[(report.participant.pk, False)]
         # What was skipped was neither passed nor failed.
         report.skipped_checks = checks.pop(None, 0)
         report.attention = Share(checks[True], checks.total())
         report.gold = Share(gold[True], gold.total())
+
+
+def _against_settled(study: Study) -> Iterator[tuple[int, bool]]:
+    """Participants' judgments of items whose settled label is gold, and whether they give it."""
+    gold = settled_gold(study)
+    if not gold:
+        return
+    theirs = Judgment.objects.filter(
+        study=study, item__in=gold, outcome=Outcome.OK, rater__participant__isnull=False
+    )
+    rows = list(theirs.order_by("pk").values_list("pk", "item", "rater__participant"))
+    answers = answers_by_judgment([pk for pk, *_ in rows])
+    for pk, item, participant in rows:
+        yield participant, compare_all(gold[item], answers.get(pk, ())).passed
 
 
 def _signs(report: ParticipantQuality) -> list[str]:

@@ -1,5 +1,6 @@
 """Judgments in words, each on a card: answers, texts, times, what was done on the way, and whether it counts."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,12 @@ from evaluation.services.answers import answers_of
 from evaluation.services.settling import reason_of
 
 # The kinds of raters in the order in which their judgments stand.
-KINDS = (Rater.Kind.SETTLED, Rater.Kind.PERSON, Rater.Kind.SIMULATED, Rater.Kind.JUDGE)
+KINDS = {
+    Rater.Kind.SETTLED: "settled",
+    Rater.Kind.PERSON: "people",
+    Rater.Kind.SIMULATED: "simulated",
+    Rater.Kind.JUDGE: "judges",
+}
 LONGEST_PROMPT = 300
 # The names of an item's responses on a card, by the item's stimulus and the judgment.
 Naming = Callable[[Mapping[str, Any], Judgment], ResponseNames]
@@ -47,6 +53,12 @@ class JudgmentCard:
         return self.judgment.rater
 
     @property
+    def counts(self) -> bool:
+        """True if the report would count it."""
+        left_out = self.exclusion or self.rater_exclusion or self.judgment.surplus
+        return not left_out and self.rater.in_figures and self.judgment.outcome == Outcome.OK
+
+    @property
     def prompt(self) -> str:
         """The beginning of what was asked."""
         stimulus = self.judgment.item.stimulus or {}
@@ -54,7 +66,7 @@ class JudgmentCard:
 
     @property
     def facts(self) -> list[str]:
-        """Who judged, in a few words, and how long it took."""
+        """In a few words, the rater and the time that it took."""
         rater, judgment = self.rater, self.judgment
         kind = f"imported {rater.kind}" if rater.source == Rater.Source.IMPORTED else rater.kind
         facts = [kind, rater.group, str(rater.about.get("model", "")), *_times(judgment)]
@@ -102,7 +114,7 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
                 list(_moves(each.trace, names)),
                 reason_of(each) or str(each.trace.get("rationale", "")),
                 signs.get(each.pk, ()),
-                replies.get(each.pk, ()),
+                replies.get(each.pk) or list(_kept_replies(each.trace)),
                 own.get(each.pk),
                 of_raters.get(each.rater_id),
                 notes.get(each.pk, ()),
@@ -111,8 +123,33 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
     return cards
 
 
+@dataclass(frozen=True)
+class AnswerCounts:
+    """How often each answer to one question was given, by raters of one kind."""
+
+    question: str
+    kind: str
+    counts: list[tuple[str, int]]
+
+
+def count_answers(cards: Iterable[JudgmentCard]) -> list[AnswerCounts]:
+    """Of the questions about the item as a whole that have a value, over the judgments that count."""
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for card in cards:
+        for answer in card.answers if card.counts else ():
+            values = [part for _, parts in answer.heads for part in parts]
+            if not answer.is_text and len(values) == 1 and not values[0].who:
+                counter = found.setdefault((answer.name, card.rater.kind), Counter())
+                counter[values[0].text] += 1
+    return [
+        AnswerCounts(name, KINDS[Rater.Kind(kind)], each.most_common())
+        for (name, kind), each in found.items()
+    ]
+
+
 def people_first(judgments: Iterable[Judgment]) -> list[Judgment]:
-    return sorted(judgments, key=lambda each: (KINDS.index(Rater.Kind(each.rater.kind)), each.pk))
+    kinds = list(KINDS)
+    return sorted(judgments, key=lambda each: (kinds.index(Rater.Kind(each.rater.kind)), each.pk))
 
 
 def name_as_seen(systems: Mapping[str, str] | None = None) -> Naming:
@@ -163,6 +200,14 @@ def _replies(judgments: Sequence[Judgment]) -> dict[int, Sequence[JudgeReply]]:
     if not by_judges:
         return {}
     return {pk: found for each in extensions() for pk, found in each.judge_replies(by_judges).items()}
+
+
+def _kept_replies(trace: Mapping[str, Any]) -> Iterator[JudgeReply]:
+    """Replies that could not be read, as a judgment keeps them beside its answers."""
+    steps = trace.get("steps")
+    for step, kept in steps.items() if isinstance(steps, dict) else [("", trace)]:
+        if isinstance(kept, dict) and (kept.get("raw") or kept.get("error")):
+            yield JudgeReply(step, str(kept.get("raw") or ""), "", str(kept.get("error") or ""), "")
 
 
 def _times(judgment: Judgment) -> Iterator[str]:

@@ -38,6 +38,8 @@ LABELS = {
     "outcome": "Outcome",
     "state": "State",
     "texts": "Reasons",
+    "note": "Notes",
+    "settled": "Settled",
     "query": "Query",
     "from": "Judged from",
     "to": "Judged to",
@@ -71,6 +73,8 @@ SAID = {
         "flagged": "item flagged",
     },
     "texts": {"yes": "with a reason or text"},
+    "note": {"yes": "with a note"},
+    "settled": {"yes": "settled", "no": "not settled", "differ": "settled one way and another"},
 }
 
 
@@ -168,7 +172,10 @@ def _choices(study: Study) -> dict[str, dict[str, str]]:
     systems = dict(study.systems.values_list("key", "label"))
     pairs = system_sets(study)[:MOST_OFFERED]
     found = {
-        **{name: _said(name) for name in ("sort", "role", "by", "vs", "outcome", "state", "texts")},
+        **{
+            name: _said(name)
+            for name in ("sort", "role", "by", "vs", "outcome", "state", "texts", "note", "settled")
+        },
         **few_choices_of(study),
         "pair": {each: each for each in pairs} if len(pairs) > 1 else {},
         "answer": _capped(_answers(questions.values())),

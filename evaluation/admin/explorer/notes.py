@@ -19,7 +19,7 @@ def write_note(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     item = get_object_or_404(Item, study=study, pk=pk)
     named, judgment = request.POST.get("judgment", ""), None
     if named:
-        judgment = Judgment.objects.filter(item=item, pk=parse_id(named)).first()
+        judgment = Judgment.objects.filter(item=item, pk=parse_id(named) or 0).first()
         if judgment is None:
             raise Http404
     try:

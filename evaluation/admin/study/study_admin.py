@@ -319,6 +319,7 @@ class StudyAdmin(StudyScopedAdmin):
             ("notes/<int:pk>/delete/", "delete_note", notes.delete),
             ("settle/", "settle", settling.settle),
             ("settled/", "settled", settling.settled),
+            ("settled/gold/", "settled_as_gold", settling.settled_as_gold),
             ("settled/<int:judgment>/take-back/", "take_back", settling.take_back_label),
             *((f"{route}", name, view) for pages in study_pages.values() for route, name, view in pages()),
         )

@@ -178,6 +178,24 @@ def grades_study():
     return seeded(graded_study(*drawn.tolist()))
 
 
+def settled_study():
+    """Pairs judged by people and a judge, some of them settled by two members, who differ on some."""
+    study = factories.launched_pairs("settled", 14)
+    for kind, raters in (("person", 3), ("judge", 1)):
+        judge(study, raters=raters, kind=kind)
+    for number, labels in enumerate(("r1 tie r2 r1 r1 r2 r1 tie r1", "r1 tie r1 r1 r2 r2")):
+        settler = Rater.objects.create(
+            study=study,
+            kind="settled",
+            label=f"member {number}",
+            pseudonym=f"settler-{number}",
+            in_figures=False,
+        )
+        for item, label in zip(main_items(study), labels.split(), strict=False):
+            answer(study, settler, item, label)
+    return seeded(study)
+
+
 def stopping_study():
     """Three systems and a rule for stopping, of which two raters' leaderboards are correlated."""
     study = factories.make_study(
@@ -233,5 +251,6 @@ MAKERS = {
     "ranked": lambda tmp_path: ranked_study(),
     "grades": lambda tmp_path: grades_study(),
     "stopping": lambda tmp_path: stopping_study(),
+    "settled": lambda tmp_path: settled_study(),
     "four_way": lambda tmp_path: four_way_votes(),
 }

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from evaluation.canonical import canonical_hash
 from evaluation.models import Context, Rater, Response, Revision, Role, Status
 from evaluation.protocols import AnswerValue, Kind
+from evaluation.selectors import settled_judgments
 from evaluation.services.exclusions import exclude, restore
 from evaluation.services.imports import discard_import
 from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.settling import settle_item
 from evaluation.services.studies.freeze import compute_study_hash
 from evaluation.services.studies.verification import verify_study
 from tests import factories
@@ -117,6 +119,19 @@ def test_what_is_known_of_a_judge(judged, read_back):
     assert line["raters"] == [{"rater": judge.pseudonym, "in_figures": False, "about": ABOUT}]
     copy = read_back(judged).raters.get(pseudonym=judge.pseudonym)
     assert (copy.in_figures, copy.about) == (False, ABOUT)
+
+
+def test_settled_labels_come_back_as_such(study, read_back, owner):
+    item = study.items.filter(role="main", arm__context_at_judging=False)[0]
+    answers = {"preference": "r2", "justification": "It names the source."}
+    settled = settle_item(item, answers, reason="Only it is true.", by=owner, shown=["people"])
+    copy = read_back(study)
+    assert_equal(copy, study)
+    [again] = settled_judgments(copy)
+    assert again.trace == settled.trace == {"settled": {"reason": "Only it is true.", "shown": ["people"]}}
+    assert (again.rater.kind, again.rater.label, again.rater.in_figures) == ("settled", "owner", False)
+    assert again.rater.settled_by is None
+    assert not list(verify_study(copy))
 
 
 def test_raters_without_judgments_are_not_named(judged, read_back):
