@@ -23,7 +23,7 @@ from evaluation.refusals import FieldsRefused
 from evaluation.selectors import countable_q, excluded_q, system_sets
 from evaluation.storable import storable
 
-ALL, NONE, YES = "all", "none", "yes"
+ALL, ANY, NONE, YES = "all", "any", "none", "yes"
 # Of judgments, and of items: what `state` can say of each.
 OF_JUDGMENTS, OF_ITEMS = ("counting", "excluded", "surplus"), ("withdrawn", "flagged")
 # The values of the names that have a list of them.
@@ -166,7 +166,9 @@ class ItemFilters:
         found = Q(**self.of_role()) & items_with(study, self.words)
         if self.pair:
             found &= Q(systems_key__in=self.pair)
-        if self.majority:
+        if self.majority == ANY:
+            found &= Q(tally__majority__gt="")
+        elif self.majority:
             wanted = "" if self.majority == NONE else self.majority
             found &= Q(tally__majority=wanted, tally__n_people__gt=0)
         if self.vs:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from evaluation.explorer.item_filters import ALL, CHOICES, NONE
+from evaluation.explorer.item_filters import ALL, ANY, CHOICES, NONE
 from evaluation.filters import few_choices_of
 from evaluation.models import Outcome, Rater, Role, Study
 from evaluation.protocols import Kind, QuestionSpec
@@ -221,4 +221,5 @@ def _majorities(questions: Mapping[str, QuestionSpec]) -> dict[str, str]:
     leading = leading_questions(questions)[:1]
     if not leading:
         return {}
-    return {**{value: label for each in leading for value, label in _offered(each)}, NONE: "none"}
+    offered = {value: label for each in leading for value, label in _offered(each)}
+    return {**offered, ANY: "any", NONE: "none"}
