@@ -272,8 +272,8 @@ class PairView(GroupsView):
         return (two, one) if len(self.pairs) == 1 else ("second preferred", "first preferred")
 
     def has_tallied_majority(self, group: Record) -> bool:
-        """True if the list of items knows the group's majorities: of everybody but judges in the whole study, and of the
-        first of several preferences."""
+        """True if the list of items knows the group's majorities: of everybody but judges, in all of the study, and of
+        the first of several preferences."""
         preferences = [each["key"] for each in self.report["questions"] if each["form"] == PAIRS]
         others = {each["kind"] for each in self.report["groups"]} & {"person", SIMULATED}
         is_whole = "view" not in self.report["parameters"]

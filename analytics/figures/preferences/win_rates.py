@@ -495,8 +495,10 @@ def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
 
 
 def _decided(build: Builder, view: PairView, group: Record, won: Record) -> TableCell:
-    """The number of items with a majority, which the list knows of some groups alone."""
-    return build.n(won, "" if view.has_tallied_majority(group) or not won["left_out"] else where.NOTHING)
+    """The number of items with a majority. The list knows those of some groups alone, and tells ties that are good from
+    those that are bad."""
+    is_listed = view.has_tallied_majority(group) and "preferences/both_bad" not in group
+    return build.n(won, "" if is_listed or not won["left_out"] else where.NOTHING)
 
 
 def _others(view: PairView) -> Iterator[Block]:
