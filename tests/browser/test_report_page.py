@@ -1,5 +1,6 @@
 """The report and the pages around it, in light and dark, wide and on a phone: axe finds nothing, all is quiet."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from analytics.reports.cache import compute_report
 from evaluation import tasks as work
-from evaluation.models import Study
+from evaluation.models import AnswerText, Judgment, Study
 from tests.analytics.reports.contexteval import write_dump
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.browser.walking import until
+from tests.browser.walking import leave_by, until
 from tests.factories import make_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -124,6 +125,8 @@ def test_reading_the_report(whole_study: Study, member: Callable[..., Visitor]) 
         the_bar_marks_the_section_in_view,
         a_folded_part_comes_when_it_is_opened,
         a_link_into_a_folded_part_opens_it,
+        a_finding_is_two_clicks_from_the_reasons_behind_it,
+        a_number_and_a_dot_lead_to_their_items,
     ):
         visitor.go("/studies/contexteval/report/")
         look(visitor)
@@ -214,6 +217,33 @@ def a_link_into_a_folded_part_opens_it(visitor: Visitor) -> None:
     visitor.go("/studies/contexteval/report/#raters-judgments-by-rater")
     expect(page.locator("#raters-judgments-by-rater table")).to_be_visible()
     expect(page.locator("#raters-judgments-by-rater")).to_be_in_viewport()
+
+
+def a_finding_is_two_clicks_from_the_reasons_behind_it(visitor: Visitor) -> None:
+    page = visitor.page
+    leave_by(page.locator("#summary .findings").get_by_role("link", name="Its items").first)
+    assert_sound(visitor)
+    item = page.locator("main tbody a[href*='/items/']").first
+    pk = re.search(r"/items/(\d+)/", item.get_attribute("href") or "")
+    assert pk
+    judgment = Judgment.objects.filter(item=int(pk[1]), rater__kind="person").first()
+    assert judgment
+    AnswerText.objects.create(judgment=judgment, question="justification", text="It names its sources.")
+    leave_by(item)
+    expect(page.get_by_text("It names its sources.")).to_be_visible()
+    assert_calm(visitor)
+
+
+def a_number_and_a_dot_lead_to_their_items(visitor: Visitor) -> None:
+    page = visitor.page
+    number = open_section(page, "agreement").locator("td a.behind").first
+    n = number.inner_text()
+    leave_by(number)
+    expect(page.get_by_text(re.compile(rf"^{n} items,"))).to_be_visible()
+    page.go_back()
+    leave_by(page.locator(".headline svg.wide a").first)
+    assert "arm=" in page.url
+    assert_calm(visitor)
 
 
 def test_without_scripts_folded_parts_are_links(study: Study, member: Callable[..., Visitor]) -> None:
