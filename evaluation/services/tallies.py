@@ -36,6 +36,7 @@ from evaluation.services.answers import layout_by_key
 
 # Marks that are counted in one transaction.
 CHUNK = 500
+READ_AT_ONCE = 5_000
 MARK_RATERS = """
 INSERT INTO evaluation_staleitem (study_id, item_id)
 SELECT study_id, item_id FROM evaluation_judgment WHERE rater_id IN ({raters}) GROUP BY study_id, item_id
@@ -144,10 +145,9 @@ def readings_of(study: Study, items: Sequence[int]) -> dict[int, list[Reading]]:
     """The counting judgments of these items, by item; without those that give measures and answer nothing."""
     kinds = [Rater.Kind.PERSON, Rater.Kind.JUDGE, *([Rater.Kind.SIMULATED] if study.simulated else [])]
     counting = Judgment.objects.filter(countable_q(study), item__in=items, rater__kind__in=kinds)
-    texts = AnswerText.objects.filter(judgment__in=counting.values("pk")).exclude(text="")
-    with_texts = set(texts.values_list("judgment", flat=True))
     columns = ("item", "pk", "rater__kind", "answer_layout", "answer_values", "judged_at", "duration_ms")
-    rows = counting.order_by("item", "pk").values_list(*columns).iterator()
+    rows = list(counting.order_by("item", "pk").values_list(*columns))
+    with_texts = _with_texts([row[1] for row in rows])
     return {
         item: [
             Reading(
@@ -158,6 +158,15 @@ def readings_of(study: Study, items: Sequence[int]) -> dict[int, list[Reading]]:
         ]
         for item, of_item in groupby(rows, key=lambda row: row[0])
     }
+
+
+def _with_texts(judgments: Sequence[int]) -> set[int]:
+    """Those of these judgments that have a text. By their keys: a subquery is planned for all texts of all studies."""
+    found: set[int] = set()
+    for at in range(0, len(judgments), READ_AT_ONCE):
+        texts = AnswerText.objects.filter(judgment__in=judgments[at : at + READ_AT_ONCE]).exclude(text="")
+        found |= set(texts.values_list("judgment", flat=True))
+    return found
 
 
 def _only_measures(layout: int) -> bool:
