@@ -2,15 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from evaluation.models import Item, Judgment, Study
-
-if TYPE_CHECKING:
-    from evaluation.explorer.item_filters import ItemFilters
 
 # What each order goes by, greatest first; the order of the study itself goes by none of them.
 SORTED_BY = {
@@ -49,37 +45,17 @@ class Stretch:
         return type(self)(rows, self.column, self.descending)
 
 
-class ItemList:
-    """A study's items through filters. What depends on searching is looked up once."""
+@dataclass(frozen=True)
+class FoundItems:
+    """Items of a study, `rows` in no order, with what was asked of them: the `judgments` meant, and the order."""
 
-    def __init__(self, study: Study, filters: "ItemFilters") -> None:
-        self.study = study
-        self.filters = filters
-
-    @cached_property
-    def rows(self) -> QuerySet[Item]:
-        """The items, in no order."""
-        rows = self.filters.view.items(self.study).filter(self.filters.items_q(self.study))
-        if self.filters.choose_judgments:
-            theirs = Judgment.objects.filter(self._judged, study=self.study, item=OuterRef("pk"))
-            rows = rows.filter(Exists(theirs))
-        return rows
-
-    @cached_property
-    def _judged(self) -> Q:
-        return self.filters.judgments_q(self.study)
-
-    @property
-    def judgments(self) -> QuerySet[Judgment]:
-        """The judgments that the filters admit, of these items alone."""
-        rows = Judgment.objects.filter(self._judged, study=self.study)
-        if self.filters.choose_items:
-            items = self.filters.view.items(self.study).filter(self.filters.items_q(self.study))
-            return rows.filter(item__in=items.values("pk"))
-        return rows.filter(**self.filters.of_role("item__"))
+    study: Study
+    rows: QuerySet[Item]
+    judgments: QuerySet[Judgment]
+    sort: str = POSITION
 
     def in_order(self) -> QuerySet[Item]:
-        column = SORTED_BY.get(self.filters.sort)
+        column = SORTED_BY.get(self.sort)
         if column is None:
             return self.rows.order_by(POSITION, "pk")
         last = F(column).desc(nulls_last=True)
@@ -117,7 +93,7 @@ class ItemList:
 
     def _stretches(self) -> list[Stretch]:
         """In each order but the study's own, first the items that have a number and then all others."""
-        column = SORTED_BY.get(self.filters.sort)
+        column = SORTED_BY.get(self.sort)
         if column is None:
             return [Stretch(self.rows, POSITION)]
         ranked = self.rows.filter(**{"tally__study": self.study, f"{column}__isnull": False})
@@ -127,8 +103,8 @@ class ItemList:
         ]
 
     def _values(self, item: int) -> dict[str, Any] | None:
-        """What the item stands in its place by."""
-        columns = {POSITION, SORTED_BY.get(self.filters.sort, POSITION)}
+        """The values by which the item stands in its place."""
+        columns = {POSITION, SORTED_BY.get(self.sort, POSITION)}
         rows: QuerySet[Item, dict[str, Any]] = Item.objects.filter(study=self.study, pk=item).values(*columns)
         return rows.first()
 
@@ -136,7 +112,7 @@ class ItemList:
 def _beyond(
     stretches: Sequence[Stretch], values: dict[str, Any], item: int, backwards: bool
 ) -> list[Stretch]:
-    """What is left to read after the item: of its own stretch a part, and those that follow."""
+    """The stretches left to read after the item: a part of its own, and those that follow."""
     own = next(at for at, each in enumerate(stretches) if _is_in(each, stretches, values))
     stretch = stretches[own]
     begun = stretch.beyond(values[stretch.column], item, backwards=backwards)
