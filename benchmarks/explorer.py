@@ -201,7 +201,7 @@ def count(study: Any) -> None:
     while recount(study):
         pass
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
     print(f"all items counted in {time.perf_counter() - started:.0f} s", flush=True)
 
 

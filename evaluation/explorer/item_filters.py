@@ -14,7 +14,7 @@ from evaluation.explorer.answer_conditions import (
     named,
 )
 from evaluation.explorer.item_list import POSITION, SORTED_BY, FoundItems
-from evaluation.explorer.search import items_with
+from evaluation.explorer.search import any_with, items_with
 from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import AnswerText, Item, ItemFlag, Judgment, Outcome, Rater, Role, Study
 from evaluation.refusals import FieldsRefused
@@ -133,11 +133,13 @@ class ItemFilters:
 
     def found(self, study: Study) -> FoundItems:
         """The items and judgments that they admit; words are looked up now, and once."""
-        items = self.view.items(study).filter(self._items_q(study))
+        rare, common = items_with(study, self.words)
+        items = self.view.items(study).filter(self._items_q(), rare)
         judged = Judgment.objects.filter(self._judgments_q(study), study=study)
         rows = items.filter(Exists(judged.filter(item=OuterRef("pk")))) if self.choose_judgments else items
-        own = {"item__in": items.values("pk")} if self.choose_items else self._of_role("item__")
-        return FoundItems(study, rows, judged.filter(**own), self.sort)
+        held = Q(*(any_with(word) for word in common))
+        own = {"item__in": items.filter(held).values("pk")} if self.choose_items else self._of_role("item__")
+        return FoundItems(study, rows.filter(held), judged.filter(**own), self.sort, rows, tuple(common))
 
     def items(self, study: Study) -> QuerySet[Item]:
         """The study's items that they admit, in their order."""
@@ -160,9 +162,9 @@ class ItemFilters:
     def _of_role(self, path: str = "") -> dict[str, Any]:
         return {} if self.role == ALL else {f"{path}role": self.role}
 
-    def _items_q(self, study: Study) -> Q:
+    def _items_q(self) -> Q:
         """Conditions on an item itself, beside the view's."""
-        found = Q(**self._of_role()) & items_with(study, self.words)
+        found = Q(**self._of_role())
         if self.pair:
             found &= Q(systems_key__in=self.pair)
         if self.majority:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Self
 
 from django.db.models import F, Q, QuerySet
 
+from evaluation.explorer.search import holding
 from evaluation.models import Item, Judgment, Study
 
 # What each order goes by, greatest first; the order of the study itself goes by none of them.
@@ -16,6 +18,8 @@ SORTED_BY = {
     "slowest": "tally__longest_ms",
 }
 POSITION = "position"
+# Items that are looked at together for common words.
+LOOKED_THROUGH = 200
 
 
 def as_they_are(rows: QuerySet[Item]) -> QuerySet[Item]:
@@ -34,6 +38,9 @@ class Stretch:
         sign = "-" if self.descending != backwards else ""
         return self.rows.order_by(f"{sign}{self.column}", f"{sign}pk")
 
+    def value_of(self, item: Item) -> Any:
+        return reduce(getattr, self.column.split("__"), item)
+
     def beyond(self, value: Any, pk: int, *, backwards: bool) -> Self:
         """Those that are read after the item with this value."""
         ahead = "lt" if self.descending != backwards else "gt"
@@ -47,12 +54,15 @@ class Stretch:
 
 @dataclass(frozen=True)
 class FoundItems:
-    """Items of a study, `rows` in no order, with what was asked of them: the `judgments` meant, and the order."""
+    """Items of a study, `rows` in no order, with what was asked of them: the `judgments` meant, and the order. Pages of
+    items with `common` words are found by looking through `among`, which has all that would be listed without these."""
 
     study: Study
     rows: QuerySet[Item]
     judgments: QuerySet[Judgment]
-    sort: str = POSITION
+    sort: str
+    among: QuerySet[Item]
+    common: tuple[str, ...] = ()
 
     def in_order(self) -> QuerySet[Item]:
         column = SORTED_BY.get(self.sort)
@@ -80,8 +90,23 @@ class FoundItems:
         found: list[Item] = []
         for each in stretches:
             if len(found) < n:
-                found += read(each.read(backwards=backwards))[: n - len(found)]
+                found += self._read(each, n - len(found), backwards, read)
         return found[::-1] if backwards else found
+
+    def _read(
+        self, stretch: Stretch, n: int, backwards: bool, read: Callable[[QuerySet[Item]], QuerySet[Item]]
+    ) -> list[Item]:
+        if not self.common:
+            return list(read(stretch.read(backwards=backwards))[:n])
+        found: list[Item] = []
+        while len(found) < n:
+            some = list(read(stretch.read(backwards=backwards))[:LOOKED_THROUGH])
+            held = holding(self.study, self.common, [each.pk for each in some])
+            found += [each for each in some if each.pk in held]
+            if len(some) < LOOKED_THROUGH:
+                break
+            stretch = stretch.beyond(stretch.value_of(some[-1]), some[-1].pk, backwards=backwards)
+        return found[:n]
 
     def neighbours(self, item: Item) -> tuple[int | None, int | None]:
         """The ids of the items before and after this one in the list; None at its ends, and if it is not in it."""
@@ -95,11 +120,11 @@ class FoundItems:
         """In each order but the study's own, first the items that have a number and then all others."""
         column = SORTED_BY.get(self.sort)
         if column is None:
-            return [Stretch(self.rows, POSITION)]
-        ranked = self.rows.filter(**{"tally__study": self.study, f"{column}__isnull": False})
+            return [Stretch(self.among, POSITION)]
+        ranked = self.among.filter(**{"tally__study": self.study, f"{column}__isnull": False})
         return [
             Stretch(ranked, column, descending=True),
-            Stretch(self.rows.filter(**{f"{column}__isnull": True}), POSITION),
+            Stretch(self.among.filter(**{f"{column}__isnull": True}), POSITION),
         ]
 
     def _values(self, item: int) -> dict[str, Any] | None:

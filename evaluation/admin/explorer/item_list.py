@@ -72,8 +72,9 @@ def _page(study: Study, filters: ItemFilters, given: dict[str, list[str]]) -> di
     is_last = not (at if backwards else more)
     return {
         "rows": item_rows(study, shown),
-        "n_items": _counted(items.rows),
-        "n_judgments": _counted(items.judgments),
+        # Of common words there are many, which takes long to say exactly.
+        "n_items": "" if items.common else _counted(items.rows),
+        "n_judgments": "" if items.common else _counted(items.judgments),
         "first": not is_first,
         "before": None if is_first or not shown else shown[0].pk,
         "after": None if is_last or not shown else shown[-1].pk,
