@@ -36,6 +36,8 @@ FILTERED_OUT: dict[str, Pairs] = {
     "items with fewer than two values": (("least", "2"),),
     "items ranked by fewer than two raters": (("least", "2"),),
     "items without a usable judgment": (),
+    "items without a majority": (("majority", "any"),),
+    "items with fewer than 2 picks": (("least", "2"),),
 }
 
 

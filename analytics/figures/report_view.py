@@ -8,8 +8,8 @@ from typing import Any
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
 from analytics.display.tables import TableCell, head, words
+from analytics.figures import where
 from analytics.figures.figure_input import PAIRS
-from analytics.figures.where import named, of_group, of_question
 
 Record = dict[str, Any]
 SIMULATED = "simulated"
@@ -125,7 +125,7 @@ class ReportView(GroupsView):
     """All questions of a report. A question's groups hold their records by the keys of the figures."""
 
     def __init__(self, report: Record) -> None:
-        groups = [{**group, "where": of_group(report, group)} for group in report["groups"]]
+        groups = [{**group, "where": where.of_group(report, group)} for group in report["groups"]]
         super().__init__(report, groups)
         heads = {group["key"]: group for group in groups}
         records: dict[tuple[str, str], Record] = {}
@@ -142,7 +142,7 @@ class ReportView(GroupsView):
                         **heads[each["group"]],
                         **each,
                         **records.get((question["key"], each["group"]), {}),
-                        "where": of_question(heads[each["group"]], question, each["judgments"]),
+                        "where": where.of_question(heads[each["group"]], question, each["judgments"]),
                     }
                     for each in question["groups"]
                 ],
@@ -271,6 +271,14 @@ class PairView(GroupsView):
         one, two = self.sides
         return (two, one) if len(self.pairs) == 1 else ("second preferred", "first preferred")
 
+    def has_tallied_majority(self, group: Record) -> bool:
+        """True if the list of items knows the group's majorities: of everybody but judges, in all of the study, and of
+        the first of several preferences."""
+        preferences = [each["key"] for each in self.report["questions"] if each["form"] == PAIRS]
+        others = {each["kind"] for each in self.report["groups"]} & {"person", SIMULATED}
+        is_whole = "view" not in self.report["parameters"]
+        return is_whole and self.key == preferences[0] and others == {group["key"]}
+
     @property
     def several_opponents(self) -> bool:
         """True where some system was compared with more than one other."""
@@ -286,6 +294,11 @@ class PairView(GroupsView):
 
     def pair(self, cell: Record) -> str:
         return f"{self.system(cell['system_1'])} vs {self.system(cell['system_2'])}"
+
+    def pair_head(self, group: Record, cell: Record) -> TableCell:
+        """The pair as the head of a row, which leads to all that the group judged of it."""
+        of = where.of(group, pair=(cell["system_1"], cell["system_2"]))
+        return head(self.pair(cell), where=where.named(of))
 
     def within(self, arm: str) -> str:
         """The setting, in the middle of a heading; nothing where there is one only, to be told from none."""
@@ -307,12 +320,12 @@ def tag_of(group: Record) -> str:
 
 def group_head(group: Record) -> TableCell:
     """The group as the head of a row. Simulated raters are named so already; single ones get the mark."""
-    return head(group["label"], tag=tag_of(group), where=named(group["where"]))
+    return head(group["label"], tag=tag_of(group), where=where.named(group["where"]))
 
 
 def group_words(group: Record) -> TableCell:
     """The group in a column beside the head of its row."""
-    return replace(words(group["label"], tag_of(group)), where=named(group["where"]))
+    return replace(words(group["label"], tag_of(group)), where=where.named(group["where"]))
 
 
 def subject(group: Record) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from analytics.display.blocks import Block, Headline, ReportPage, Section, Summary
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Pairs, TableCell, Where, columns, count, head
+from analytics.figures import where
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure, StudyFigure
 from analytics.figures.headings import ordered
@@ -72,7 +73,9 @@ def report_page(report: Record) -> ReportPage:
     # What fails in a strip is said in its section.
     facts = (*group_facts(view, view.leading, figures, failures), left_out(report))
     others, judges = summaries(beside), summaries(single)
-    findings = tuple({"anchor": "methods", **finding} for finding in report["findings"])
+    findings = tuple(
+        {"anchor": "methods", "where": _behind(view, finding), **finding} for finding in report["findings"]
+    )
     sections = with_contexts(with_keys((*_sections(view, failures), _methods(report))), view)
     return ReportPage(
         title=report["study"]["title"],
@@ -89,6 +92,14 @@ def report_page(report: Record) -> ReportPage:
         headline=_headline(sections),
         heuristics=_heuristics(view) if any(each.key == "judges" for each in sections) else "",
     )
+
+
+def _behind(view: ReportView, finding: Record) -> Where | None:
+    """The judgments behind a finding: of those who lead the report, of the systems that it is about."""
+    pair: tuple[str, ...] = ()
+    if "system_1" in finding and view.pairs:
+        pair = view.pairs[0].listed_pair(finding["system_1"], finding["system_2"])
+    return where.of(view.leading, pair=pair, system=finding.get("system"))
 
 
 def _heuristics(view: ReportView) -> str:

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef
 
 from evaluation.explorer.item_filters import ItemFilters
-from evaluation.explorer.item_list import POSITION, ItemList
+from evaluation.explorer.item_list import POSITION, FoundItems
 from evaluation.explorer.settled_items import labels_settled_twice
 from evaluation.models import Item, Rater, Role, Study
 from evaluation.selectors import settled_judgments
@@ -18,19 +17,20 @@ from evaluation.selectors import settled_judgments
 MOST_NAMED = 20
 
 
-class SettlingQueue(ItemList):
-    """The items that the filters admit and the member has not settled, in the order of the list that is asked for; by
-    default those that people differ on most first."""
+class SettlingQueue(FoundItems):
+    """The items that filters admit and a member has not settled, in the order of the list that is asked for; by default
+    those that people differ on most first."""
 
-    def __init__(self, study: Study, filters: ItemFilters, member: Any) -> None:
+    @classmethod
+    def of(cls, study: Study, filters: ItemFilters, member: Any) -> Self:
         order = "disagreement" if filters.sort == POSITION else filters.sort
-        super().__init__(study, replace(filters, sort=order))
-        self.member = member
-
-    @cached_property
-    def rows(self) -> QuerySet[Item]:
-        mine = settled_judgments(self.study).filter(rater__settled_by=self.member, item=OuterRef("pk"))
-        return super().rows.filter(~Exists(mine), role=Role.MAIN, withdrawn_at=None)
+        found = replace(filters, sort=order).found(study)
+        mine = settled_judgments(study).filter(rater__settled_by=member, item=OuterRef("pk"))
+        rows, among = (
+            each.filter(~Exists(mine), role=Role.MAIN, withdrawn_at=None)
+            for each in (found.rows, found.among)
+        )
+        return cls(study, rows, found.judgments, found.sort, among, found.common)
 
     def next(self, past: int | None) -> Item | None:
         """The first item after the one of that id, whether that is still among them or not; after the last, the

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0049_settled_labels_and_notes'),
+        ('evaluation', '0049_cached_report_until'),
     ]
 
     operations = [

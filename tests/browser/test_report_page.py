@@ -1,5 +1,6 @@
 """The report and the pages around it, in light and dark, wide and on a phone: axe finds nothing, all is quiet."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from evaluation.models import Study
 from tests.analytics.reports.contexteval import write_dump
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.browser.walking import resize, until
+from tests.browser.walking import leave_by, resize, until
 from tests.factories import make_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -122,6 +123,8 @@ def test_reading_the_report(whole_study: Study, member: Callable[..., Visitor]) 
         the_bar_marks_the_section_in_view,
         a_folded_part_comes_when_it_is_opened,
         a_link_into_a_folded_part_opens_it,
+        a_finding_is_two_clicks_from_the_judgments_behind_it,
+        a_number_and_a_dot_lead_to_their_items,
     ):
         visitor.go("/studies/contexteval/report/")
         look(visitor)
@@ -224,6 +227,28 @@ def a_link_into_a_folded_part_opens_it(visitor: Visitor) -> None:
     visitor.go("/studies/contexteval/report/#raters-judgments-by-rater")
     expect(page.locator("#raters-judgments-by-rater table")).to_be_visible()
     expect(page.locator("#raters-judgments-by-rater")).to_be_in_viewport()
+
+
+def a_finding_is_two_clicks_from_the_judgments_behind_it(visitor: Visitor) -> None:
+    page = visitor.page
+    leave_by(page.locator("#summary .findings").get_by_role("link", name="Its items").first)
+    assert_sound(visitor)
+    leave_by(page.locator("main tbody a[href*='/items/']").first)
+    judgment = page.locator("article.judgment.person").first
+    expect(judgment.get_by_text("preference")).to_be_visible()
+    assert_calm(visitor)
+
+
+def a_number_and_a_dot_lead_to_their_items(visitor: Visitor) -> None:
+    page = visitor.page
+    number = open_section(page, "agreement").locator("td a.behind").first
+    n = number.inner_text()
+    leave_by(number)
+    expect(page.get_by_text(re.compile(rf"^{n} items,"))).to_be_visible()
+    page.go_back()
+    leave_by(page.locator(".headline svg.wide a").first)
+    assert "arm=" in page.url
+    assert_calm(visitor)
 
 
 def test_without_scripts_folded_parts_are_links(study: Study, member: Callable[..., Visitor]) -> None:

@@ -449,7 +449,7 @@ def _cells(view: PairView, group: Record) -> Table:
             cell = found.get((arm, *pair))
             if cell is not None:
                 build.add(
-                    head(view.pair(cell)),
+                    view.pair_head(group, cell),
                     *([words(view.arm(arm))] if len(names) > 1 else []),
                     *_with_and_without(build, cell),
                     of=where.of(group, cell),
@@ -489,7 +489,7 @@ def _differences(view: PairView, group: Record) -> Table:
         between = f"{view.arm(cell['first_arm'])} \N{RIGHTWARDS ARROW} {view.arm(cell['second_arm'])}"
         ties, without = cell["with_ties"], cell["without_ties"]
         build.add(
-            head(view.pair(cell)),
+            view.pair_head(group, cell),
             words(between),
             build.share(ties["difference"]),
             _of_two(build, ties),

@@ -446,10 +446,9 @@ def _confusion(view: PairView, group: Record) -> Table:
 
 
 def _labelled(view: PairView, group: Record, label: str, majority: str, n: int) -> TableCell:
-    """The number of items with both labels; the list knows people's majority in all of the study alone, and in the
-    first of several preferences, and no label that several readings were reduced to."""
-    preferences = [each["key"] for each in view.report["questions"] if each["form"] == PAIRS]
+    """The number of items with both labels; the list knows none that several readings were reduced to."""
     pairs = (("answer", f"{view.key}:{label}"), ("majority", majority))
-    is_known = view.key == preferences[0] and "view" not in view.report["parameters"]
+    people = next(each for each in view.judging if each["kind"] == "person")
     is_one_reading = bool(group["where"]) and not group["where"].counts
-    return replace(count(n), where=Where(pairs, "items", n) if is_known and is_one_reading and n else None)
+    is_listed = n and is_one_reading and view.has_tallied_majority(people)
+    return replace(count(n), where=Where(pairs, "items", n) if is_listed else None)

@@ -201,7 +201,7 @@ def _pair_flips(view: PairView, group: Record) -> Table:
         tag = "flip" if flips_beyond_chance(flip) else "within chance" if flip["flipped"] else ""
         undefined = flip["difference"]["undefined"]
         build.add(
-            head(view.pair(flip)),
+            view.pair_head(group, flip),
             words(_between(view, flip)),
             words(_preferred(view, flip), tag),
             *build.tested(flip["flip_test"], undefined),
@@ -238,7 +238,7 @@ def _query_flips(view: PairView, group: Record) -> Table:
     )
     for flip in sorted(group[KEY]["queries"], key=_pair_of):
         build.add(
-            head(view.pair(flip)),
+            view.pair_head(group, flip),
             words(_between(view, flip)),
             build.share(flip["flipped"]),
             build.n(flip["flipped"]),

@@ -8,7 +8,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot
 from analytics.display.plots import DotPlot
-from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.display.tables import Builder, Table, columns, words
 from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
@@ -202,7 +202,7 @@ def _by_pair(view: PairView, group: Record, *, folded: bool = False) -> Block:
     )
     for cell in cells:
         build.add(
-            head(view.pair(cell)),
+            view.pair_head(group, cell),
             *([words(view.arm(cell["arm"]))] if len(names) > 1 else []),
             build.coefficient(cell["mean"]),
             *(build.share(each["share"]) for each in cell["distribution"]),

@@ -400,7 +400,7 @@ def _pair_table(view: PairView, pair: tuple[str, str]) -> Table:
                 build.share(found["system_1"]),
                 build.share(found["system_2"]),
                 build.share(found["tie"]),
-                build.n(found["system_1"]),
+                _decided(build, view, view.leading, found["system_1"]),
                 build.share(expected[(arm, *pair)]["rate"]),
                 *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
                 of=where.of(view.leading, found["cell"]),
@@ -481,17 +481,24 @@ def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
             if found is None:
                 continue
             build.add(
-                head(view.pair(found["cell"])),
+                view.pair_head(group, found["cell"]),
                 *([words(view.arm(arm))] if len(names) > 1 else []),
                 build.share(found["system_1"]),
                 build.share(found["system_2"]),
                 build.share(found["tie"]),
-                build.n(found["system_1"]),
+                _decided(build, view, group, found["system_1"]),
                 build.share(expected[(arm, *pair)]["rate"]),
                 *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
                 of=where.of(group, found["cell"]),
             )
     return build.build()
+
+
+def _decided(build: Builder, view: PairView, group: Record, won: Record) -> TableCell:
+    """The number of items with a majority. The list knows those of some groups alone, and tells ties that are good from
+    those that are bad."""
+    is_listed = view.has_tallied_majority(group) and "preferences/both_bad" not in group
+    return build.n(won, "" if is_listed or not won["left_out"] else where.NOTHING)
 
 
 def _others(view: PairView) -> Iterator[Block]:
@@ -553,12 +560,12 @@ def _categories(view: PairView) -> Iterator[Block]:
         cell = rates["cell"]
         key = (cell["category"], cell["system_1"], cell["system_2"])
         build.add(
-            head(view.pair(cell)),
+            view.pair_head(view.leading, cell),
             words(cell["category"] or "none"),
             build.share(rates["system_1"]),
             build.share(rates["system_2"]),
             build.share(rates["tie"]),
-            build.n(rates["system_1"]),
+            _decided(build, view, view.leading, rates["system_1"]),
             build.share(expected[key]["rate"]),
             of=where.of(view.leading, cell),
         )

@@ -1,6 +1,6 @@
 """Where the numbers of a report lead, and how many items or judgments the list has there."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 
 from analytics.reports.build import latest_judgment
@@ -8,6 +8,9 @@ from analytics.reports.links import ReportLinks
 from analytics.reports.page import report_page
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.services.tallies import recount
+
+# Of a table or plot no more are looked up: each is a query or two, and pandalm's tables have hundreds of rows alike.
+MOST = 12
 
 
 def leading(page):
@@ -36,10 +39,13 @@ def astray(study, filters, report):
         pass
     links = ReportLinks("", filters.canonical(), latest_judgment(study))
     n_listed = cache(lambda pairs, counts: listed(study, pairs, counts))
-    found = []
+    found, seen = [], Counter()
     for section, caption, each in leading(report_page(report)):
         where = each.where
         pairs = links.pairs(where)
-        if where.counts and pairs is not None and (n := n_listed(pairs, where.counts)) != where.n:
+        seen[section, caption] += bool(where.counts)
+        if not where.counts or pairs is None or seen[section, caption] > MOST:
+            continue
+        if (n := n_listed(pairs, where.counts)) != where.n:
             found.append(f"{section}: {caption[:60]}: {where.n} {where.counts}, listed {n}: {pairs}")
     return found

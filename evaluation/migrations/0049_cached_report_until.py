@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0047_item_tally'),
+        ('evaluation', '0048_settled_labels_and_notes'),
     ]
 
     operations = [

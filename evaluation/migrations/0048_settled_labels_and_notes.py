@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0048_cached_report_until'),
+        ('evaluation', '0047_item_tally'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
