@@ -75,7 +75,9 @@ def _items_by_place(study: Study, word: str, among: Q = EVERY_ROW) -> QuerySet[A
     notes = Note.objects.filter(texts, study=study)
     settled = _settled(study, word)
     if among:
-        shown, notes, settled = (each.filter(item__in=items.values("pk")) for each in (shown, notes, settled))
+        shown = shown.filter(item__in=items.values("pk"))
+        notes = notes.filter(item__in=items.values("pk"))
+        settled = settled.filter(item__in=items.values("pk"))
     own = Q(holds("key", word)) | Q(holds("clarifying_question", word))
     return (
         items.filter(own)
