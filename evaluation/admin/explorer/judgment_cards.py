@@ -116,7 +116,7 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
 
 @dataclass(frozen=True)
 class AnswerCounts:
-    """How often each answer to one question was given, by raters of one kind."""
+    """The answers to one question by raters of one kind, each with the number of times that it was given."""
 
     question: str
     kind: str
