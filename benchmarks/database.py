@@ -12,7 +12,7 @@ def set_up() -> None:
     """Django on the database of DATABASE_URL, with every table; ends the program where none is named."""
     if not os.environ.get("DATABASE_URL", "").startswith("postgres"):
         sys.exit("Set DATABASE_URL to a PostgreSQL database that may be filled.")
-    _migrated()
+    migrated()
 
 
 @contextmanager
@@ -20,7 +20,7 @@ def made_for_it() -> Iterator[Path]:
     """Django on an SQLite file with every table, in a folder that is deleted afterwards."""
     with TemporaryDirectory(prefix="assay-bench-") as folder:
         os.environ["DATABASE_URL"] = f"sqlite:///{Path(folder) / 'bench.sqlite3'}"
-        _migrated()
+        migrated()
         yield Path(folder)
 
 
@@ -32,7 +32,8 @@ def published(path: str) -> Path:
     return Path(folder) / path
 
 
-def _migrated() -> None:
+def migrated() -> None:
+    """Django on the database of DATABASE_URL with every table."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
 

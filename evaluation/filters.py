@@ -293,25 +293,45 @@ def choices_of(study: Study) -> dict[str, dict[str, str]]:
     keys, facts = _queries_of(study)
     raters = list(study.raters.order_by("pseudonym"))
     judges = [rater for rater in raters if rater.kind == Rater.Kind.JUDGE]
-    known = {
-        "category": sorted({category for category, _, _ in facts if category}),
-        "source": sorted({source for _, source, _ in facts if source}),
-        "split": sorted({split or NO_SPLIT for _, _, split in facts}),
-        "group": sorted({each.group for each in raters if each.group and each.kind != Rater.Kind.JUDGE}),
-    }
-    named = {name: {value: value for value in values} for name, values in known.items()}
+    groups = {each.group for each in raters if each.group and each.kind != Rater.Kind.JUDGE}
     of_raters = {each.pseudonym: _rater_named(each) for each in raters}
     found = {
         "query": keys,
-        **{name: named[name] for name in ("category", "source", "split")},
-        "arm": dict(study.arms.values_list("key", "label")),
-        "system": {key: label or key for key, label in study.systems.values_list("key", "label")},
-        "group": named["group"],
+        **_choices_by_facts(study, facts, groups),
         "rater": of_raters,
         "without_rater": of_raters,
     }
     chosen = {name: values for name, values in found.items() if len(values) > 1}
     return chosen | ({"judges": {TOGETHER: TOGETHER}} if len(judges) > 1 else {})
+
+
+def few_choices_of(study: Study) -> dict[str, dict[str, str]]:
+    """The same without queries and raters, of which there may be many thousands."""
+    facts = study.queries.order_by().distinct().values_list("category", "source", "split")
+    found = _choices_by_facts(study, list(facts), set(_known(study, "group")))
+    return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def _choices_by_facts(
+    study: Study, facts: Iterable[tuple[str, str, str]], groups: Iterable[str]
+) -> dict[str, dict[str, str]]:
+    """The choices by the category, source and split that queries have, and what stands beside them."""
+    categories, sources, splits = ({each[at] for each in facts} for at in range(3))
+    named = {
+        name: {value: value for value in sorted(values)}
+        for name, values in (
+            ("category", categories - {""}),
+            ("source", sources - {""}),
+            ("split", {split or NO_SPLIT for split in splits}),
+            ("group", groups),
+        )
+    }
+    return {
+        **{name: named[name] for name in ("category", "source", "split")},
+        "arm": dict(study.arms.values_list("key", "label")),
+        "system": {key: label or key for key, label in study.systems.values_list("key", "label")},
+        "group": named["group"],
+    }
 
 
 def _rater_named(rater: Rater) -> str:

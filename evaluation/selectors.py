@@ -3,11 +3,13 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.db import connection
 from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 
 from evaluation import design
 from evaluation.models import Exclusion, Item, Judgment, Outcome, PublishedLeaderboard, Rater, Role, Study
+from evaluation.protocols import QuestionSpec
 
 
 def queries_of_people(study: Study) -> frozenset[int] | None:
@@ -29,6 +31,34 @@ def count_items_of_people(study: Study) -> int:
     if theirs is None:
         return main.count()
     return sum(query in theirs for query in main.values_list("query", flat=True).iterator())
+
+
+def asked_questions(study: Study) -> dict[str, QuestionSpec]:
+    """The questions of a launched study by key, in the order of the form, as its latest revision asks them."""
+    found: dict[str, QuestionSpec] = {}
+    for questions in study.revisions.order_by("-number").values_list("spec__questions", flat=True):
+        for each in questions:
+            found.setdefault(each["key"], QuestionSpec.from_json(each))
+    return found
+
+
+# From one to the next greater one by the index: there are few of them, and many items.
+SYSTEM_SETS = """
+WITH RECURSIVE found (systems) AS (
+    SELECT MIN(systems_key) FROM evaluation_item WHERE study_id = %s
+    UNION ALL
+    SELECT (SELECT MIN(systems_key) FROM evaluation_item WHERE study_id = %s AND systems_key > found.systems)
+    FROM found WHERE found.systems IS NOT NULL
+)
+SELECT systems FROM found WHERE systems IS NOT NULL AND systems <> '' ORDER BY systems
+"""
+
+
+def system_sets(study: Study) -> list[str]:
+    """The systems that items compare, as `Item.systems_key` has them, each set once."""
+    with connection.cursor() as cursor:
+        cursor.execute(SYSTEM_SETS, [study.pk, study.pk])
+        return [systems for (systems,) in cursor.fetchall()]
 
 
 def system_labels(study: Study) -> dict[str, str]:

@@ -36,12 +36,15 @@ from evaluation.services.jobs import (
 )
 from evaluation.services.progress import refresh_progress, studies_to_count
 from evaluation.services.studies.launch import ABANDONED_AFTER
+from evaluation.services.tallies import recount, studies_with_stale_items
 
 logger = logging.getLogger(__name__)
 
 # How long a page waits for a job, and how often it looks, in seconds.
 PATIENCE = 3.0
 LOOKS_EVERY = 0.05
+# How long items of one study are counted at a time, in seconds, while those of others wait.
+COUNTED_FOR = 20.0
 # What has failed is tried again for whoever asks after this long.
 TRIED_AGAIN_AFTER = timedelta(minutes=1)
 
@@ -147,11 +150,17 @@ def send_waiting_jobs() -> None:
 
 @shared_task
 def count_progress() -> None:
-    """Count how far studies are, those that are under way or have changed (`evaluation.services.progress`)."""
+    """Count how far studies are, those that are under way or have changed (`evaluation.services.progress`), and the
+    items of theirs whose judgments changed (`evaluation.services.tallies`)."""
     for study in studies_to_count():
         # It may be deleted at this moment.
         with suppress(Study.DoesNotExist, IntegrityError):
             refresh_progress(study)
+    for study in studies_with_stale_items():
+        until = monotonic() + COUNTED_FOR
+        with suppress(Study.DoesNotExist, IntegrityError):
+            while monotonic() < until and recount(study):
+                pass
 
 
 @signals.worker_ready.connect

@@ -66,6 +66,7 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         "other_ties": _other_ties(wanted) if has_ties(study) else "",
         "other_judges": _other_judges(wanted, kept.report),
         "report": reverse("analytics:study-report", args=[study.slug]),
+        "items": wanted.items_address,
         **view_fields(study, wanted.filters, names),
         "is_view": bool(wanted.filters),
         "saved": saved,

@@ -55,6 +55,12 @@ class WantedReport:
         return reverse("analytics:study-report", args=[self.study.slug]) + self.query
 
     @property
+    def items_address(self) -> str:
+        """The list of the items that it is of."""
+        end = urlencode(self.filters.pairs)
+        return reverse("admin:evaluation_item_list", args=[self.study.slug]) + (f"?{end}" if end else "")
+
+    @property
     def files_address(self) -> str:
         return reverse("analytics:study-report-files", args=[self.study.slug]) + self.query
 

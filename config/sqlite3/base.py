@@ -16,6 +16,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)
         self._opened = self._file()
+        # SQLite's own knows the letters of ASCII alone.
+        connection.create_function("lower", 1, _lower, deterministic=True)
         return connection
 
     def is_usable(self) -> bool:
@@ -29,3 +31,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         except OSError:
             return None
         return found.st_dev, found.st_ino
+
+
+def _lower(text: object) -> object:
+    return text.lower() if isinstance(text, str) else text

@@ -4,45 +4,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from evaluation.admin.base import StudyRowFilter, StudyScopedAdmin
+from evaluation.admin.base import StudyScopedAdmin
+from evaluation.admin.explorer.item_list import item_list
 from evaluation.admin.explorer.item_page import item_page
 from evaluation.admin.explorer.seen_screen import item_screen
-from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, list_url
+from evaluation.admin.pages import ConfirmedAction, confirmation_page, list_url
 from evaluation.admin.preview import preview
 from evaluation.admin.rights import FORM, View, has_right, study_for
-from evaluation.models import Arm, Context, Item, Judgment, Query, Response, Status, Study
+from evaluation.models import Context, Item, Query, Response, Status, Study
 from evaluation.protocols.attributes import fill_in
 from evaluation.services.studies.items import withdraw_item
-
-
-class ArmFilter(StudyRowFilter):
-    title = parameter_name = "arm"
-    model = Arm
-
-
-class StateFilter(admin.SimpleListFilter):
-    """Filter items by what may need a person's attention."""
-
-    title = "state"
-    parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("flagged", "flagged"), ("withdrawn", "withdrawn"), ("in", "not withdrawn")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        chosen = {
-            "flagged": Q(flags__isnull=False),
-            "withdrawn": Q(withdrawn_at__isnull=False),
-            "in": Q(withdrawn_at=None),
-        }.get(self.value() or "")
-        return queryset if chosen is None else queryset.filter(chosen).distinct()
 
 
 @admin.register(Item)
@@ -52,44 +28,19 @@ class ItemAdmin(StudyScopedAdmin):
     fields = ("key", "arm", "role", "query_text", "context_text", "clarifying_question", "clarifying_source",
               "responses_text", "gold", "state", "stimulus_hash")  # fmt: skip
     draft_fields = ("role", "clarifying_question", "clarifying_source")
-    list_display = ("key", "query_short", "arm", "role", "judged", "state", "see")
-    list_filter = (ArmFilter, "role", StateFilter)
     list_select_related = ("arm", "query", "study")
-    search_fields = ("key", "query__text", "query__key")
-    search_help_text = "Key or words of the query"
+
+    def list_view(self, request: HttpRequest, study: Study) -> HttpResponse:
+        return item_list(request, study)
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        judgments = Judgment.objects.filter(item=OuterRef("pk"), outcome="ok", surplus=False).order_by()
-        n = judgments.values("item").annotate(n=Count("pk")).values("n")
-        rows = super().get_queryset(request).defer("stimulus")
-        return rows.annotate(n_judgments=Coalesce(Subquery(n), 0)).order_by("study", "position", "pk")
-
-    def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
-        text = "No items yet. An item is a prompt with the responses that are judged together."
-        if study.is_frozen or not has_right(request, "write", study.pk):
-            return EmptyNote(text)
-        return EmptyNote(text, "Upload items", reverse("admin:evaluation_study_upload", args=[study.slug]))
-
-    @admin.display(description="query")
-    def query_short(self, item: Item) -> str:
-        return str(item.query)
-
-    @admin.display(description="judgments")
-    def judged(self, item: Any) -> str:
-        return f"{item.n_judgments:,}"
+        return super().get_queryset(request).defer("stimulus")
 
     @admin.display(description="state")
     def state(self, item: Item) -> str:
         if item.withdrawn_at:
             return f"withdrawn on {item.withdrawn_at:%Y-%m-%d}"
         return "frozen" if item.stimulus_hash else "draft"
-
-    @admin.display(description="preview")
-    def see(self, item: Item) -> SafeString:
-        url = reverse("admin:evaluation_item_preview", args=[item.pk])
-        return format_html(
-            '<a href="{}">Preview<span class="visually-hidden"> of {}</span></a>', url, item.key
-        )
 
     @admin.display(description="query")
     def query_text(self, item: Item) -> SafeString:

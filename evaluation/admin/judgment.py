@@ -10,14 +10,17 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from evaluation.admin.base import RowFilter, StudyScopedAdmin, parse_id
+from evaluation.admin.base import RowFilter, StudyScopedAdmin, parse_id, study_of_list
 from evaluation.admin.explorer.judgment_page import judgment_page
 from evaluation.admin.explorer.seen_screen import judgment_screen
 from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged, way_back
 from evaluation.admin.rights import FORM, View, has_right, study_for
+from evaluation.explorer.item_filters import MOST_WORDS
+from evaluation.explorer.search import judgments_with
 from evaluation.models import Answer, Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.services.exclusions import exclude, restore
+from evaluation.storable import storable
 
 
 class RaterFilter(RowFilter):
@@ -54,7 +57,7 @@ class JudgmentAdmin(StudyScopedAdmin):
     list_filter = (KindFilter, "outcome", "surplus", RaterFilter)
     list_select_related = ("item", "rater", "study")
     search_fields = ("item__key", "rater__pseudonym", "rater__label")
-    search_help_text = "Key of an item, or name of a rater"
+    search_help_text = "Key of an item, name of a rater, or words of a reason"
 
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
         return until_judged(study, "judgments")
@@ -68,6 +71,14 @@ class JudgmentAdmin(StudyScopedAdmin):
             .prefetch_related(Prefetch("answers", Answer.objects.order_by("pk")))
             .order_by("-pk")
         )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """As the list of items finds words."""
+        study = study_of_list(request)
+        words = storable(search_term).split()[:MOST_WORDS]
+        return queryset if study is None else queryset.filter(judgments_with(study, words)), False
 
     @admin.display(description="item")
     def item_key(self, judgment: Judgment) -> str:

@@ -1,44 +1,268 @@
 """Filters of the list of items: those of a view of the report, and what only a list can be asked for."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
-from django.db.models import QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from evaluation.explorer.answer_conditions import (
+    GivenAnswer,
+    PreferredSystem,
+    answers_q,
+    any_of,
+    named,
+)
+from evaluation.explorer.item_list import POSITION, SORTED_BY, ItemList
+from evaluation.explorer.search import items_with
 from evaluation.filters import EVERYTHING, Filters
-from evaluation.models import Item, Judgment, Study
+from evaluation.models import AnswerText, Item, ItemFlag, Judgment, Outcome, Rater, Role, Study
+from evaluation.refusals import FieldsRefused
+from evaluation.selectors import countable_q, excluded_q, system_sets
+from evaluation.storable import storable
+
+ALL, NONE, YES = "all", "none", "yes"
+# Of judgments, and of items: what `state` can say of each.
+OF_JUDGMENTS, OF_ITEMS = ("counting", "excluded", "surplus"), ("withdrawn", "flagged")
+# The values of the names that have a list of them.
+CHOICES: Mapping[str, Sequence[str]] = {
+    "role": (*Role.values, ALL),
+    "by": Rater.Kind.values,
+    "vs": ("differ", "agree"),
+    "outcome": Outcome.values,
+    "state": (*OF_JUDGMENTS, *OF_ITEMS),
+    "texts": (YES,),
+    "sort": (POSITION, *SORTED_BY),
+}
+# The others, and the names of which several values can be given.
+FREE = ("q", "pair", "answer", "winner", "majority", "until")
+SEVERAL = ("pair", "by", "answer", "winner", "outcome", "state")
+# What each name has that is not given.
+DEFAULTS: Mapping[str, str] = {"role": Role.MAIN, "sort": POSITION}
+NAMES = (
+    "q",
+    "role",
+    "pair",
+    "by",
+    "answer",
+    "winner",
+    "majority",
+    "vs",
+    "outcome",
+    "state",
+    "texts",
+    "until",
+    "sort",
+)
+MOST_WORDS, LONGEST_SEARCH = 10, 200
 
 
 @dataclass(frozen=True)
 class ItemFilters:
-    """The view, as a report has it, and the key of the order that the items stand in."""
+    """The view, as a report has it, and what else the items or their judgments are: `q`, words that all stand in the
+    item; `role`; `pair`, its systems; `by`, kinds of raters; `answer` and `winner`, answers of a judgment; `majority`
+    of people, and `vs` that of judges; `outcome`, `state` and `texts`; `until`, the last judgment that is looked at;
+    and `sort`, the order. An item is in the list if one of its judgments is all that is asked of judgments."""
 
     view: Filters = EVERYTHING
-    sort: str = ""
+    q: str = ""
+    role: str = Role.MAIN
+    pair: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    answer: tuple[GivenAnswer, ...] = ()
+    winner: tuple[PreferredSystem, ...] = ()
+    majority: str = ""
+    vs: str = ""
+    outcome: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
+    texts: str = ""
+    until: int | None = None
+    sort: str = POSITION
 
     @classmethod
     def parse(cls, study: Study, given: Mapping[str, Sequence[str]]) -> Self:
         """The filters of an address. FieldsRefused says for each that doesn't fit what there is."""
-        return cls(Filters.parse(study, given))
+        problems: dict[str, Sequence[str]] = {}
+        view, own = EVERYTHING, {}
+        try:
+            view = Filters.parse(study, given)
+        except FieldsRefused as refused:
+            problems |= refused.by_field
+        for name in NAMES:
+            values = sorted({storable(each).strip() for each in given.get(name, ())} - {""})
+            try:
+                if values:
+                    own[name] = _read(study, name, values)
+            except FieldsRefused as refused:
+                problems |= refused.by_field
+        if problems:
+            raise FieldsRefused(problems)
+        return cls(view, **own)
+
+    @property
+    def own_pairs(self) -> list[tuple[str, str]]:
+        """Name and value of each that is none of a view's, as an address has them."""
+        found = []
+        for name in NAMES:
+            value = getattr(self, name)
+            if value != DEFAULTS.get(name, ""):
+                found += [(name, str(each)) for each in (value if isinstance(value, tuple) else [value])]
+        return [(name, value) for name, value in found if value != str(None)]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Name and value of each, as an address has them."""
-        return self.view.pairs
+        return self.view.pairs + self.own_pairs
+
+    @property
+    def words(self) -> list[str]:
+        return self.q.split()
+
+    @property
+    def choose_items(self) -> bool:
+        """True where more than its role decides about an item before its judgments are looked at."""
+        in_state = set(self.state) & set(OF_ITEMS)
+        return bool(self.view.choose_items or self.q or self.pair or self.majority or self.vs or in_state)
+
+    @property
+    def choose_judgments(self) -> bool:
+        """True where an item must have a judgment that is all that is asked of judgments. A last one by itself asks for
+        none: it says when the list was looked at."""
+        in_state = set(self.state) & set(OF_JUDGMENTS)
+        own = self.by or self.answer or self.winner or self.outcome or self.texts or in_state
+        return bool(own or self.view.groups or self.view.choose_judgments)
 
     def items(self, study: Study) -> QuerySet[Item]:
         """The study's items that they admit, in their order."""
-        return self.view.items(study).order_by("position", "pk")
+        return ItemList(study, self).in_order()
 
     def judgments(self, study: Study) -> QuerySet[Judgment]:
         """The judgments that they admit, of these items alone."""
-        return Judgment.objects.filter(self.view.judgments(study), study=study)
+        return ItemList(study, self).judgments
+
+    def n_items(self, study: Study) -> int:
+        return ItemList(study, self).rows.count()
+
+    def n_judgments(self, study: Study) -> int:
+        return self.judgments(study).count()
 
     def neighbours(self, study: Study, item: Item) -> tuple[int | None, int | None]:
         """The ids of the items before and after this one in the list; None at its ends."""
-        keys = list(self.items(study).values_list("pk", flat=True))
-        at = keys.index(item.pk) if item.pk in keys else None
-        if at is None:
-            return None, None
-        return (keys[at - 1] if at else None), (keys[at + 1] if at + 1 < len(keys) else None)
+        return ItemList(study, self).neighbours(item)
+
+    def of_role(self, path: str = "") -> dict[str, str]:
+        return {} if self.role == ALL else {f"{path}role": self.role}
+
+    def items_q(self, study: Study) -> Q:
+        """What is asked of an item itself, beside the view."""
+        found = Q(**self.of_role()) & items_with(study, self.words)
+        if self.pair:
+            found &= Q(systems_key__in=self.pair)
+        if self.majority:
+            wanted = "" if self.majority == NONE else self.majority
+            found &= Q(tally__majority=wanted, tally__n_people__gt=0)
+        if self.vs:
+            alike = Q(tally__majority=F("tally__judges_majority"))
+            found &= Q(tally__majority__gt="", tally__judges_majority__gt="")
+            found &= alike if self.vs == "agree" else ~alike
+        states = {
+            "withdrawn": Q(withdrawn_at__isnull=False),
+            "flagged": Q(Exists(ItemFlag.objects.filter(item=OuterRef("pk")))),
+        }
+        if chosen := [states[each] for each in self.state if each in states]:
+            found &= any_of(chosen)
+        return found
+
+    def judgments_q(self, study: Study) -> Q:
+        """What is asked of a judgment itself."""
+        found = _without_items(self.view).judgments(study) & answers_q(self.answer)
+        if self.winner:
+            found &= any_of(each.condition(study) for each in self.winner)
+        if self.by:
+            raters = Rater.objects.filter(study=study, kind__in=self.by)
+            found &= Q(rater__in=raters.values("pk"))
+        if self.outcome:
+            found &= Q(outcome__in=self.outcome)
+        if self.texts:
+            found &= Q(Exists(AnswerText.objects.filter(judgment=OuterRef("pk")).exclude(text="")))
+        if self.until is not None:
+            found &= Q(pk__lte=self.until)
+        states = {
+            "counting": countable_q(study) & Q(item__withdrawn_at=None),
+            "excluded": excluded_q(study),
+            "surplus": Q(surplus=True),
+        }
+        if chosen := [states[each] for each in self.state if each in states]:
+            found &= any_of(chosen)
+        return found
+
+
+def _without_items(view: Filters) -> Filters:
+    """What a view asks of judgments alone; it asks the rest of their items."""
+    return replace(view, queries=(), categories=(), sources=(), splits=(), arms=(), systems=())
+
+
+def _read(study: Study, name: str, values: Sequence[str]) -> Any:
+    """The value of a filter. FieldsRefused has a sentence for each thing that is wrong with it."""
+    if name not in SEVERAL and len(values) > 1:
+        raise _refused(name, [f"A list has one value of {name}, not {len(values)}: {', '.join(values)}."])
+    read = READERS.get(name, _one_of(name))
+    found, problems = [], []
+    for value in values:
+        try:
+            found.append(read(study, value))
+        except ValueError as error:
+            problems.append(str(error))
+    if problems:
+        raise _refused(name, problems)
+    return tuple(found) if name in SEVERAL else found[0]
+
+
+def _refused(name: str, problems: Iterable[str]) -> FieldsRefused:
+    return FieldsRefused({name: list(problems)})
+
+
+def _one_of(name: str) -> Callable[[Study, str], str]:
+    def read(study: Study, value: str) -> str:
+        known = CHOICES[name]
+        if value not in known:
+            raise ValueError(f"There is no {name} {value!r}: it is one of {', '.join(known)}.")
+        return value
+
+    return read
+
+
+def _search(study: Study, value: str) -> str:
+    words = value.split()
+    if len(words) > MOST_WORDS or len(value) > LONGEST_SEARCH:
+        raise ValueError(f"Search for at most {MOST_WORDS} words, of {LONGEST_SEARCH} characters in all.")
+    return " ".join(words)
+
+
+def _pair(study: Study, value: str) -> str:
+    known = system_sets(study)
+    if value not in known:
+        raise ValueError(f"No item of the study has the systems {value!r} ({named('pairs', known[:20])}).")
+    return value
+
+
+def _majority(study: Study, value: str) -> str:
+    if len(value) > 120:
+        raise ValueError("No answer is longer than 120 characters.")
+    return value
+
+
+def _until(study: Study, value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) < 19):
+        raise ValueError(f"{value!r} is no judgment's id.")
+    return int(value)
+
+
+READERS: Mapping[str, Callable[[Study, str], Any]] = {
+    "q": _search,
+    "pair": _pair,
+    "answer": GivenAnswer.parse,
+    "winner": PreferredSystem.parse,
+    "majority": _majority,
+    "until": _until,
+}

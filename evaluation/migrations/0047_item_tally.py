@@ -3,6 +3,12 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+# Whatever was judged before is counted by workers.
+MARK_JUDGED = """
+INSERT INTO evaluation_staleitem (item_id, study_id)
+SELECT item_id, study_id FROM evaluation_judgment GROUP BY item_id, study_id
+"""
+
 
 class Migration(migrations.Migration):
 
@@ -15,20 +21,42 @@ class Migration(migrations.Migration):
             name='ItemTally',
             fields=[
                 ('item', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='tally', serialize=False, to='evaluation.item')),
-                ('stale', models.BooleanField(db_default=True, default=True)),
                 ('n_people', models.PositiveIntegerField(db_default=0, default=0)),
                 ('n_judges', models.PositiveIntegerField(db_default=0, default=0)),
                 ('n_texts', models.PositiveIntegerField(db_default=0, default=0)),
                 ('disagreement', models.FloatField(blank=True, null=True)),
                 ('against_judges', models.FloatField(blank=True, null=True)),
                 ('majority', models.CharField(blank=True, db_default='', default='', max_length=120)),
+                ('judges_majority', models.CharField(blank=True, db_default='', default='', max_length=120)),
                 ('last_judged_at', models.DateTimeField(blank=True, null=True)),
                 ('longest_ms', models.PositiveBigIntegerField(blank=True, null=True)),
                 ('study', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='item_tallies', to='evaluation.study')),
             ],
             options={
                 'verbose_name_plural': 'item tallies',
-                'indexes': [models.Index(condition=models.Q(('stale', True)), fields=['study'], name='item_tally_stale'), models.Index(fields=['study', 'disagreement', 'item'], name='item_tally_disagreement'), models.Index(fields=['study', 'against_judges', 'item'], name='item_tally_against_judges'), models.Index(fields=['study', 'last_judged_at', 'item'], name='item_tally_last'), models.Index(fields=['study', 'longest_ms', 'item'], name='item_tally_longest')],
+                'indexes': [models.Index(fields=['study', 'disagreement', 'item'], name='item_tally_disagreement'), models.Index(fields=['study', 'against_judges', 'item'], name='item_tally_against_judges'), models.Index(fields=['study', 'last_judged_at', 'item'], name='item_tally_last'), models.Index(fields=['study', 'longest_ms', 'item'], name='item_tally_longest')],
             },
+        ),
+        migrations.CreateModel(
+            name='StaleItem',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='evaluation.item')),
+                ('study', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='evaluation.study')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['study', 'item'], name='stale_item_study_item')],
+            },
+        ),
+        migrations.RunSQL(MARK_JUDGED, migrations.RunSQL.noop),
+        # Words are compared in lower case: `evaluation.database.trigrams` makes the index for that.
+        migrations.RunSQL("DROP INDEX IF EXISTS answer_text_trigrams", migrations.RunSQL.noop),
+        migrations.AddIndex(
+            model_name='item',
+            index=models.Index(fields=['study', 'role', 'position', 'id'], name='item_study_position'),
+        ),
+        migrations.AddIndex(
+            model_name='item',
+            index=models.Index(fields=['study', 'systems_key'], name='item_study_systems'),
         ),
     ]

@@ -3,7 +3,7 @@
 from evaluation.models.api import ApiRequest, ApiToken
 from evaluation.models.invitation import StudyInvitation
 from evaluation.models.item import Context, Item, ItemResponse, Query, Response, Role, System
-from evaluation.models.item_tally import ItemTally
+from evaluation.models.item_tally import ItemTally, StaleItem
 from evaluation.models.job import Job
 from evaluation.models.judgment import (
     Answer,
@@ -72,6 +72,7 @@ __all__ = [
     "Role",
     "SavedView",
     "Seal",
+    "StaleItem",
     "Status",
     "Study",
     "StudyInvitation",

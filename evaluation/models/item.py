@@ -170,7 +170,11 @@ class Item(models.Model):
                 | (Q(stimulus__isnull=False) & ~Q(stimulus_hash="")),
             ),
         ]
-        indexes = [models.Index(fields=["study", "role", "arm"], name="item_study_role_arm")]
+        indexes = [
+            models.Index(fields=["study", "role", "arm"], name="item_study_role_arm"),
+            models.Index(fields=["study", "role", "position", "id"], name="item_study_position"),
+            models.Index(fields=["study", "systems_key"], name="item_study_systems"),
+        ]
 
     def __str__(self) -> str:
         return self.key

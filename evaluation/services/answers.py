@@ -1,12 +1,14 @@
 """The answers of judgments as they are stored: whoever writes or reads more than single ones goes through here."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 
 from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_columns, sorted_codes
 from evaluation.database.compiled_queries import CompiledSelect, field_of
@@ -73,6 +75,14 @@ def add_layouts(layouts: Iterable[Layout]) -> None:
 def layout_by_key(key: int) -> Layout:
     """The same in every database, as a layout's key is made from it."""
     return Layout.from_json(AnswerLayout.objects.get(pk=key).places)
+
+
+def layouts_of_question(question: str) -> list[Layout]:
+    """The layouts, of whichever study, that have an answer to this question or measure."""
+    written = AnswerLayout.objects.annotate(written=Cast("places", TextField()))
+    rows = written.filter(written__contains=json.dumps(question)).order_by("pk")
+    layouts = [Layout.from_json(places) for places in rows.values_list("places", flat=True)]
+    return [each for each in layouts if any(place.question == question for place in each.places)]
 
 
 def answered_questions(study: Study) -> set[str]:

@@ -11,6 +11,7 @@ from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.seals import seal_changed, seal_new
+from evaluation.services.tallies import mark_items, mark_items_of
 
 
 class AlreadyExcluded(Refused):
@@ -31,6 +32,7 @@ def exclude(
             study=study, rater=rater, judgment=judgment, reason=reason.strip()[:300], by=by
         )
         seal_new(study, [made])
+        _mark_items(made)
         _log(made, "Excluded", by, reason)
         return made
 
@@ -48,8 +50,16 @@ def restore(exclusion: Exclusion, *, reason: str = "", by: Any = None) -> None:
                 each.exclusion_undone(exclusion)
             exclusion.refresh_from_db()
             seal_changed(exclusion.study, [exclusion])
+            _mark_items(exclusion)
             _log(exclusion, "Restored", by, reason)
     exclusion.refresh_from_db()
+
+
+def _mark_items(exclusion: Exclusion) -> None:
+    if exclusion.judgment is not None:
+        mark_items(exclusion.study, [exclusion.judgment.item_id])
+    elif exclusion.rater is not None:
+        mark_items_of([exclusion.rater])
 
 
 def _log(exclusion: Exclusion, act: str, by: Any, reason: str) -> None:

@@ -1,6 +1,6 @@
 """The one write door: every judgment, of people, judges and imports, enters here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
@@ -15,6 +15,7 @@ from evaluation.protocols import AnswerValue
 from evaluation.seals import open_seal_key
 from evaluation.services.answers import add_layouts, load_answers, save_texts, set_answers, text_rows
 from evaluation.services.seals import Written, count_judgments, seal_judgment
+from evaluation.services.tallies import mark_items
 
 # In a judgment's trace: the answers that were given first, and how often they were revised.
 FIRST, REVISED = "first_answers", "revised"
@@ -61,13 +62,23 @@ def record_judgments(
     if known_new:
         # No savepoint, which spares two statements: nothing is caught in here.
         with transaction.atomic(savepoint=False):
-            return _insert(study, batch)
+            return _write(study, batch, _insert)
     try:
         with transaction.atomic():
-            return _insert(study, batch)
+            return _write(study, batch, _insert)
     except IntegrityError:
         with transaction.atomic():
-            return _merge(study, batch)
+            return _write(study, batch, _merge)
+
+
+def _write(
+    study: Study,
+    batch: Sequence[JudgmentInput],
+    write: Callable[[Study, Sequence[JudgmentInput]], list[Judgment]],
+) -> list[Judgment]:
+    written = write(study, batch)
+    mark_items(study, [each.item_id for each in batch])
+    return written
 
 
 def _insert(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
@@ -153,6 +164,7 @@ def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[Answe
         _write_over(study, locked, answers, fields=("answer_layout", "answer_values", "trace", "seal"))
         # Neither the number of judgments nor the highest id tells that figures changed.
         Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)
+        mark_items(study, [locked.item_id])
         return True
 
 

@@ -1,6 +1,6 @@
 """Submitting the item before a participant, and going on.
 
-A submit and the claim that follows it are one transaction of at most ten statements, however large the study.
+A submit and the claim that follows it are one transaction of at most eleven statements, however large the study.
 """
 
 import uuid

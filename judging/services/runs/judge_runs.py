@@ -17,6 +17,7 @@ from evaluation.services.scores import require_agreement
 from evaluation.services.seals import seal_changed, seal_new
 from evaluation.services.studies.freeze import assign_orders
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
+from evaluation.services.tallies import mark_items_of
 from judging.asking import asking_of
 from judging.asking.forms import FORM
 from judging.backends import BACKENDS, CHAT
@@ -331,3 +332,4 @@ def choose_for_figures(run: Run) -> None:
         seal_changed(run.study, changed)
         # Neither the number of judgments nor the highest id tells that figures changed.
         Study.objects.filter(pk=run.study_id).update(corrections=F("corrections") + 1)
+        mark_items_of(changed)

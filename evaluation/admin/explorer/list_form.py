@@ -1,0 +1,224 @@
+"""The form above the list of items: its filters, those that are chosen as chips, and the way to take each away."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from evaluation.explorer.item_filters import ALL, CHOICES, NONE
+from evaluation.filters import few_choices_of
+from evaluation.models import Outcome, Rater, Role, Study
+from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols.base import option_key
+from evaluation.protocols.kinds import KINDS
+from evaluation.selectors import asked_questions, system_sets
+from evaluation.services.tallies import leading_questions
+
+# Of a list of pairs or answers, no more can be chosen from; an address can name each.
+MOST_OFFERED = 100
+# What each filter is called, in the order of the form; `note` and `settled` stand here where they are asked for.
+LABELS = {
+    "q": "Words",
+    "sort": "Sort by",
+    "role": "Role",
+    "arm": "Setting",
+    "category": "Category",
+    "source": "Source",
+    "split": "Split",
+    "system": "System",
+    "pair": "Systems compared",
+    "by": "Judged by",
+    "group": "Group of people",
+    "rater": "Rater",
+    "without_rater": "Without rater",
+    "answer": "Answer",
+    "winner": "Prefers",
+    "majority": "Majority of people",
+    "vs": "People and judges",
+    "outcome": "Outcome",
+    "state": "State",
+    "texts": "Reasons",
+    "query": "Query",
+    "from": "Judged from",
+    "to": "Judged to",
+    "revision": "Revision",
+    "until": "As of judgment",
+    "view": "Saved view",
+    "judges": "Judges",
+}
+# The fields that always stand open, and those that a person types into.
+FIRST = ("q", "sort")
+TYPED = {"q": "search", "rater": "text", "query": "text", "from": "date", "to": "date"}
+# Those that a page of the list is asked for by, which are no filters.
+CURSORS = ("after", "before")
+SAID = {
+    "sort": {
+        "position": "order of the study",
+        "disagreement": "disagreement among people",
+        "against_judges": "people against judges",
+        "newest": "judged last",
+        "slowest": "slowest",
+    },
+    "role": {**{value: str(label) for value, label in Role.choices}, ALL: "all roles"},
+    "by": {**{value: str(label) for value, label in Rater.Kind.choices}, "simulated": "simulated rater"},
+    "vs": {"differ": "majorities differ", "agree": "majorities agree"},
+    "outcome": {value: str(label) for value, label in Outcome.choices},
+    "state": {
+        "counting": "judgment counts",
+        "excluded": "judgment excluded",
+        "surplus": "judgment surplus",
+        "withdrawn": "item withdrawn",
+        "flagged": "item flagged",
+    },
+    "texts": {"yes": "with a reason or text"},
+}
+
+
+@dataclass(frozen=True)
+class ListField:
+    """A field of the form; with `options`, (value, label, chosen), it is chosen from."""
+
+    name: str
+    type: str
+    value: str
+    options: Sequence[tuple[str, str, bool]]
+    problems: Sequence[str]
+
+    @property
+    def label(self) -> str:
+        return LABELS[self.name]
+
+    @property
+    def is_first(self) -> bool:
+        return self.name in FIRST
+
+    @property
+    def open_label(self) -> str:
+        """The words for nothing chosen; empty where something always is."""
+        return "" if self.name in ("sort", "role") else "any"
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A filter that is chosen, in words, and the end of the address without it."""
+
+    label: str
+    value: str
+    without: str
+
+
+class ListForm:
+    """The fields for what an address gives, whether that could be read or not."""
+
+    def __init__(
+        self, study: Study, given: Mapping[str, Sequence[str]], problems: Mapping[str, Sequence[str]]
+    ) -> None:
+        self.given = {name: [each for each in values if each] for name, values in given.items()}
+        self.choices = _choices(study)
+        self.problems = problems
+
+    @property
+    def fields(self) -> list[ListField]:
+        """Those that have something to choose from, and those of which more is wrong than can be chosen."""
+        shown = [name for name in LABELS if name in self.choices or name in TYPED or name in self.problems]
+        return [self._field(name) for name in shown]
+
+    @property
+    def first(self) -> list[ListField]:
+        return [each for each in self.fields if each.is_first]
+
+    @property
+    def further(self) -> list[ListField]:
+        return [each for each in self.fields if not each.is_first]
+
+    @property
+    def hidden(self) -> list[tuple[str, str]]:
+        """What the address says beside the fields, and further values of one that is chosen once."""
+        shown = {each.name for each in self.fields}
+        rest = [(name, values[1:] if name in shown else values) for name, values in self.given.items()]
+        return [(name, value) for name, values in rest if name in LABELS for value in values]
+
+    def chips(self, pairs: Sequence[tuple[str, str]]) -> list[Chip]:
+        """What is chosen but for the order."""
+        return [
+            Chip(LABELS.get(name, name), self._said(name, value), urlencode(_without(pairs, at)))
+            for at, (name, value) in enumerate(pairs)
+            if name != "sort"
+        ]
+
+    def _said(self, name: str, value: str) -> str:
+        return self.choices.get(name, {}).get(value, value)
+
+    def _field(self, name: str) -> ListField:
+        given = self.given.get(name, [])
+        value = given[0] if given else ""
+        options = [(key, label, key == value) for key, label in self.choices.get(name, {}).items()]
+        if value and options and not any(chosen for _, _, chosen in options):
+            options.append((value, value, True))
+        return ListField(name, TYPED.get(name, ""), value, options, self.problems.get(name, ()))
+
+
+def _without(pairs: Sequence[tuple[str, str]], at: int) -> list[tuple[str, str]]:
+    return [each for number, each in enumerate(pairs) if number != at]
+
+
+def _choices(study: Study) -> dict[str, dict[str, str]]:
+    """The values of each filter that is chosen from, with their names."""
+    questions = asked_questions(study)
+    systems = dict(study.systems.values_list("key", "label"))
+    pairs = system_sets(study)[:MOST_OFFERED]
+    found = {
+        **{name: _said(name) for name in ("sort", "role", "by", "vs", "outcome", "state", "texts")},
+        **few_choices_of(study),
+        "pair": {each: each for each in pairs} if len(pairs) > 1 else {},
+        "answer": _capped(_answers(questions.values())),
+        "winner": _capped(_winners(questions.values(), systems)),
+        "majority": _majorities(questions),
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def _said(name: str) -> dict[str, str]:
+    return {value: SAID[name].get(value, value) for value in CHOICES[name]}
+
+
+def _capped(choices: dict[str, str]) -> dict[str, str]:
+    return dict(list(choices.items())[:MOST_OFFERED])
+
+
+def _answers(questions: Iterable[QuestionSpec]) -> dict[str, str]:
+    """Of each question that is chosen from, its answers."""
+    return {
+        f"{question.key}:{value}": f"{question.key.replace('_', ' ')}: {named}"
+        for question in questions
+        for value, named in _offered(question)
+    }
+
+
+def _offered(question: QuestionSpec) -> list[tuple[str, str]]:
+    """The answers of a question by value; of a preference those that name no response are known without an item."""
+    if question.kind == Kind.PREFERENCE:
+        return [(value, value.replace("_", " ")) for value in question.tie_values]
+    values: list[Any] = list(KINDS[question.kind].offers(question))
+    if question.kind == Kind.CHECKLIST:
+        return [("1", "yes"), ("0", "no")]
+    return [
+        (option_key(each), " ".join(filter(None, [option_key(each), question.label(each)])))
+        for each in values
+    ]
+
+
+def _winners(questions: Iterable[QuestionSpec], systems: Mapping[str, str]) -> dict[str, str]:
+    prefers = [each for each in questions if each.kind in (Kind.PREFERENCE, Kind.RANKING)]
+    return {
+        f"{question.key}:{key}": (label or key) if len(prefers) == 1 else f"{question.key}: {label or key}"
+        for question in prefers
+        for key, label in systems.items()
+    }
+
+
+def _majorities(questions: Mapping[str, QuestionSpec]) -> dict[str, str]:
+    leading = leading_questions(questions)[:1]
+    if not leading:
+        return {}
+    return {**{value: label for each in leading for value, label in _offered(each)}, NONE: "none"}
