@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Q
@@ -65,7 +66,7 @@ class JudgmentCard:
         facts = [kind, rater.group, str(rater.about.get("model", "")), *_times(judgment)]
         return [fact for fact in facts if fact and fact != str(rater)]
 
-    @property
+    @cached_property
     def marks(self) -> list[str]:
         """Whatever sets it apart from a judgment that counts."""
         judgment = self.judgment
