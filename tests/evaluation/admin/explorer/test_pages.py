@@ -12,8 +12,10 @@ from django.urls import reverse
 from evaluation.models import Exclusion, Judgment, Rater
 from evaluation.services.exclusions import restore
 from evaluation.services.judgments import JudgmentInput, record_judgments
+from judging.models import Call, Judge
 from tests.crowd import come, hand_in
 from tests.evaluation.admin.conftest import signed_in
+from tests.judging.build import make_judge_run
 
 pytestmark = pytest.mark.django_db
 ROWS = {
@@ -80,6 +82,24 @@ def test_an_item_stands_beside_all_its_judgments(mine: SimpleNamespace, owner: A
     assert "It says more about it." in shown
     assert "unparsed" in shown
     assert reverse("admin:evaluation_judgment_page", args=[mine.study.slug, mine.judgment.pk]) in shown
+
+
+def test_what_a_model_replied_stands_behind_a_fold(mine: SimpleNamespace, owner: Any) -> None:
+    study, item = mine.study, mine.judgment.item
+    judge = Judge.objects.create(
+        study=study, name="asked", backend="chat", model="gpt-x", endpoint=mine.endpoint
+    )
+    rater = Rater.objects.create(study=study, kind="judge", label="asked v1")
+    run = make_judge_run(judge, mine.judgment.revision, rater)
+    reply = {"state": "final", "outcome": "unparsed", "raw": "Both <b>fine</b>.", "error": "no choice"}
+    Call.objects.create(run=run, item=item, order="r2,r1", **reply)
+    given = {"rater_id": rater.pk, "item_id": item.pk, "revision_id": mine.judgment.revision_id}
+    record_judgments(study=study, batch=[JudgmentInput(**given, outcome="unparsed", shown="r2,r1")])
+    page = signed_in(owner).get(page_of(mine, "item"), {"order": "r1,r2"}).content.decode()
+    assert '<pre dir="auto">Both &lt;b&gt;fine&lt;/b&gt;.</pre>' in page
+    assert "saw Response 2 first" in page
+    prompt = reverse("admin:judging_judge_prompt", args=[judge.pk])
+    assert f"{prompt}?item={item.pk}&amp;order=r2%2Cr1&amp;step=" in page
 
 
 def test_systems_are_named_when_asked_for(mine: SimpleNamespace, owner: Any) -> None:
