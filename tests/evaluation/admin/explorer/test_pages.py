@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from evaluation.admin.explorer import rater_page
 from evaluation.models import Exclusion, Judgment, Rater
 from evaluation.services.exclusions import restore
 from evaluation.services.judgments import JudgmentInput, record_judgments
@@ -182,6 +183,25 @@ def test_a_rater_is_excluded_on_its_page(mine: SimpleNamespace, owner: Any) -> N
     assert client.post(act, {"reason": "Clicked through."}).url == f"{here}#rater"
     assert "Clicked through." in read(client, here)
     assert "rater excluded" in read(client, page_of(mine, "item"))
+
+
+def test_judgments_of_a_rater_come_in_pages(mine: SimpleNamespace, owner: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(rater_page, "PER_PAGE", 1)
+    last = hand_in(mine.participant.token).judgment
+    client, address = signed_in(owner), page_of(mine, "participant")
+    newest = read(client, address, systems="1")
+    assert f'id="j{last.pk}"' in newest
+    assert f'id="j{mine.judgment.pk}"' not in newest
+    assert f'rel="next" href="{address}?before={last.pk}&systems=1"' in newest
+    older = read(client, address, before=str(last.pk))
+    assert f'id="j{mine.judgment.pk}"' in older
+    assert 'rel="next"' not in older
+
+
+def test_a_judge_has_a_page_of_its_own(mine: SimpleNamespace, owner: Any) -> None:
+    judge = Rater.objects.create(study=mine.study, kind="judge", label="A judge", about={"model": "gpt-x"})
+    address = reverse("admin:evaluation_rater_page", args=[mine.study.slug, judge.pk])
+    assert "gpt-x" in signed_in(owner).get(address).content.decode()
 
 
 def test_quality_leads_to_the_texts(mine: SimpleNamespace, owner: Any) -> None:
