@@ -4,7 +4,7 @@ A word is found inside others, in any language and in either case; several must 
 databases compare in lower case, as `lower` makes it there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -12,8 +12,9 @@ from django.db.models.functions import Lower
 from django.db.models.lookups import Contains
 
 from evaluation.models import AnswerText, Item, ItemResponse, Judgment, Query, Rater, Response, Study
+from evaluation.selectors import EVERY_ROW
 
-# Items of a rare word are looked up first; a word that more of them hold is looked for in each item of the list.
+# Items of a rare word are looked up; whoever reads a list of items with a common one looks through them.
 RARE = 2_000
 
 
@@ -22,33 +23,54 @@ def holds(path: str, word: str) -> Contains:
     return Contains(Lower(path), word.lower())
 
 
-def items_with(study: Study, words: Sequence[str]) -> Q:
-    """The study's items that hold all these words."""
-    found = Q()
+def items_with(study: Study, words: Sequence[str]) -> tuple[Q, list[str]]:
+    """The study's items that hold all the rare ones of these words; and the common ones, which are left to look for."""
+    found, common = Q(), []
     for word in words:
-        rare = items_with_rare(study, word)
-        found &= any_with(word) if rare is None else Q(pk__in=rare)
+        rows = _items_by_place(study, word)
+        keys = list(rows[: RARE + 1])
+        if len(keys) > RARE:
+            common.append(word)
+        else:
+            found &= Q(pk__in=sorted({key for (key,) in keys}))
+    return found, common
+
+
+def holding(study: Study, words: Sequence[str], items: Sequence[int]) -> set[int]:
+    """Those of these items that hold all the words."""
+    found = set(items)
+    for word in words:
+        found &= {key for (key,) in _items_by_place(study, word, Q(pk__in=items))}
     return found
 
 
-def items_with_rare(study: Study, word: str) -> list[int] | None:
-    """The ids of the items that hold a word, None where there are many."""
-    first, *others = _places(study, word)
-    found = first.order_by().union(*(each.order_by() for each in others), all=True)[: RARE + 1]
-    keys = list(found)
-    return sorted({key for (key,) in keys}) if len(keys) <= RARE else None
-
-
-def _places(study: Study, word: str) -> Iterator[QuerySet[Any, tuple[int]]]:
-    """The ids of the items that hold a word, by where it stands."""
+def _items_by_place(study: Study, word: str, among: Q = EVERY_ROW) -> QuerySet[Any, tuple[int]]:
+    """The ids of those items that hold a word, once for each text that it stands in."""
+    items = Item.objects.filter(among, study=study).order_by()
+    texts = Q(holds("text", word))
+    if among:
+        reasons = AnswerText.objects.filter(texts, judgment__item__in=items.values("pk"))
+        responses = Response.objects.filter(texts, items__in=items.values("pk"))
+        queries = Query.objects.filter(texts, items__in=items.values("pk"))
+    else:
+        reasons = AnswerText.objects.filter(texts)
+        responses = Response.objects.filter(texts, query__study=study)
+        queries = Query.objects.filter(texts, study=study)
+    shown = ItemResponse.objects.filter(response__in=responses.values("pk"))
+    judged = Judgment.objects.filter(study=study, pk__in=reasons.values("judgment"))
+    if among:
+        shown = shown.filter(item__in=items.values("pk"))
     own = Q(holds("key", word)) | Q(holds("clarifying_question", word))
-    yield Item.objects.filter(own, study=study).values_list("pk")
-    queries = Query.objects.filter(holds("text", word), study=study)
-    yield Item.objects.filter(query__in=queries).values_list("pk")
-    responses = Response.objects.filter(holds("text", word), query__study=study)
-    yield ItemResponse.objects.filter(response__in=responses).values_list("item")
-    reasons = AnswerText.objects.filter(holds("text", word))
-    yield Judgment.objects.filter(study=study, pk__in=reasons.values("judgment")).values_list("item")
+    return (
+        items.filter(own)
+        .values_list("pk")
+        .union(
+            items.filter(query__in=queries.values("pk")).values_list("pk"),
+            shown.order_by().values_list("item"),
+            judged.order_by().values_list("item"),
+            all=True,
+        )
+    )
 
 
 def any_with(word: str) -> Q:
