@@ -187,7 +187,7 @@ def saved(rows: Iterable[Any]) -> list[Any]:
 
 
 def count(study: Any) -> None:
-    """What workers do with a study that was judged before items were counted."""
+    """Count all items, as workers do of a study that was judged before."""
     from django.db import connection
 
     from evaluation.models import ItemTally
@@ -201,7 +201,7 @@ def count(study: Any) -> None:
     while recount(study):
         pass
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
     print(f"all items counted in {time.perf_counter() - started:.0f} s", flush=True)
 
 
@@ -233,14 +233,13 @@ def asked(study: Any, words: list[str]) -> dict[str, Callable[[int], str]]:
     from urllib.parse import urlencode
 
     from evaluation.explorer.item_filters import ItemFilters
-    from evaluation.explorer.item_list import ItemList
 
     def items(**given: str) -> str:
         return f"/studies/{study.slug}/items/?{urlencode(given)}"
 
     def deep(sort: str) -> int:
         """The item that page 100 begins after."""
-        found = ItemList(study, ItemFilters.parse(study, {"sort": [sort]})).in_order()
+        found = ItemFilters.parse(study, {"sort": [sort]}).items(study)
         return int(found.values_list("pk", flat=True)[min(99 * 50, found.count()) - 1])
 
     positions = {sort: deep(sort) for sort in ("position", "disagreement")}

@@ -5,10 +5,9 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 
 from annotator.models import Assignment, AssignmentState, Participant, Submission
-from annotator.services.quality.cached_quality import cached_quality, read_reports
-from annotator.services.quality.participant_quality import ParticipantQuality
+from annotator.services.quality.cached_quality import quality_at_hand
 from evaluation.admin.explorer.rater_page import rater_context, rater_facts
-from evaluation.admin.pages import list_url, page
+from evaluation.admin.pages import list_url, page, tabs
 from evaluation.admin.rights import study_page
 from evaluation.models import Role, Study
 
@@ -25,7 +24,8 @@ def participant_page(request: HttpRequest, study: Study, pk: int) -> HttpRespons
         "facts": [*rater_facts(participant.rater), *_facts(participant)],
         "visits": [(each, ending_of(each)) for each in participant.submissions.order_by("entered_at", "pk")],
         "comments": participant.comments,
-        "quality": _quality(study, participant),
+        "quality": quality_at_hand(study, participant),
+        "quality_url": tabs["quality"].url(study),
         "assignments_url": f"{list_url('annotator_assignment', study)}?q={participant.rater.pseudonym}",
         **rater_context(request, study, participant.rater),
     }
@@ -57,9 +57,3 @@ def _facts(participant: Participant) -> list[tuple[str, Any]]:
         ("Ended", f"{participant.ended_at:%Y-%m-%d}" if participant.ended_at else ""),
     ]
     return [(name, value) for name, value in facts if value]
-
-
-def _quality(study: Study, participant: Participant) -> ParticipantQuality | None:
-    found = [cached for cached in cached_quality(study) if cached[0] == participant.pk]
-    reports = read_reports(study, found)
-    return reports[0] if reports else None

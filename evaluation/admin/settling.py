@@ -76,7 +76,7 @@ def _item(request: HttpRequest, study: Study, filters: ItemFilters) -> Item | No
         pk = parse_id(request.GET.get(ITEM, ""))
         return get_object_or_404(Item, pk=pk, study=study, role=Role.MAIN, withdrawn_at=None)
     recount(study)
-    return SettlingQueue(study, filters, request.user).next(parse_id(request.GET.get(PAST, "")))
+    return SettlingQueue.of(study, filters, request.user).next(parse_id(request.GET.get(PAST, "")))
 
 
 class _Settling:
@@ -157,11 +157,11 @@ class _Settling:
 
     def _strip(self) -> dict[str, Any]:
         """The strip above the item and the way on: how far the member is, and what they just did."""
-        queue = SettlingQueue(self.study, self.filters, self.request.user)
+        queue = SettlingQueue.of(self.study, self.filters, self.request.user)
         done = parse_id(self.request.GET.get(DONE, "")) or 0
         return {
             "item": self.item,
-            "left": queue.rows.count(),
+            "left": queue.n_left,
             "contested": queue.n_contested,
             "counts": settler_counts(self.study),
             "done": settled_judgments(self.study)

@@ -13,8 +13,8 @@ from evaluation.explorer.answer_conditions import (
     any_of,
     named,
 )
-from evaluation.explorer.item_list import POSITION, SORTED_BY, ItemList
-from evaluation.explorer.search import items_with
+from evaluation.explorer.item_list import POSITION, SORTED_BY, FoundItems
+from evaluation.explorer.search import any_with, items_with
 from evaluation.explorer.settled_items import DIFFER, NO, YES, settled_q
 from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import AnswerText, Item, ItemFlag, Judgment, Note, Outcome, Rater, Role, Study
@@ -37,8 +37,7 @@ CHOICES: Mapping[str, Sequence[str]] = {
     "settled": (YES, NO, DIFFER),
     "sort": (POSITION, *SORTED_BY),
 }
-# The others, and the names of which several values can be given.
-FREE = ("q", "pair", "answer", "winner", "majority", "until")
+# The names of which several values can be given.
 SEVERAL = ("pair", "by", "answer", "winner", "outcome", "state")
 # What each name has that is not given.
 DEFAULTS: Mapping[str, str] = {"role": Role.MAIN, "sort": POSITION}
@@ -142,30 +141,40 @@ class ItemFilters:
         own = self.by or self.answer or self.winner or self.outcome or self.texts or in_state
         return bool(own or self.view.groups or self.view.choose_judgments)
 
+    def found(self, study: Study) -> FoundItems:
+        """The items and judgments that they admit; words are looked up now, and once."""
+        rare, common = items_with(study, self.words)
+        items = self.view.items(study).filter(self._items_q(study), rare)
+        judged = Judgment.objects.filter(self._judgments_q(study), study=study)
+        rows = items.filter(Exists(judged.filter(item=OuterRef("pk")))) if self.choose_judgments else items
+        held = Q(*(any_with(word) for word in common))
+        own = {"item__in": items.filter(held).values("pk")} if self.choose_items else self._of_role("item__")
+        return FoundItems(study, rows.filter(held), judged.filter(**own), self.sort, rows, tuple(common))
+
     def items(self, study: Study) -> QuerySet[Item]:
         """The study's items that they admit, in their order."""
-        return ItemList(study, self).in_order()
+        return self.found(study).in_order()
 
     def judgments(self, study: Study) -> QuerySet[Judgment]:
         """The judgments that they admit, of these items alone."""
-        return ItemList(study, self).judgments
+        return self.found(study).judgments
 
     def n_items(self, study: Study) -> int:
-        return ItemList(study, self).rows.count()
+        return self.found(study).rows.count()
 
     def n_judgments(self, study: Study) -> int:
         return self.judgments(study).count()
 
     def neighbours(self, study: Study, item: Item) -> tuple[int | None, int | None]:
         """The ids of the items before and after this one in the list; None at its ends."""
-        return ItemList(study, self).neighbours(item)
+        return self.found(study).neighbours(item)
 
-    def of_role(self, path: str = "") -> dict[str, str]:
+    def _of_role(self, path: str = "") -> dict[str, Any]:
         return {} if self.role == ALL else {f"{path}role": self.role}
 
-    def items_q(self, study: Study) -> Q:
-        """What is asked of an item itself, beside the view."""
-        found = Q(**self.of_role()) & items_with(study, self.words)
+    def _items_q(self, study: Study) -> Q:
+        """Conditions on an item itself, beside the view's."""
+        found = Q(**self._of_role())
         if self.pair:
             found &= Q(systems_key__in=self.pair)
         if self.majority:
@@ -187,8 +196,8 @@ class ItemFilters:
             found &= any_of(chosen)
         return found
 
-    def judgments_q(self, study: Study) -> Q:
-        """What is asked of a judgment itself."""
+    def _judgments_q(self, study: Study) -> Q:
+        """Conditions on a judgment itself."""
         found = _without_items(self.view).judgments(study) & answers_q(self.answer)
         if self.winner:
             found &= any_of(each.condition(study) for each in self.winner)
@@ -212,7 +221,7 @@ class ItemFilters:
 
 
 def _without_items(view: Filters) -> Filters:
-    """What a view asks of judgments alone; it asks the rest of their items."""
+    """The part of a view that is asked of judgments; the rest is asked of their items."""
     return replace(view, queries=(), categories=(), sources=(), splits=(), arms=(), systems=())
 
 

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from functools import reduce
+from typing import Any, Self
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
+from evaluation.explorer.search import holding
 from evaluation.models import Item, Judgment, Study
-
-if TYPE_CHECKING:
-    from evaluation.explorer.item_filters import ItemFilters
 
 # What each order goes by, greatest first; the order of the study itself goes by none of them.
 SORTED_BY = {
@@ -20,6 +18,8 @@ SORTED_BY = {
     "slowest": "tally__longest_ms",
 }
 POSITION = "position"
+# Items that are looked at together for common words.
+LOOKED_THROUGH = 200
 
 
 def as_they_are(rows: QuerySet[Item]) -> QuerySet[Item]:
@@ -38,6 +38,9 @@ class Stretch:
         sign = "-" if self.descending != backwards else ""
         return self.rows.order_by(f"{sign}{self.column}", f"{sign}pk")
 
+    def value_of(self, item: Item) -> Any:
+        return reduce(getattr, self.column.split("__"), item)
+
     def beyond(self, value: Any, pk: int, *, backwards: bool) -> Self:
         """Those that are read after the item with this value."""
         ahead = "lt" if self.descending != backwards else "gt"
@@ -49,37 +52,20 @@ class Stretch:
         return type(self)(rows, self.column, self.descending)
 
 
-class ItemList:
-    """A study's items through filters. What depends on searching is looked up once."""
+@dataclass(frozen=True)
+class FoundItems:
+    """Items of a study, `rows` in no order, with what was asked of them: the `judgments` meant, and the order. Pages of
+    items with `common` words are found by looking through `among`, which has all that would be listed without these."""
 
-    def __init__(self, study: Study, filters: "ItemFilters") -> None:
-        self.study = study
-        self.filters = filters
-
-    @cached_property
-    def rows(self) -> QuerySet[Item]:
-        """The items, in no order."""
-        rows = self.filters.view.items(self.study).filter(self.filters.items_q(self.study))
-        if self.filters.choose_judgments:
-            theirs = Judgment.objects.filter(self._judged, study=self.study, item=OuterRef("pk"))
-            rows = rows.filter(Exists(theirs))
-        return rows
-
-    @cached_property
-    def _judged(self) -> Q:
-        return self.filters.judgments_q(self.study)
-
-    @property
-    def judgments(self) -> QuerySet[Judgment]:
-        """The judgments that the filters admit, of these items alone."""
-        rows = Judgment.objects.filter(self._judged, study=self.study)
-        if self.filters.choose_items:
-            items = self.filters.view.items(self.study).filter(self.filters.items_q(self.study))
-            return rows.filter(item__in=items.values("pk"))
-        return rows.filter(**self.filters.of_role("item__"))
+    study: Study
+    rows: QuerySet[Item]
+    judgments: QuerySet[Judgment]
+    sort: str
+    among: QuerySet[Item]
+    common: tuple[str, ...] = ()
 
     def in_order(self) -> QuerySet[Item]:
-        column = SORTED_BY.get(self.filters.sort)
+        column = SORTED_BY.get(self.sort)
         if column is None:
             return self.rows.order_by(POSITION, "pk")
         last = F(column).desc(nulls_last=True)
@@ -104,8 +90,23 @@ class ItemList:
         found: list[Item] = []
         for each in stretches:
             if len(found) < n:
-                found += read(each.read(backwards=backwards))[: n - len(found)]
+                found += self._read(each, n - len(found), backwards, read)
         return found[::-1] if backwards else found
+
+    def _read(
+        self, stretch: Stretch, n: int, backwards: bool, read: Callable[[QuerySet[Item]], QuerySet[Item]]
+    ) -> list[Item]:
+        if not self.common:
+            return list(read(stretch.read(backwards=backwards))[:n])
+        found: list[Item] = []
+        while len(found) < n:
+            some = list(read(stretch.read(backwards=backwards))[:LOOKED_THROUGH])
+            held = holding(self.study, self.common, [each.pk for each in some])
+            found += [each for each in some if each.pk in held]
+            if len(some) < LOOKED_THROUGH:
+                break
+            stretch = stretch.beyond(stretch.value_of(some[-1]), some[-1].pk, backwards=backwards)
+        return found[:n]
 
     def neighbours(self, item: Item) -> tuple[int | None, int | None]:
         """The ids of the items before and after this one in the list; None at its ends, and if it is not in it."""
@@ -117,18 +118,18 @@ class ItemList:
 
     def _stretches(self) -> list[Stretch]:
         """In each order but the study's own, first the items that have a number and then all others."""
-        column = SORTED_BY.get(self.filters.sort)
+        column = SORTED_BY.get(self.sort)
         if column is None:
-            return [Stretch(self.rows, POSITION)]
-        ranked = self.rows.filter(**{"tally__study": self.study, f"{column}__isnull": False})
+            return [Stretch(self.among, POSITION)]
+        ranked = self.among.filter(**{"tally__study": self.study, f"{column}__isnull": False})
         return [
             Stretch(ranked, column, descending=True),
-            Stretch(self.rows.filter(**{f"{column}__isnull": True}), POSITION),
+            Stretch(self.among.filter(**{f"{column}__isnull": True}), POSITION),
         ]
 
     def _values(self, item: int) -> dict[str, Any] | None:
-        """What the item stands in its place by."""
-        columns = {POSITION, SORTED_BY.get(self.filters.sort, POSITION)}
+        """The values by which the item stands in its place."""
+        columns = {POSITION, SORTED_BY.get(self.sort, POSITION)}
         rows: QuerySet[Item, dict[str, Any]] = Item.objects.filter(study=self.study, pk=item).values(*columns)
         return rows.first()
 
@@ -136,7 +137,7 @@ class ItemList:
 def _beyond(
     stretches: Sequence[Stretch], values: dict[str, Any], item: int, backwards: bool
 ) -> list[Stretch]:
-    """What is left to read after the item: of its own stretch a part, and those that follow."""
+    """The stretches left to read after the item: a part of its own, and those that follow."""
     own = next(at for at, each in enumerate(stretches) if _is_in(each, stretches, values))
     stretch = stretches[own]
     begun = stretch.beyond(values[stretch.column], item, backwards=backwards)

@@ -1,5 +1,4 @@
-"""Words in items: in prompts, responses, clarifying questions, keys, notes, and the reasons that raters and those
-who settle gave.
+"""Words in items: in prompts, responses, clarifying questions, keys, and the reasons that raters gave.
 
 A word is found inside others, in any language and in either case; several must all stand in the item, wherever. Both
 databases compare in lower case, as `lower` makes it there.
@@ -25,9 +24,10 @@ from evaluation.models import (
     Response,
     Study,
 )
+from evaluation.selectors import EVERY_ROW
 from evaluation.services.settling import SETTLED
 
-# Items of a rare word are looked up first; a word that more of them hold is looked for in each item of the list.
+# Items of a rare word are looked up; whoever reads a list of items with a common one looks through them.
 RARE = 2_000
 
 
@@ -36,52 +36,78 @@ def holds(path: Any, word: str) -> Contains:
     return Contains(Lower(path), word.lower())
 
 
-def items_with(study: Study, words: Sequence[str]) -> Q:
-    """The study's items that hold all these words."""
-    found = Q()
+def items_with(study: Study, words: Sequence[str]) -> tuple[Q, list[str]]:
+    """The study's items that hold all the rare ones of these words; and the common ones, which are left to look for."""
+    found, common = Q(), []
     for word in words:
-        rare = items_with_rare(study, word)
-        found &= any_with(study, word) if rare is None else Q(pk__in=rare)
+        rows = _items_by_place(study, word)
+        keys = list(rows[: RARE + 1])
+        if len(keys) > RARE:
+            common.append(word)
+        else:
+            found &= Q(pk__in=sorted({key for (key,) in keys}))
+    return found, common
+
+
+def holding(study: Study, words: Sequence[str], items: Sequence[int]) -> set[int]:
+    """Those of these items that hold all the words."""
+    found = set(items)
+    for word in words:
+        found &= {key for (key,) in _items_by_place(study, word, Q(pk__in=items))}
     return found
 
 
-def items_with_rare(study: Study, word: str) -> list[int] | None:
-    """The ids of the items that hold a word, None where there are many."""
-    first, *others = _places(study, word)
-    found = first.order_by().union(*(each.order_by() for each in others), all=True)[: RARE + 1]
-    keys = list(found)
-    return sorted({key for (key,) in keys}) if len(keys) <= RARE else None
-
-
-def _places(study: Study, word: str) -> Iterator[QuerySet[Any, tuple[int]]]:
-    """The ids of the items that hold a word, by where it stands."""
+def _items_by_place(study: Study, word: str, among: Q = EVERY_ROW) -> QuerySet[Any, tuple[int]]:
+    """The ids of those items that hold a word, once for each text that it stands in."""
+    items = Item.objects.filter(among, study=study).order_by()
+    texts = Q(holds("text", word))
+    if among:
+        reasons = AnswerText.objects.filter(texts, judgment__item__in=items.values("pk"))
+        responses = Response.objects.filter(texts, items__in=items.values("pk"))
+        queries = Query.objects.filter(texts, items__in=items.values("pk"))
+    else:
+        reasons = AnswerText.objects.filter(texts)
+        responses = Response.objects.filter(texts, query__study=study)
+        queries = Query.objects.filter(texts, study=study)
+    shown = ItemResponse.objects.filter(response__in=responses.values("pk"))
+    judged = Judgment.objects.filter(study=study, pk__in=reasons.values("judgment"))
+    if among:
+        shown = shown.filter(item__in=items.values("pk"))
     own = Q(holds("key", word)) | Q(holds("clarifying_question", word))
-    yield Item.objects.filter(own, study=study).values_list("pk")
-    queries = Query.objects.filter(holds("text", word), study=study)
-    yield Item.objects.filter(query__in=queries).values_list("pk")
-    responses = Response.objects.filter(holds("text", word), query__study=study)
-    yield ItemResponse.objects.filter(response__in=responses).values_list("item")
-    reasons = AnswerText.objects.filter(holds("text", word))
-    yield Judgment.objects.filter(study=study, pk__in=reasons.values("judgment")).values_list("item")
-    yield Note.objects.filter(holds("text", word), study=study).values_list("item")
-    yield _settled(study, word).values_list("item")
+    return (
+        items.filter(own)
+        .values_list("pk")
+        .union(
+            items.filter(query__in=queries.values("pk")).values_list("pk"),
+            shown.order_by().values_list("item"),
+            judged.order_by().values_list("item"),
+            *(rows.filter(item__in=items.values("pk")).values_list("item") for rows in _notes(study, word)),
+            all=True,
+        )
+    )
 
 
-def _settled(study: Study, word: str) -> QuerySet[Judgment]:
-    """Settled labels with the word in their reasons. Their raters are looked up first: they are few, and judgments of
-    others are not to be read."""
+def _notes(study: Study, word: str) -> Iterator[QuerySet[Any]]:
+    """Members' notes, and settled labels with the word in their reasons. The raters of these are looked up first: they
+    are few, and judgments of others are not to be read."""
     settlers = list(study.raters.filter(kind=Rater.Kind.SETTLED).values_list("pk", flat=True))
-    return Judgment.objects.filter(holds(KT(f"trace__{SETTLED}__reason"), word), rater__in=settlers)
+    yield Note.objects.filter(holds("text", word), study=study)
+    yield Judgment.objects.filter(holds(KT(f"trace__{SETTLED}__reason"), word), rater__in=settlers).order_by()
 
 
-def any_with(study: Study, word: str) -> Q:
+def any_with(word: str) -> Q:
     """The same as a condition that is looked at item by item."""
     query = Query.objects.filter(holds("text", word), pk=OuterRef("query"))
     responses = Response.objects.filter(holds("text", word), item_responses__item=OuterRef("pk"))
     reasons = AnswerText.objects.filter(holds("text", word), judgment__item=OuterRef("pk"))
     own = Q(holds("key", word)) | Q(holds("clarifying_question", word))
     notes = Note.objects.filter(holds("text", word), item=OuterRef("pk"))
-    places = (query, responses, reasons, notes, _settled(study, word).filter(item=OuterRef("pk")))
+    settled = Judgment.objects.filter(
+        holds(KT(f"trace__{SETTLED}__reason"), word),
+        item=OuterRef("pk"),
+        rater__in=Rater.objects.filter(kind=Rater.Kind.SETTLED).values("pk"),
+    )
+    places = (query, responses, reasons, notes, settled)
     return own | any_of(Q(Exists(each)) for each in places)
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q
 
 from evaluation.explorer.item_filters import ItemFilters
-from evaluation.explorer.item_list import POSITION, ItemList
+from evaluation.explorer.item_list import POSITION, FoundItems
 from evaluation.explorer.settled_items import labels_settled_twice
 from evaluation.models import Item, Rater, Role, Study
 from evaluation.selectors import settled_judgments
@@ -18,30 +17,35 @@ from evaluation.selectors import settled_judgments
 MOST_NAMED = 20
 
 
-class SettlingQueue(ItemList):
+@dataclass(frozen=True)
+class SettlingQueue:
     """The items that the filters admit and the member has not settled, in the order of the list that is asked for; by
     default those that people differ on most first."""
 
-    def __init__(self, study: Study, filters: ItemFilters, member: Any) -> None:
-        order = "disagreement" if filters.sort == POSITION else filters.sort
-        super().__init__(study, replace(filters, sort=order))
-        self.member = member
+    found: FoundItems
 
-    @cached_property
-    def rows(self) -> QuerySet[Item]:
-        mine = settled_judgments(self.study).filter(rater__settled_by=self.member, item=OuterRef("pk"))
-        return super().rows.filter(~Exists(mine), role=Role.MAIN, withdrawn_at=None)
+    @classmethod
+    def of(cls, study: Study, filters: ItemFilters, member: Any) -> Self:
+        order = "disagreement" if filters.sort == POSITION else filters.sort
+        found = replace(filters, sort=order).found(study)
+        mine = settled_judgments(study).filter(rater__settled_by=member, item=OuterRef("pk"))
+        is_open = ~Exists(mine) & Q(role=Role.MAIN, withdrawn_at=None)
+        return cls(replace(found, rows=found.rows.filter(is_open), among=found.among.filter(is_open)))
 
     def next(self, past: int | None) -> Item | None:
         """The first item after the one of that id, whether that is still among them or not; after the last, the
         first."""
-        found = self.page(1, item=past) or self.page(1)
+        found = self.found.page(1, item=past) or self.found.page(1)
         return found[0] if found else None
+
+    @property
+    def n_left(self) -> int:
+        return self.found.rows.count()
 
     @property
     def n_contested(self) -> int:
         """The number of items on which two people differ."""
-        return self.rows.filter(tally__disagreement__gt=0).count()
+        return self.found.rows.filter(tally__disagreement__gt=0).count()
 
 
 def settler_counts(study: Study) -> list[tuple[Rater, int]]:

@@ -36,6 +36,7 @@ from evaluation.services.answers import layout_by_key
 
 # Marks that are counted in one transaction.
 CHUNK = 500
+READ_AT_ONCE = 5_000
 MARK_RATERS = """
 INSERT INTO evaluation_staleitem (study_id, item_id)
 SELECT study_id, item_id FROM evaluation_judgment WHERE rater_id IN ({raters}) GROUP BY study_id, item_id
@@ -60,7 +61,7 @@ Place = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Reading:
+class TalliedJudgment:
     """A counting judgment as it is tallied; `answers` are its labels and numbers."""
 
     is_judge: bool
@@ -72,7 +73,7 @@ class Reading:
 
 @dataclass
 class PlaceAnswers:
-    """What people and judges answered at one place."""
+    """The answers of people and judges at one place."""
 
     people: list[Any] = field(default_factory=list)
     judges: list[Any] = field(default_factory=list)
@@ -140,17 +141,16 @@ def _tallies(study: Study, items: Sequence[int]) -> list[ItemTally]:
     return [ItemTally(item_id=item, study=study, **tally(questions, rows.get(item, ()))) for item in items]
 
 
-def readings_of(study: Study, items: Sequence[int]) -> dict[int, list[Reading]]:
+def readings_of(study: Study, items: Sequence[int]) -> dict[int, list[TalliedJudgment]]:
     """The counting judgments of these items, by item; without those that give measures and answer nothing."""
     kinds = [Rater.Kind.PERSON, Rater.Kind.JUDGE, *([Rater.Kind.SIMULATED] if study.simulated else [])]
     counting = Judgment.objects.filter(countable_q(study), item__in=items, rater__kind__in=kinds)
-    texts = AnswerText.objects.filter(judgment__in=counting.values("pk")).exclude(text="")
-    with_texts = set(texts.values_list("judgment", flat=True))
     columns = ("item", "pk", "rater__kind", "answer_layout", "answer_values", "judged_at", "duration_ms")
-    rows = counting.order_by("item", "pk").values_list(*columns).iterator()
+    rows = list(counting.order_by("item", "pk").values_list(*columns))
+    with_texts = _with_texts([row[1] for row in rows])
     return {
         item: [
-            Reading(
+            TalliedJudgment(
                 kind == Rater.Kind.JUDGE, _answers(layout, array), pk in with_texts, judged_at, duration_ms
             )
             for _, pk, kind, layout, array, judged_at, duration_ms in of_item
@@ -158,6 +158,15 @@ def readings_of(study: Study, items: Sequence[int]) -> dict[int, list[Reading]]:
         ]
         for item, of_item in groupby(rows, key=lambda row: row[0])
     }
+
+
+def _with_texts(judgments: Sequence[int]) -> set[int]:
+    """Those of these judgments that have a text. By their keys: a subquery is planned for all texts of all studies."""
+    found: set[int] = set()
+    for at in range(0, len(judgments), READ_AT_ONCE):
+        texts = AnswerText.objects.filter(judgment__in=judgments[at : at + READ_AT_ONCE]).exclude(text="")
+        found |= set(texts.values_list("judgment", flat=True))
+    return found
 
 
 def _only_measures(layout: int) -> bool:
@@ -177,7 +186,7 @@ def _answers(layout: int, array: str) -> dict[Place, str | float]:
     return found
 
 
-def tally(questions: Mapping[str, QuestionSpec], readings: Sequence[Reading]) -> dict[str, Any]:
+def tally(questions: Mapping[str, QuestionSpec], readings: Sequence[TalliedJudgment]) -> dict[str, Any]:
     """The figures of an item's tally, from its counting judgments."""
     people = [each for each in readings if not each.is_judge]
     by_place = _by_place(questions, readings)
@@ -201,7 +210,7 @@ def tally(questions: Mapping[str, QuestionSpec], readings: Sequence[Reading]) ->
 
 
 def _by_place(
-    questions: Mapping[str, QuestionSpec], readings: Iterable[Reading]
+    questions: Mapping[str, QuestionSpec], readings: Iterable[TalliedJudgment]
 ) -> dict[Place, PlaceAnswers]:
     """The answers to the study's own questions that can be compared."""
     found: dict[Place, PlaceAnswers] = {}
@@ -240,9 +249,9 @@ def _differ_between(ones: Sequence[Any], others: Sequence[Any], reach: float | N
 
 
 def leading_answers(
-    questions: Mapping[str, QuestionSpec], readings: Sequence[Reading]
+    questions: Mapping[str, QuestionSpec], readings: Sequence[TalliedJudgment]
 ) -> tuple[list[str], list[str]]:
-    """What people and judges answered in the question that the item is about: the first leading one that people
+    """The answers of people and of judges to the question that the item is about: the first leading one that people
     answered, else that judges did."""
     for asked_of in (False, True):
         for each in leading_questions(questions):

@@ -7,11 +7,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import reverse
 
 from evaluation.admin.explorer.item_rows import item_rows, read_with
-from evaluation.admin.explorer.list_form import CURSORS, ListForm
+from evaluation.admin.explorer.list_form import CURSORS, ItemListForm
 from evaluation.admin.pages import EmptyNote, page
 from evaluation.admin.rights import has_right
 from evaluation.explorer.item_filters import ItemFilters
-from evaluation.explorer.item_list import ItemList
 from evaluation.models import Item, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.services.tallies import count_stale, recount
@@ -31,11 +30,11 @@ def item_list(request: HttpRequest, study: Study) -> HttpResponse:
         filters = ItemFilters.parse(study, given)
         found = _page(study, filters, given)
     except FieldsRefused as refused:
-        form = ListForm(study, given, refused.by_field)
+        form = ItemListForm(study, given, refused.by_field)
         problems = [each for name, each in refused.by_field.items() if name not in _shown(form)]
         context = {"form": form, "problems": [sentence for each in problems for sentence in each]}
         return _render(request, study, context, status=422)
-    form = ListForm(study, given, {})
+    form = ItemListForm(study, given, {})
     context = {
         **found,
         "form": form,
@@ -54,14 +53,14 @@ def _render(request: HttpRequest, study: Study, context: dict[str, Any], status:
     )
 
 
-def _shown(form: ListForm) -> set[str]:
+def _shown(form: ItemListForm) -> set[str]:
     return {each.name for each in form.fields}
 
 
 def _page(study: Study, filters: ItemFilters, given: dict[str, list[str]]) -> dict[str, Any]:
     """The rows, counts, and the ids that the pages before and after this one go by."""
     recount(study)
-    items = ItemList(study, filters)
+    items = filters.found(study)
     backwards, at = _cursor(given)
     found = items.page(ROWS + 1, item=at, backwards=backwards, read=read_with)
     if found is None:
@@ -73,8 +72,9 @@ def _page(study: Study, filters: ItemFilters, given: dict[str, list[str]]) -> di
     is_last = not (at if backwards else more)
     return {
         "rows": item_rows(study, shown),
-        "n_items": _counted(items.rows),
-        "n_judgments": _counted(items.judgments),
+        # Of common words there are many, which takes long to say exactly.
+        "n_items": "" if items.common else _counted(items.rows),
+        "n_judgments": "" if items.common else _counted(items.judgments),
         "first": not is_first,
         "before": None if is_first or not shown else shown[0].pk,
         "after": None if is_last or not shown else shown[-1].pk,

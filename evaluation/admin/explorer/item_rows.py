@@ -22,7 +22,7 @@ SIGNS = {TIE: "=", BOTH_BAD: "✗"}
 
 
 @dataclass(frozen=True)
-class Mark:
+class AnswerMark:
     """An answer in a sign, how often it stands there, and what it means."""
 
     sign: str
@@ -38,10 +38,10 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Marks:
+class AnswerMarks:
     """The answers of people or of judges to the question that the item is about."""
 
-    marks: Sequence[Mark]
+    marks: Sequence[AnswerMark]
 
     @property
     def counted(self) -> bool:
@@ -60,8 +60,8 @@ class ItemRow:
     prompt: str
     # The letters of its responses, each with its system.
     systems: Sequence[tuple[str, str]]
-    people: Marks
-    judges: Marks
+    people: AnswerMarks
+    judges: AnswerMarks
     tally: ItemTally | None
 
     @property
@@ -116,22 +116,22 @@ def item_rows(study: Study, items: Sequence[Item]) -> list[ItemRow]:
 
 def marks_of(
     values: Sequence[str], questions: Mapping[str, QuestionSpec], systems: Sequence[tuple[str, str]]
-) -> Marks:
+) -> AnswerMarks:
     """Answers by what they say, responses first and in their order."""
     found = [_mark(value, n, questions, systems) for value, n in Counter(values).items()]
-    return Marks(sorted(found, key=lambda each: (each.response or len(LETTERS) + 1, each.sign)))
+    return AnswerMarks(sorted(found, key=lambda each: (each.response or len(LETTERS) + 1, each.sign)))
 
 
 def _mark(
     value: str, n: int, questions: Mapping[str, QuestionSpec], systems: Sequence[tuple[str, str]]
-) -> Mark:
+) -> AnswerMark:
     for at, (letter, system) in enumerate(systems, 1):
         if value == f"r{at}":
-            return Mark(letter, n, system, at)
+            return AnswerMark(letter, n, system, at)
     if value in SIGNS:
-        return Mark(SIGNS[value], n, value.replace("_", " "))
+        return AnswerMark(SIGNS[value], n, value.replace("_", " "))
     named = [each.label(value) for each in leading_questions(questions) if each.kind != Kind.PREFERENCE]
-    return Mark(value, n, next(filter(None, named), value))
+    return AnswerMark(value, n, next(filter(None, named), value))
 
 
 def _systems_of_drafts(items: Sequence[int]) -> dict[int, list[str]]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Q
@@ -35,6 +36,7 @@ class JudgmentCard:
 
     judgment: Judgment
     answers: list[AnswerInWords]
+    order: str
     moves: list[str]
     rationale: str
     signs: Sequence[str]
@@ -69,10 +71,10 @@ class JudgmentCard:
         """In a few words, the rater and the time that it took."""
         rater, judgment = self.rater, self.judgment
         kind = f"imported {rater.kind}" if rater.source == Rater.Source.IMPORTED else rater.kind
-        facts = [kind, rater.group, str(rater.about.get("model", "")), *_times(judgment)]
+        facts = [kind, rater.group, str(rater.about.get("model", "")), *_times(judgment), self.order]
         return [fact for fact in facts if fact and fact != str(rater)]
 
-    @property
+    @cached_property
     def marks(self) -> list[str]:
         """Whatever sets it apart from a judgment that counts."""
         judgment = self.judgment
@@ -111,6 +113,7 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
             JudgmentCard(
                 each,
                 answers_in_words(questions, stimulus, answers.get(each.pk, ()), names),
+                _order(each, names),
                 list(_moves(each.trace, names)),
                 reason_of(each) or str(each.trace.get("rationale", "")),
                 signs.get(each.pk, ()),
@@ -125,7 +128,7 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
 
 @dataclass(frozen=True)
 class AnswerCounts:
-    """How often each answer to one question was given, by raters of one kind."""
+    """The answers to one question by raters of one kind, each with the number of times that it was given."""
 
     question: str
     kind: str
@@ -208,6 +211,16 @@ def _kept_replies(trace: Mapping[str, Any]) -> Iterator[JudgeReply]:
     for step, kept in steps.items() if isinstance(steps, dict) else [("", trace)]:
         if isinstance(kept, dict) and (kept.get("raw") or kept.get("error")):
             yield JudgeReply(step, str(kept.get("raw") or ""), "", str(kept.get("error") or ""), "")
+
+
+def _order(judgment: Judgment, names: ResponseNames) -> str:
+    """The order that the rater saw, where it is not that of the names."""
+    shown = judgment.shown.split(",")
+    if len(names) < 2 or shown == list(names):
+        return ""
+    if shown[0] not in names:
+        return "order unknown"
+    return "saw another order" if shown[0] == next(iter(names)) else f"saw {names[shown[0]]} first"
 
 
 def _times(judgment: Judgment) -> Iterator[str]:

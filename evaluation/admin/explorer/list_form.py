@@ -111,7 +111,7 @@ class Chip:
     without: str
 
 
-class ListForm:
+class ItemListForm:
     """The fields for what an address gives, whether that could be read or not."""
 
     def __init__(
@@ -137,13 +137,13 @@ class ListForm:
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
-        """What the address says beside the fields, and further values of one that is chosen once."""
+        """The rest of the address: names without a field, and further values of one that is chosen once."""
         shown = {each.name for each in self.fields}
         rest = [(name, values[1:] if name in shown else values) for name, values in self.given.items()]
         return [(name, value) for name, values in rest if name in LABELS for value in values]
 
     def chips(self, pairs: Sequence[tuple[str, str]]) -> list[Chip]:
-        """What is chosen but for the order."""
+        """All that is chosen but the order."""
         return [
             Chip(LABELS.get(name, name), self._said(name, value), urlencode(_without(pairs, at)))
             for at, (name, value) in enumerate(pairs)

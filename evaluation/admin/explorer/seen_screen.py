@@ -88,5 +88,5 @@ def _screen(
 ) -> HttpResponse:
     with in_language_of(spec):
         screen = build_screen(study.protocol_object, spec, stimulus, order, data=data, trace=trace)
-        context: dict[str, Any] = {"screen": screen, "title": spec["title"]}
+        context: dict[str, Any] = {"screen": screen, "title": spec["title"], "filled_in": bool(data)}
         return render(request, "evaluation/explorer/seen_screen.html", context)

@@ -9,11 +9,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from evaluation.admin.explorer import rater_page
 from evaluation.models import Exclusion, Judgment, Rater
 from evaluation.services.exclusions import restore
 from evaluation.services.judgments import JudgmentInput, record_judgments
+from judging.models import Call, Judge
 from tests.crowd import come, hand_in
 from tests.evaluation.admin.conftest import signed_in
+from tests.judging.build import make_judge_run
 
 pytestmark = pytest.mark.django_db
 ROWS = {
@@ -80,6 +83,24 @@ def test_an_item_stands_beside_all_its_judgments(mine: SimpleNamespace, owner: A
     assert "It says more about it." in shown
     assert "unparsed" in shown
     assert reverse("admin:evaluation_judgment_page", args=[mine.study.slug, mine.judgment.pk]) in shown
+
+
+def test_what_a_model_replied_stands_behind_a_fold(mine: SimpleNamespace, owner: Any) -> None:
+    study, item = mine.study, mine.judgment.item
+    judge = Judge.objects.create(
+        study=study, name="asked", backend="chat", model="gpt-x", endpoint=mine.endpoint
+    )
+    rater = Rater.objects.create(study=study, kind="judge", label="asked v1")
+    run = make_judge_run(judge, mine.judgment.revision, rater)
+    reply = {"state": "final", "outcome": "unparsed", "raw": "Both <b>fine</b>.", "error": "no choice"}
+    Call.objects.create(run=run, item=item, order="r2,r1", **reply)
+    given = {"rater_id": rater.pk, "item_id": item.pk, "revision_id": mine.judgment.revision_id}
+    record_judgments(study=study, batch=[JudgmentInput(**given, outcome="unparsed", shown="r2,r1")])
+    page = signed_in(owner).get(page_of(mine, "item"), {"order": "r1,r2"}).content.decode()
+    assert '<pre dir="auto">Both &lt;b&gt;fine&lt;/b&gt;.</pre>' in page
+    assert "saw Response 2 first" in page
+    prompt = reverse("admin:judging_judge_prompt", args=[judge.pk])
+    assert f"{prompt}?item={item.pk}&amp;order=r2%2Cr1&amp;step=" in page
 
 
 def test_systems_are_named_when_asked_for(mine: SimpleNamespace, owner: Any) -> None:
@@ -162,6 +183,25 @@ def test_a_rater_is_excluded_on_its_page(mine: SimpleNamespace, owner: Any) -> N
     assert client.post(act, {"reason": "Clicked through."}).url == f"{here}#rater"
     assert "Clicked through." in read(client, here)
     assert "rater excluded" in read(client, page_of(mine, "item"))
+
+
+def test_judgments_of_a_rater_come_in_pages(mine: SimpleNamespace, owner: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(rater_page, "PER_PAGE", 1)
+    last = hand_in(mine.participant.token).judgment
+    client, address = signed_in(owner), page_of(mine, "participant")
+    newest = read(client, address, systems="1")
+    assert f'id="j{last.pk}"' in newest
+    assert f'id="j{mine.judgment.pk}"' not in newest
+    assert f'rel="next" href="{address}?before={last.pk}&systems=1"' in newest
+    older = read(client, address, before=str(last.pk))
+    assert f'id="j{mine.judgment.pk}"' in older
+    assert 'rel="next"' not in older
+
+
+def test_a_judge_has_a_page_of_its_own(mine: SimpleNamespace, owner: Any) -> None:
+    judge = Rater.objects.create(study=mine.study, kind="judge", label="A judge", about={"model": "gpt-x"})
+    address = reverse("admin:evaluation_rater_page", args=[mine.study.slug, judge.pk])
+    assert "gpt-x" in signed_in(owner).get(address).content.decode()
 
 
 def test_quality_leads_to_the_texts(mine: SimpleNamespace, owner: Any) -> None:
