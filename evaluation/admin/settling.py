@@ -161,7 +161,7 @@ class _Settling:
         done = parse_id(self.request.GET.get(DONE, "")) or 0
         return {
             "item": self.item,
-            "left": queue.rows.count(),
+            "left": queue.n_left,
             "contested": queue.n_contested,
             "counts": settler_counts(self.study),
             "done": settled_judgments(self.study)

@@ -158,7 +158,7 @@ class ItemFilters:
             enough = several.filter(raters__gte=self.least).values("item")
             items, judged = items.filter(pk__in=enough), judged.filter(item__in=enough)
         rows = items.filter(Exists(judged.filter(item=OuterRef("pk")))) if self.choose_judgments else items
-        held = Q(*(any_with(study, word) for word in common))
+        held = Q(*(any_with(word) for word in common))
         own = {"item__in": items.filter(held).values("pk")} if self.choose_items else self._of_role("item__")
         return FoundItems(study, rows.filter(held), judged.filter(**own), self.sort, rows, tuple(common))
 

@@ -1,11 +1,10 @@
-"""Words in items: in prompts, responses, clarifying questions, keys, notes, and the reasons that raters and those
-who settle gave.
+"""Words in items: in prompts, responses, clarifying questions, keys, and the reasons that raters gave.
 
 A word is found inside others, in any language and in either case; several must all stand in the item, wherever. Both
 databases compare in lower case, as `lower` makes it there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -72,12 +71,8 @@ def _items_by_place(study: Study, word: str, among: Q = EVERY_ROW) -> QuerySet[A
         queries = Query.objects.filter(texts, study=study)
     shown = ItemResponse.objects.filter(response__in=responses.values("pk"))
     judged = Judgment.objects.filter(study=study, pk__in=reasons.values("judgment"))
-    notes = Note.objects.filter(texts, study=study)
-    settled = _settled(study, word)
     if among:
         shown = shown.filter(item__in=items.values("pk"))
-        notes = notes.filter(item__in=items.values("pk"))
-        settled = settled.filter(item__in=items.values("pk"))
     own = Q(holds("key", word)) | Q(holds("clarifying_question", word))
     return (
         items.filter(own)
@@ -86,28 +81,33 @@ def _items_by_place(study: Study, word: str, among: Q = EVERY_ROW) -> QuerySet[A
             items.filter(query__in=queries.values("pk")).values_list("pk"),
             shown.order_by().values_list("item"),
             judged.order_by().values_list("item"),
-            notes.order_by().values_list("item"),
-            settled.order_by().values_list("item"),
+            *(rows.filter(item__in=items.values("pk")).values_list("item") for rows in _notes(study, word)),
             all=True,
         )
     )
 
 
-def _settled(study: Study, word: str) -> QuerySet[Judgment]:
-    """Settled labels with the word in their reasons. Their raters are looked up first: they are few, and judgments of
-    others are not to be read."""
+def _notes(study: Study, word: str) -> Iterator[QuerySet[Any]]:
+    """Members' notes, and settled labels with the word in their reasons. The raters of these are looked up first: they
+    are few, and judgments of others are not to be read."""
     settlers = list(study.raters.filter(kind=Rater.Kind.SETTLED).values_list("pk", flat=True))
-    return Judgment.objects.filter(holds(KT(f"trace__{SETTLED}__reason"), word), rater__in=settlers)
+    yield Note.objects.filter(holds("text", word), study=study)
+    yield Judgment.objects.filter(holds(KT(f"trace__{SETTLED}__reason"), word), rater__in=settlers).order_by()
 
 
-def any_with(study: Study, word: str) -> Q:
+def any_with(word: str) -> Q:
     """The same as a condition that is looked at item by item."""
     query = Query.objects.filter(holds("text", word), pk=OuterRef("query"))
     responses = Response.objects.filter(holds("text", word), item_responses__item=OuterRef("pk"))
     reasons = AnswerText.objects.filter(holds("text", word), judgment__item=OuterRef("pk"))
-    notes = Note.objects.filter(holds("text", word), item=OuterRef("pk"))
     own = Q(holds("key", word)) | Q(holds("clarifying_question", word))
-    places = (query, responses, reasons, notes, _settled(study, word).filter(item=OuterRef("pk")))
+    notes = Note.objects.filter(holds("text", word), item=OuterRef("pk"))
+    settled = Judgment.objects.filter(
+        holds(KT(f"trace__{SETTLED}__reason"), word),
+        item=OuterRef("pk"),
+        rater__in=Rater.objects.filter(kind=Rater.Kind.SETTLED).values("pk"),
+    )
+    places = (query, responses, reasons, notes, settled)
     return own | any_of(Q(Exists(each)) for each in places)
 
 

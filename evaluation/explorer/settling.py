@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Self
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, Q
 
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.explorer.item_list import POSITION, FoundItems
@@ -17,31 +17,35 @@ from evaluation.selectors import settled_judgments
 MOST_NAMED = 20
 
 
-class SettlingQueue(FoundItems):
-    """The items that filters admit and a member has not settled, in the order of the list that is asked for; by default
-    those that people differ on most first."""
+@dataclass(frozen=True)
+class SettlingQueue:
+    """The items that the filters admit and the member has not settled, in the order of the list that is asked for; by
+    default those that people differ on most first."""
+
+    found: FoundItems
 
     @classmethod
     def of(cls, study: Study, filters: ItemFilters, member: Any) -> Self:
         order = "disagreement" if filters.sort == POSITION else filters.sort
         found = replace(filters, sort=order).found(study)
         mine = settled_judgments(study).filter(rater__settled_by=member, item=OuterRef("pk"))
-        rows, among = (
-            each.filter(~Exists(mine), role=Role.MAIN, withdrawn_at=None)
-            for each in (found.rows, found.among)
-        )
-        return cls(study, rows, found.judgments, found.sort, among, found.common)
+        is_open = ~Exists(mine) & Q(role=Role.MAIN, withdrawn_at=None)
+        return cls(replace(found, rows=found.rows.filter(is_open), among=found.among.filter(is_open)))
 
     def next(self, past: int | None) -> Item | None:
         """The first item after the one of that id, whether that is still among them or not; after the last, the
         first."""
-        found = self.page(1, item=past) or self.page(1)
+        found = self.found.page(1, item=past) or self.found.page(1)
         return found[0] if found else None
+
+    @property
+    def n_left(self) -> int:
+        return self.found.rows.count()
 
     @property
     def n_contested(self) -> int:
         """The number of items on which two people differ."""
-        return self.rows.filter(tally__disagreement__gt=0).count()
+        return self.found.rows.filter(tally__disagreement__gt=0).count()
 
 
 def settler_counts(study: Study) -> list[tuple[Rater, int]]:

@@ -33,6 +33,10 @@ FORMS = ("rated", "choice", "picks", "ranking")
 SETTLED_OTHERWISE = "{unit} that were settled one way and another"
 NO_MAJORITY = "settled {unit} without a majority of the raters"
 NOT_BOTH = "{unit} that one of both has not settled"
+EQUAL = (
+    "share of equal ones in percent (by chance: had each been drawn from all that were given) and "
+    f"{COHENS_KAPPA}"
+)
 OF_PEOPLE = (Rater.Kind.PERSON, Rater.Kind.SIMULATED)
 
 
@@ -102,27 +106,37 @@ class SettledFigure(Figure):
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        build = _builder(
-            "Answers of people and judges held against the settled ones: share of equal ones in percent (by chance: "
-            f"had each been drawn from all that were given), {COHENS_KAPPA} and, of numbers, the mean absolute "
-            "difference. Of several raters the answer of more than half counts.",
-            ["Question", "Raters"],
-        )
         told = [(q, g, g[self.key]) for q in view.judged for g in q["groups"] if self.key in g]
+        numbers = any(found["held"]["error"] for _, _, found in told)
+        build = _builder(
+            f"Answers of people and judges held against the settled ones: {EQUAL}"
+            f"{' and, of numbers, the mean absolute difference' if numbers else ''}. Of several raters the answer of "
+            "more than half counts.",
+            ["Question", "Raters"],
+            numbers=numbers,
+        )
         for question, group, found in told:
-            _add(build, (head(question["prompt"]), words(group["label"], tag_of(group))), found["held"])
+            names = head(question["prompt"]), words(group["label"], tag_of(group))
+            _add(build, names, found["held"], numbers=numbers)
         if build.rows:
             yield Block("Settled labels", tables=(build.build(), *_pairs(told)), anchor="settled")
         for question, group, found in told:
             if found["raters"]:
-                of_one = _builder(
-                    f"{question['prompt']}: each person's answers held against the settled ones.", ["Rater"]
-                )
-                for each in found["raters"]:
-                    _add(of_one, (head(view.raters.get(each["rater"], each["rater"])),), each["held"])
-                title = f"Settled labels by rater: {question['prompt']}"
-                of = "" if group["kind"] == "person" else f", {group['label']}"
-                yield Block(title + of, tables=(of_one.build(compact=True),), folded=True)
+                yield self._by_rater(view, question, group, found)
+
+    def _by_rater(self, view: ReportView, question: Record, group: Record, found: Record) -> Block:
+        numbers = found["held"]["error"] is not None
+        build = _builder(
+            f"{question['prompt']}: each person's answers held against the settled ones.",
+            ["Rater"],
+            numbers=numbers,
+        )
+        for each in found["raters"]:
+            name = head(view.raters.get(each["rater"], each["rater"]))
+            _add(build, (name,), each["held"], numbers=numbers)
+        of = "" if group["kind"] == "person" else f", {group['label']}"
+        title = f"Settled labels by rater: {question['prompt']}{of}"
+        return Block(title, tables=(build.build(compact=True),), folded=True)
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -260,18 +274,18 @@ def _settlers(given: FigureInput, settled: _Given, labels: Mapping[str, str]) ->
             yield SettlerPair(labels[names[0]], labels[names[1]], same)
 
 
-def _builder(caption: str, names: list[str]) -> Builder:
-    shown = [*names, "Equal", "By chance", COHENS_KAPPA, "Difference", "n"]
+def _builder(caption: str, names: list[str], *, numbers: bool) -> Builder:
+    shown = [*names, "Equal", "By chance", COHENS_KAPPA, *(["Difference"] if numbers else []), "n"]
     return Builder(caption, columns(shown, names=len(names)))
 
 
-def _add(build: Builder, names: Sequence[TableCell], found: Record) -> None:
+def _add(build: Builder, names: Sequence[TableCell], found: Record, *, numbers: bool) -> None:
     same, error = found["same"], found["error"]
     build.add(
         *names,
         *build.beside_chance(same["agreement"], same["by_chance"]),
         build.coefficient(same["kappa"]),
-        build.coefficient(error) if error else words(""),
+        *([build.coefficient(error) if error else words("")] if numbers else []),
         build.n(same["agreement"]),
     )
 
