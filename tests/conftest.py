@@ -53,7 +53,7 @@ ASKED_ONCE = tuple(
         "annotator/panels/services/test_unread_arrivals.py", "annotator/panels/test_panel_command.py",
         "annotator/services/rehearsal", "annotator/services/work/test_checks.py",
         "annotator/services/work/test_draft_rounds.py", "annotator/services/work/test_endings.py",
-        "annotator/views", "benchmarks", "config/test_doors.py", "config/test_formsets.py",
+        "annotator/views", "benchmarks", "config/test_bodies.py", "config/test_doors.py", "config/test_formsets.py",
         "config/test_hostile_text.py", "evaluation/admin", "evaluation/api", "evaluation/demo", "evaluation/dumps",
         "evaluation/forms", "evaluation/library", "evaluation/protocols", "evaluation/services/studies",
         "evaluation/services/test_invitations.py", "evaluation/test_human_sample.py",
