@@ -1,13 +1,19 @@
 """The cast and the studies that tests share."""
 
 import gc
+import io
 import logging
 import os
+import pickle
 import re
 import secrets
 import subprocess
 import sys
+import threading
+import warnings
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import hypothesis
 import pytest
@@ -20,6 +26,7 @@ from django.test import TransactionTestCase
 
 from annotator.selectors.quota import items_for_one
 from evaluation import tasks
+from evaluation.dumps.tables.readers import box, child
 from evaluation.models import Job
 from evaluation.services.jobs import mark_sent
 from tests import factories
@@ -46,7 +53,7 @@ ASKED_ONCE = tuple(
         "annotator/panels/services/test_unread_arrivals.py", "annotator/panels/test_panel_command.py",
         "annotator/services/rehearsal", "annotator/services/work/test_checks.py",
         "annotator/services/work/test_draft_rounds.py", "annotator/services/work/test_endings.py",
-        "annotator/views", "benchmarks", "config/test_doors.py", "config/test_formsets.py",
+        "annotator/views", "benchmarks", "config/test_bodies.py", "config/test_doors.py", "config/test_formsets.py",
         "config/test_hostile_text.py", "evaluation/admin", "evaluation/api", "evaluation/demo", "evaluation/dumps",
         "evaluation/forms", "evaluation/library", "evaluation/protocols", "evaluation/services/studies",
         "evaluation/services/test_invitations.py", "evaluation/test_human_sample.py",
@@ -181,6 +188,28 @@ def locks_are_taken_in_transactions():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SQLCompiler, "as_sql", as_sql)
         yield
+
+
+@contextmanager
+def read_here(asked, limits):
+    with warnings.catch_warnings(action="ignore"):
+        told = b"".join(pickle.dumps(answer) for answer in child._answers(asked))
+    yield box._received(SimpleNamespace(stdout=io.BytesIO(told)), limits, threading.Event())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tables_are_read_here():
+    """Not in a process of their own, whose start takes longer than what any test does with its table."""
+    indeed = box._child
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(box, "_child", read_here)
+        yield indeed
+
+
+@pytest.fixture
+def tables_are_read_apart(tables_are_read_here, monkeypatch):
+    """As they are in earnest."""
+    monkeypatch.setattr(box, "_child", tables_are_read_here)
 
 
 @pytest.fixture(autouse=True)

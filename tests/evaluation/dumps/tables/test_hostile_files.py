@@ -15,6 +15,7 @@ from evaluation.dumps.tables.reading import read_raw, read_table
 from evaluation.refusals import Refused
 from tests.evaluation.dumps.tables.files import HEADER, ROWS, delimited, parquet, workbook, write
 
+pytestmark = pytest.mark.usefixtures("tables_are_read_apart")
 SHEET = "xl/worksheets/sheet1.xml"
 LAST_ROW = 1_048_576
 
