@@ -3,7 +3,7 @@
 What a method needs is imported in it, as most processes ask for few of them.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation.extension import (
@@ -16,7 +16,7 @@ from evaluation.extension import (
     StudySection,
     Watch,
 )
-from evaluation.models import Exclusion, Item, Progress, Study
+from evaluation.models import Exclusion, Item, Judgment, Progress, Rater, Study
 
 
 class CrowdExtension(Extension):
@@ -121,6 +121,19 @@ class CrowdExtension(Extension):
         from annotator.views.shared.previews import END, ENTRY, INSTRUCTIONS
 
         return {"entry": ENTRY, "instructions": INSTRUCTIONS, "end": END}
+
+    def rater_url(self, rater: Rater) -> str:
+        from django.urls import reverse
+
+        from annotator.models import Participant
+
+        found = Participant.objects.filter(rater=rater).values_list("pk", flat=True).first()
+        return reverse("admin:annotator_participant_page", args=[rater.study.slug, found]) if found else ""
+
+    def judgment_signs(self, judgments: Collection[Judgment]) -> Mapping[int, Sequence[str]]:
+        from annotator.services.quality.judgment_signs import judgment_signs
+
+        return judgment_signs(judgments)
 
     def job_kinds(self) -> Iterable[JobKind]:
         from annotator.job_kinds import DRAFT_ROUND, READING

@@ -347,6 +347,11 @@ class Extension:
         """The address of the app's own page of a rater; '' where it has none."""
         return ""
 
+    def judgment_signs(self, judgments: Collection[Judgment]) -> Mapping[int, Sequence[str]]:
+        """Whatever in these judgments a researcher should look at, by the judgment's id; they were read with their
+        items."""
+        return {}
+
     def judge_replies(self, judgments: Collection[Judgment]) -> Mapping[int, Sequence[JudgeReply]]:
         """The replies that these judgments were read from, by the judgment's id."""
         return {}

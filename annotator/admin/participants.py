@@ -1,5 +1,6 @@
 """Participants, their visits and their assignments."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -10,12 +11,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotator.admin.entry_rules import entry_rules_of
+from annotator.admin.participant_page import ending_of, participant_page
 from annotator.admin.sections import render_section
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
 from annotator.panels.services.launch_advice import RETRY_URL_NAME, lacks_retry
 from evaluation.admin.base import StudyScopedAdmin
-from evaluation.admin.pages import EmptyNote, Tab, list_url, tabs
-from evaluation.admin.rights import has_right
+from evaluation.admin.pages import EmptyNote, Tab, tabs
+from evaluation.admin.rights import View, has_right
 from evaluation.models import Role, Status, Study
 from evaluation.permissions import get_study_for
 
@@ -72,13 +74,6 @@ def without_participants(request: HttpRequest, study: Study) -> EmptyNote:
     )
 
 
-def ending_of(visit: Submission) -> str:
-    """The end of a visit, in words."""
-    if visit.is_late:
-        return "visited again after finishing"
-    return visit.get_outcome_display() or "under way"
-
-
 @admin.register(Participant)
 class ParticipantAdmin(StudyScopedAdmin):
     address = "participants"
@@ -87,23 +82,6 @@ class ParticipantAdmin(StudyScopedAdmin):
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
         return without_participants(request, study)
 
-    # The token stays out: whoever has it is the participant.
-    fields = (
-        "rater",
-        "platform",
-        "external_id",
-        "arm",
-        "step",
-        "outcome",
-        "judged",
-        "skips",
-        "quota",
-        "revision",
-        "consented_at",
-        "ended_at",
-        "visits",
-        "comments",
-    )
     list_display = (
         "name",
         "platform",
@@ -148,18 +126,8 @@ class ParticipantAdmin(StudyScopedAdmin):
     def skips(self, participant: Any) -> str:
         return f"{participant.n_skipped:,}"
 
-    @admin.display(description="visits")
-    def visits(self, participant: Participant) -> str:
-        """Each with how it ended; there is more than one of who came again."""
-        made = participant.submissions.order_by("entered_at", "pk")
-        return "; ".join(f"{each.external_id or 'without an id'}: {ending_of(each)}" for each in made)
-
-    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        assignments = f"{list_url('annotator_assignment', study)}?q={obj.rater.pseudonym}"
-        return [
-            ("Rater", reverse("admin:evaluation_rater_change", args=[obj.rater_id])),
-            ("Assignments", assignments),
-        ]
+    def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
+        return (("", "page", participant_page),)
 
 
 @admin.register(Submission)

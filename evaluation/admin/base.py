@@ -80,6 +80,10 @@ class StudyChangeList(ChangeList):
         # Django counts those that a filter offers; an address can ask for others.
         self.has_active_filters = bool(self.filter_params)
 
+    def url_for_result(self, result: Any) -> str:
+        own: StudyScopedAdmin = self.model_admin  # type: ignore[assignment]
+        return own.row_url(result) if own.pages_of_row() else super().url_for_result(result)
+
 
 def is_empty(changes: ChangeList) -> bool:
     """True if a study's list has no row, and not because of what was searched or filtered."""
@@ -272,7 +276,7 @@ class StudyScopedAdmin(admin.ModelAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         """Django's form where there is something to change in it."""
-        if self.pages_of_row():
+        if self.pages_of_row() and request.method in ("GET", "HEAD"):
             obj = self.get_object(request, unquote(object_id))
             if obj is not None and not self.has_change_permission(request, obj):
                 return HttpResponseRedirect(self.row_url(obj))

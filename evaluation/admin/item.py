@@ -98,7 +98,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
         danger=True,
         objects=[str(item.query)],
         do=do,
-        back=reverse("admin:evaluation_item_change", args=[pk]),
+        back=reverse("admin:evaluation_item_page", args=[study.slug, pk]),
         logs_itself=True,
     )
     return confirmation_page(request, study, act, tab="items")

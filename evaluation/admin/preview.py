@@ -44,7 +44,7 @@ def preview(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(
             request, f"Item {item.key} can't be judged yet, so there is nothing to preview: {text}."
         )
-        return redirect("admin:evaluation_item_change", item.pk)
+        return redirect("admin:evaluation_item_page", study.slug, item.pk)
     with in_language_of(spec):
         return _screen(request, study, item, spec)
 
@@ -89,7 +89,7 @@ def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]
             "study": study,
             "draft": not study.is_frozen,
             "fine": fine,
-            "back": reverse("admin:evaluation_item_change", args=[item.pk]),
+            "back": reverse("admin:evaluation_item_page", args=[study.slug, item.pk]),
             "orders": [(n, f"{here}?order={each}", each == order) for n, each in enumerate(orders, 1)],
             "neighbours": _neighbours(item),
         },

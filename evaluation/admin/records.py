@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.design.frozen import describe_spec
-from evaluation.admin.pages import ConfirmedAction, confirmation_page, list_url
+from evaluation.admin.pages import ConfirmedAction, confirmation_page, list_url, way_back
 from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Exclusion, Import, ItemFlag, Revision, Study
 
@@ -83,7 +83,7 @@ class ItemFlagAdmin(StudyScopedAdmin):
         )
 
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        links = [("Item", reverse("admin:evaluation_item_change", args=[obj.item_id]))]
+        links = [("Item", reverse("admin:evaluation_item_page", args=[study.slug, obj.item_id]))]
         if not has_right(request, "write", study.pk):
             return links
         return [("Resolve", reverse("admin:evaluation_itemflag_resolve", args=[obj.pk])), *links]
@@ -110,6 +110,6 @@ def resolve_flag(request: HttpRequest, pk: int) -> HttpResponse:
         text=f"Flagged as “{flag.reason}”. {flag.note} Say what you found; withdrawing the item is a separate act.",
         button="Resolve",
         do=do,
-        back=list_url("evaluation_itemflag", study),
+        back=way_back(request, list_url("evaluation_itemflag", study)),
     )
     return confirmation_page(request, study, act, tab="items")

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from evaluation.forms.fields.checklist import yes_no_options
 from evaluation.forms.fields.grades import grade_text
 from evaluation.forms.fields.part_names import part_names
+from evaluation.forms.fields.ranking import response_label
 from evaluation.forms.fields.screen_input import ScreenInput
 from evaluation.forms.fields.ties import tie_text
 from evaluation.forms.shapes import Card
@@ -79,8 +80,10 @@ def _parts(
     question: QuestionSpec, answers: list[AnswerValue], page: ScreenInput, names: ResponseNames
 ) -> Iterator[tuple[str, PartInWords]]:
     if question.kind == Kind.RANKING:
+        # What is ranked stands nowhere under a name.
+        labels = {each["part"]: response_label(each["html"]) for each in page.stimulus["responses"]}
         for each in sorted(answers, key=lambda answer: answer.number or 0.0):
-            yield "", PartInWords(f"{each.number:g}.", names[each.part])
+            yield "", PartInWords(f"{each.number:g}.", f"{names[each.part]}: {labels[each.part]}")
     elif question.kind == Kind.ENTRIES:
         for number, each in enumerate(answers, 1):
             yield "", PartInWords(f"{number}.", _entry(read_entry(each.text or "")))

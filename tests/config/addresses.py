@@ -108,7 +108,8 @@ class Found:
             return self.run_group
         if name == "pk":
             # What makes a judge for a study goes by the study.
-            return self.rows["study" if route.startswith(OF_STUDY) else model]
+            # Below a study its rows go by their plural.
+            return self.rows["study" if route.startswith(OF_STUDY) else model.removesuffix("s")]
         return self.named[name]
 
 

@@ -16,6 +16,8 @@ from evaluation.selectors import standing_exclusions
 # Counts up whenever the same work would be described otherwise, or in another form.
 VERSION = 2
 SECONDS = 24 * 3600
+# Judgments of a study in which all are looked at for the sake of one participant.
+FEW = 20_000
 # Read again for whoever is shown, and so not kept.
 FRESH = {"participant", "excluded"}
 # A participant's key, and what is kept of them by the names of `ParticipantQuality`.
@@ -32,6 +34,14 @@ def cached_quality(study: Study) -> list[CachedQuality]:
         cache.set(key, (state, cached), SECONDS)
     found: list[CachedQuality] = cached
     return found
+
+
+def quality_at_hand(study: Study, participant: Participant) -> ParticipantQuality | None:
+    """The care of one participant: of a study with many judgments what was last found, if anything was."""
+    few = Judgment.objects.filter(study=study)[: FEW + 1].count() <= FEW
+    cached = cached_quality(study) if few else cache.get(f"quality:{study.pk}", ("", []))[1]
+    reports = read_reports(study, [each for each in cached if each[0] == participant.pk])
+    return reports[0] if reports else None
 
 
 def _figures(report: ParticipantQuality) -> dict[str, Any]:

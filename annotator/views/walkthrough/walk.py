@@ -101,7 +101,9 @@ class Walk:
             "demo": self.walked.is_demo and item is not None,
             "back": reverse("admin:evaluation_study_overview", args=[self.study.slug]),
             "item": item,
-            "item_url": reverse("admin:evaluation_item_change", args=[item.pk]) if item and item.pk else "",
+            "item_url": reverse("admin:evaluation_item_page", args=[self.study.slug, item.pk])
+            if item and item.pk
+            else "",
             "said": [*(each.note for each in self.stations if each.key == here and each.note), *said],
             "groups": list(groups.items()),
             "framed": state.framed,

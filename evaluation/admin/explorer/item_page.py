@@ -10,7 +10,7 @@ from csp.decorators import csp_replace
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 
-from evaluation.admin.explorer.judgment_cards import judgment_cards, people_first
+from evaluation.admin.explorer.judgment_cards import count_answers, judgment_cards, people_first
 from evaluation.admin.explorer.seen_screen import ORDER, SYSTEMS, asked_order, shown_names
 from evaluation.admin.pages import page
 from evaluation.admin.preview import some_orders
@@ -59,7 +59,7 @@ def _with(address: str, asked: QueryDict) -> str:
     return f"{address}?{asked.urlencode()}" if asked else address
 
 
-@csp_replace({"frame-src": [SELF]})  # type: ignore[arg-type]  # it knows views without arguments alone
+@csp_replace({"frame-src": [SELF]})
 @study_page()
 def item_page(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """The item with its judgments, people's first; where it stands in the list that led to it."""
@@ -96,12 +96,14 @@ def _judged(request: HttpRequest, study: Study, item: Item, address: ItemAddress
     order = asked_order(request, stimulus, seen.most_common(1)[0][0] if seen else "")
     labels = system_labels(study) if address.names_systems else None
     names = shown_names(stimulus, order, labels)
+    cards = judgment_cards(study, judgments, lambda *_: names)
     return {
         "frame": f"{frame}?{ORDER}={order}",
-        "orders": _orders(item, stimulus, seen, order, address),
-        "n_unknown": unknown if len(stimulus["responses"]) > 1 else 0,
+        "orders": _orders(item, stimulus, seen, order, address) if len(stimulus["responses"]) > 1 else [],
+        "n_unknown": unknown,
         "legend": _legend(stimulus, order, labels) if labels else [],
-        "cards": judgment_cards(study, judgments, lambda *_: names),
+        "cards": cards,
+        "counts": count_answers(cards),
         "here": address.item(item.pk, order=order),
         "may_write": has_right(request, "write", study.pk),
     }

@@ -1,7 +1,9 @@
 """Judgments in words, each on a card: answers, texts, times, what was done on the way, and whether it counts."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Q
@@ -10,13 +12,13 @@ from django.utils.text import Truncator
 from evaluation.admin.explorer.seen_screen import shown_names
 from evaluation.extension import JudgeReply, extensions
 from evaluation.forms.answers_in_words import AnswerInWords, ResponseNames, answers_in_words
-from evaluation.models import Exclusion, Judgment, Outcome, Rater, Study
+from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import standing_exclusions
 from evaluation.services.answers import answers_of
 
 # The kinds of raters in the order in which their judgments stand.
-KINDS = (Rater.Kind.PERSON, Rater.Kind.SIMULATED, Rater.Kind.JUDGE)
+KINDS = {Rater.Kind.PERSON: "people", Rater.Kind.SIMULATED: "simulated", Rater.Kind.JUDGE: "judges"}
 LONGEST_PROMPT = 300
 # The names of an item's responses on a card, by the item's stimulus and the judgment.
 Naming = Callable[[Mapping[str, Any], Judgment], ResponseNames]
@@ -28,8 +30,10 @@ class JudgmentCard:
 
     judgment: Judgment
     answers: list[AnswerInWords]
+    order: str
     moves: list[str]
     rationale: str
+    signs: Sequence[str]
     replies: Sequence[JudgeReply]
     exclusion: Exclusion | None
     rater_exclusion: Exclusion | None
@@ -44,6 +48,12 @@ class JudgmentCard:
         return self.judgment.rater
 
     @property
+    def counts(self) -> bool:
+        """True if the report would count it."""
+        left_out = self.exclusion or self.rater_exclusion or self.judgment.surplus
+        return not left_out and self.rater.in_figures and self.judgment.outcome == Outcome.OK
+
+    @property
     def prompt(self) -> str:
         """The beginning of what was asked."""
         stimulus = self.judgment.item.stimulus or {}
@@ -51,17 +61,18 @@ class JudgmentCard:
 
     @property
     def facts(self) -> list[str]:
-        """Who judged, in a few words, and how long it took."""
+        """In a few words, the rater and the time that it took."""
         rater, judgment = self.rater, self.judgment
         kind = f"imported {rater.kind}" if rater.source == Rater.Source.IMPORTED else rater.kind
-        facts = [kind, rater.group, str(rater.about.get("model", "")), *_times(judgment)]
+        facts = [kind, rater.group, str(rater.about.get("model", "")), *_times(judgment), self.order]
         return [fact for fact in facts if fact and fact != str(rater)]
 
-    @property
+    @cached_property
     def marks(self) -> list[str]:
         """Whatever sets it apart from a judgment that counts."""
         judgment = self.judgment
         marks = [
+            (judgment.item.role != Role.MAIN, judgment.item.get_role_display()),
             (judgment.outcome != Outcome.OK, judgment.get_outcome_display()),
             (judgment.surplus, "surplus"),
             (judgment.replicate > 0, f"replicate {judgment.replicate}"),
@@ -85,6 +96,7 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
     asked = _Asked(study)
     own, of_raters = _exclusions(study, judgments)
     replies = _replies(judgments)
+    signs = {pk: found for each in extensions() for pk, found in each.judgment_signs(judgments).items()}
     cards = []
     for each in judgments:
         stimulus = each.item.stimulus or {}
@@ -93,9 +105,11 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
             JudgmentCard(
                 each,
                 answers_in_words(questions, stimulus, answers.get(each.pk, ()), names),
+                _order(each, names),
                 list(_moves(each.trace, names)),
                 str(each.trace.get("rationale", "")),
-                replies.get(each.pk, ()),
+                signs.get(each.pk, ()),
+                replies.get(each.pk) or list(_kept_replies(each.trace)),
                 own.get(each.pk),
                 of_raters.get(each.rater_id),
             )
@@ -103,8 +117,33 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
     return cards
 
 
+@dataclass(frozen=True)
+class AnswerCounts:
+    """The answers to one question by raters of one kind, each with the number of times that it was given."""
+
+    question: str
+    kind: str
+    counts: list[tuple[str, int]]
+
+
+def count_answers(cards: Iterable[JudgmentCard]) -> list[AnswerCounts]:
+    """Of the questions about the item as a whole that have a value, over the judgments that count."""
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for card in cards:
+        for answer in card.answers if card.counts else ():
+            values = [part for _, parts in answer.heads for part in parts]
+            if not answer.is_text and len(values) == 1 and not values[0].who:
+                counter = found.setdefault((answer.name, card.rater.kind), Counter())
+                counter[values[0].text] += 1
+    return [
+        AnswerCounts(name, KINDS[Rater.Kind(kind)], each.most_common())
+        for (name, kind), each in found.items()
+    ]
+
+
 def people_first(judgments: Iterable[Judgment]) -> list[Judgment]:
-    return sorted(judgments, key=lambda each: (KINDS.index(Rater.Kind(each.rater.kind)), each.pk))
+    kinds = list(KINDS)
+    return sorted(judgments, key=lambda each: (kinds.index(Rater.Kind(each.rater.kind)), each.pk))
 
 
 def name_as_seen(systems: Mapping[str, str] | None = None) -> Naming:
@@ -147,6 +186,24 @@ def _replies(judgments: Sequence[Judgment]) -> dict[int, Sequence[JudgeReply]]:
     if not by_judges:
         return {}
     return {pk: found for each in extensions() for pk, found in each.judge_replies(by_judges).items()}
+
+
+def _kept_replies(trace: Mapping[str, Any]) -> Iterator[JudgeReply]:
+    """Replies that could not be read, as a judgment keeps them beside its answers."""
+    steps = trace.get("steps")
+    for step, kept in steps.items() if isinstance(steps, dict) else [("", trace)]:
+        if isinstance(kept, dict) and (kept.get("raw") or kept.get("error")):
+            yield JudgeReply(step, str(kept.get("raw") or ""), "", str(kept.get("error") or ""), "")
+
+
+def _order(judgment: Judgment, names: ResponseNames) -> str:
+    """The order that the rater saw, where it is not that of the names."""
+    shown = judgment.shown.split(",")
+    if len(names) < 2 or shown == list(names):
+        return ""
+    if shown[0] not in names:
+        return "order unknown"
+    return "saw another order" if shown[0] == next(iter(names)) else f"saw {names[shown[0]]} first"
 
 
 def _times(judgment: Judgment) -> Iterator[str]:

@@ -16,7 +16,7 @@ from evaluation.models import Judgment, Study
 from evaluation.selectors import system_labels
 
 
-@csp_replace({"frame-src": [SELF]})  # type: ignore[arg-type]  # it knows views without arguments alone
+@csp_replace({"frame-src": [SELF]})
 @study_page()
 def judgment_page(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """The judgment as its rater handed it in."""

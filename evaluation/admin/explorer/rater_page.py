@@ -34,7 +34,7 @@ def rater_page(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 
 
 def rater_facts(rater: Rater) -> list[tuple[str, str]]:
-    """Who the rater is, as far as the core knows."""
+    """Name and value of each, as far as the core knows the rater."""
     facts = [
         ("Kind", f"{rater.get_kind_display()}, {rater.get_source_display()}"),
         ("Pseudonym", rater.pseudonym if rater.label else ""),

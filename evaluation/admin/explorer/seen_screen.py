@@ -44,7 +44,7 @@ def asked_order(request: HttpRequest, stimulus: Stimulus, default: str = "") -> 
 
 
 @xframe_options_sameorigin
-@csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]  # it knows views without arguments alone
+@csp_replace({"frame-ancestors": [SELF]})
 @study_page()
 def item_screen(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """The item in the order that the address asks for."""
@@ -59,7 +59,7 @@ def item_screen(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 
 
 @xframe_options_sameorigin
-@csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]
+@csp_replace({"frame-ancestors": [SELF]})
 @study_page()
 def judgment_screen(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """The item with the judgment's answers, in the order that its rater saw."""
@@ -88,5 +88,5 @@ def _screen(
 ) -> HttpResponse:
     with in_language_of(spec):
         screen = build_screen(study.protocol_object, spec, stimulus, order, data=data, trace=trace)
-        context: dict[str, Any] = {"screen": screen, "title": spec["title"]}
+        context: dict[str, Any] = {"screen": screen, "title": spec["title"], "filled_in": bool(data)}
         return render(request, "evaluation/explorer/seen_screen.html", context)

@@ -1,0 +1,55 @@
+"""Items and their judgments as a researcher goes through them: by key, beside the screen, excluding in place."""
+
+from collections.abc import Callable
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from evaluation.models import Exclusion
+from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.looking import look
+from tests.browser.test_members import let_in
+from tests.browser.walking import leave_by
+from tests.crowd import come, hand_in
+from tests.evaluation.admin.conftest import make_user, work_on
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ARABIC = "هذا الجواب أوضح وأقصر."
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_from_item_to_item_and_from_a_flag_to_the_texts(
+    new_visitor: Callable[..., Visitor], viewport: dict[str, int]
+) -> None:
+    world = work_on("explored", make_user("ada"))
+    hand_in(world.participant.token)
+    hand_in(come(world.study, "another").token, justification=ARABIC, preference="r2")
+    visitor = let_in(new_visitor(viewport=viewport), world.owner)
+    page = visitor.page
+    items = list(world.study.items.filter(role="main").order_by("position", "pk"))
+    address = reverse("admin:evaluation_item_page", args=[world.study.slug, items[0].pk])
+    visitor.go(address)
+    look(visitor, "item_page")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Item {items[1].key}")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Item {items[0].key}")
+    screen = page.frame_locator("iframe")
+    expect(screen.get_by_role("heading", name="Response 1")).to_be_visible()
+    expect(screen.locator("textarea").first).to_be_disabled()
+
+    visitor.go(reverse("admin:evaluation_study_quality", args=[world.study.slug]))
+    leave_by(page.get_by_role("link", name=str(world.participant.rater), exact=True))
+    look(visitor, "participant_page")
+    card = page.get_by_role("article").first
+    card.get_by_text("Exclude…").click()
+    card.get_by_label("Reason").fill("It names the other response.")
+    leave_by(card.get_by_role("button", name="Exclude"))
+    expect(page.get_by_role("article").first).to_contain_text("It names the other response.")
+    excluded = Exclusion.objects.get(reason="It names the other response.").judgment
+    assert page.url.endswith(f"{world.participant.pk}/#j{excluded.pk}")
+    leave_by(page.get_by_role("article").first.get_by_role("link", name="As filled in"))
+    look(visitor, "judgment_page")
+    expect(page.frame_locator("iframe").locator("input[name=preference]:checked")).to_have_value("r1")
+    visitor.assert_calm()
