@@ -193,3 +193,18 @@ def test_a_page_takes_as_many_queries_with_many_items_as_with_few(
         monkeypatch.setattr(item_list, "ROWS", rows)
         with django_assert_max_num_queries(30):
             page(query)
+
+
+def test_a_reason_is_found_among_judgments(study, owner):
+    reasoned, other = study.judgments.order_by("pk")[:2]
+    AnswerText.objects.create(judgment=reasoned, question="justification", text="An Exception to the rule")
+    client = Client()
+    client.force_login(owner)
+    address = reverse("admin:evaluation_judgment_list", args=[study.slug])
+    for words in ("exception", "RULE exc"):
+        assert "1 judgment" in client.get(f"{address}?q={words}").content.decode()
+    assert "0 judgments" in client.get(f"{address}?q=exception person-9").content.decode()
+    assert (
+        f"{other.item.judgments.count()} judgments"
+        in client.get(f"{address}?q={other.item.key}").content.decode()
+    )
