@@ -7,9 +7,9 @@ databases compare in lower case, as `lower` makes it there.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.fields.json import KT
-from django.db.models.functions import Lower
+from django.db.models.functions import Concat, Lower
 from django.db.models.lookups import Contains
 
 from evaluation.explorer.answer_conditions import any_of
@@ -36,6 +36,12 @@ def holds(path: Any, word: str) -> Contains:
     return Contains(Lower(path), word.lower())
 
 
+def holds_here(path: str, word: str) -> Contains:
+    """The same of few rows that are found otherwise: the index of a common word has most rows of all studies."""
+    text = Concat(path, Value(""), output_field=TextField())
+    return Contains(Lower(text), word.lower())
+
+
 def items_with(study: Study, words: Sequence[str]) -> tuple[Q, list[str]]:
     """The study's items that hold all the rare ones of these words; and the common ones, which are left to look for."""
     found, common = Q(), []
@@ -53,26 +59,28 @@ def holding(study: Study, words: Sequence[str], items: Sequence[int]) -> set[int
     """Those of these items that hold all the words."""
     found = set(items)
     for word in words:
-        found &= {key for (key,) in _items_by_place(study, word, Q(pk__in=items))}
+        found &= {key for (key,) in _items_by_place(study, word, items)}
     return found
 
 
-def _items_by_place(study: Study, word: str, among: Q = EVERY_ROW) -> QuerySet[Any, tuple[int]]:
+def _items_by_place(study: Study, word: str, among: Sequence[int] | None = None) -> QuerySet[Any, tuple[int]]:
     """The ids of those items that hold a word, once for each text that it stands in."""
-    items = Item.objects.filter(among, study=study).order_by()
-    texts = Q(holds("text", word))
-    if among:
-        reasons = AnswerText.objects.filter(texts, judgment__item__in=items.values("pk"))
-        responses = Response.objects.filter(texts, items__in=items.values("pk"))
-        queries = Query.objects.filter(texts, items__in=items.values("pk"))
+    items = Item.objects.filter(study=study).order_by()
+    if among is not None:
+        items = items.filter(pk__in=among)
+    texts = Q(holds("text", word) if among is None else holds_here("text", word))
+    if among is not None:
+        reasons = AnswerText.objects.filter(texts, judgment__item__in=among)
+        responses = Response.objects.filter(texts, items__in=among)
+        queries = Query.objects.filter(texts, items__in=among)
     else:
         reasons = AnswerText.objects.filter(texts)
         responses = Response.objects.filter(texts, query__study=study)
         queries = Query.objects.filter(texts, study=study)
     shown = ItemResponse.objects.filter(response__in=responses.values("pk"))
     judged = Judgment.objects.filter(study=study, pk__in=reasons.values("judgment"))
-    if among:
-        shown = shown.filter(item__in=items.values("pk"))
+    if among is not None:
+        shown = shown.filter(item__in=among)
     own = Q(holds("key", word)) | Q(holds("clarifying_question", word))
     return (
         items.filter(own)
