@@ -24,7 +24,6 @@ from evaluation.models import (
     Response,
     Study,
 )
-from evaluation.selectors import EVERY_ROW
 from evaluation.services.settling import SETTLED
 
 # Items of a rare word are looked up; whoever reads a list of items with a common one looks through them.

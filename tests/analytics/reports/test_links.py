@@ -19,7 +19,7 @@ from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.leading import leading, listed
 from tests.factories import PAPER_ARMS
 
-BEHIND = re.compile(r'<a class="behind" href="([^"]+)">([^<]+)</a>')
+BEHIND = re.compile(r'<a class="behind" href="([^"]+)"\s*>([^<]+)</a')
 
 
 @pytest.fixture
