@@ -238,7 +238,7 @@ class Builder:
 
 
 def _listed(estimate: dict[str, Any], counts: str) -> Where | None:
-    """What the list has as many of as the figure's n; None where it has not."""
+    """The rows of the list that the figure's n counts; None where the list has not as many."""
     reasons = [part["reason"] for part in estimate["left_out"]]
     counts = counts or estimate.get("unit", "")
     if counts not in ("items", "judgments") or not all(each in FILTERED_OUT for each in reasons):
