@@ -198,9 +198,11 @@ def tally(questions: Mapping[str, QuestionSpec], readings: Sequence[TalliedJudgm
         "n_people": len(people),
         "n_judges": len(readings) - len(people),
         "n_texts": sum(each.has_text for each in readings),
-        "disagreement": mean_of([_differ(each.people, reaches[at]) for at, each in by_place.items()]),
-        "against_judges": mean_of(
-            [_differ_between(each.people, each.judges, reaches[at]) for at, each in by_place.items()]
+        "disagreement": _mean_over_questions(
+            {at: _differ(each.people, reaches[at]) for at, each in by_place.items()}
+        ),
+        "against_judges": _mean_over_questions(
+            {at: _differ_between(each.people, each.judges, reaches[at]) for at, each in by_place.items()}
         ),
         "majority": majority_of(of_people),
         "judges_majority": majority_of(of_judges),
@@ -236,6 +238,14 @@ def _reaches(
         else:
             found[question, part] = 1 if spec.kind == Kind.CHECKLIST else None
     return found
+
+
+def _mean_over_questions(by_place: Mapping[Place, float | None]) -> float | None:
+    """The mean over questions, each by the mean over its parts: a long checklist is no more than one preference."""
+    of_question: dict[str, list[float | None]] = {}
+    for (question, _), share in by_place.items():
+        of_question.setdefault(question, []).append(share)
+    return mean_of([mean_of(shares) for shares in of_question.values()])
 
 
 def _differ(values: Sequence[Any], reach: float | None) -> float | None:

@@ -54,17 +54,20 @@ def by_hand(study, item):
     def differ(one, other):
         return abs(one.number - other.number) if one.label is None else float(one.label != other.label)
 
-    def mean_over_places(pairs):
-        places = {place for one, other in pairs for place in one.keys() & other.keys()}
+    def mean_over_questions(pairs):
+        places = sorted({place for one, other in pairs for place in one.keys() & other.keys()})
         shares = [
             [differ(one[place], other[place]) for one, other in pairs if place in one and place in other]
             for place in places
         ]
-        means = [sum(each) / len(each) for each in shares]
+        of_question = {}
+        for (question, _), each in zip(places, shares, strict=True):
+            of_question.setdefault(question, []).append(sum(each) / len(each))
+        means = [sum(each) / len(each) for each in of_question.values()]
         return sum(means) / len(means) if means else None
 
     own, against = list(combinations(people, 2)), list(product(people, judges))
-    return len(people), len(judges), mean_over_places(own), mean_over_places(against)
+    return len(people), len(judges), mean_over_questions(own), mean_over_questions(against)
 
 
 def assert_counted(study):
