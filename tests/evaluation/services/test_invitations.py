@@ -227,7 +227,7 @@ def test_the_mail_has_the_link(draft, owner, mail_server):
     (sent,) = mail.outbox
     assert (sent.to, sent.from_email) == (["nadia@example.org"], "assay@example.org")
     assert draft.title in sent.subject
-    for words in (made.link, "owner invites you", "as editor", f"{made.invitation.expires_at:%B %Y}"):
+    for words in (made.link, "owner invites you", "as editor", f"{made.invitation.expires_at:%Y-%m-%d}"):
         assert words in sent.body
     assert made.invitation.mailed_at
 
