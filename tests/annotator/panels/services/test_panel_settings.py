@@ -228,7 +228,7 @@ def test_a_visit_after_the_end_is_seen_by_the_researcher(client, question, owner
     visits = [(case.id, case.holds_work) for case in read_cases(panel_of(question))]
     assert visits == [("a-2", False), ("a-1", True)]
     page = text(researcher.get(f"/studies/pairs/participants/{participant.pk}/"))
-    assert re.search(r"a-1, \S+: completed .*a-2, \S+: visited again after finishing", page)
+    assert re.search(r"a-1 ?, \S+: completed .*a-2 ?, \S+: visited again after finishing", page)
     page = text(researcher.get(f"{reverse('admin:annotator_submission_list', args=[question.slug])}"))
     assert "visited again after finishing" in page
 
