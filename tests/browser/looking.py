@@ -93,7 +93,7 @@ def judge(page: Page, name: str, setting: Setting) -> None:
     if (width := page.evaluate(WIDTH)) > page.evaluate("innerWidth"):
         found.append(("wider-than-window", [f"{width} px: {page.evaluate(WIDEST)}"]))
     if not AUDIT:
-        assert found == [], f"{name} {setting}"
+        assert found == [], f"{name} {setting}: {found}"
         return
     with Path(AUDIT).open("a", encoding="utf-8") as seen:
         seen.write(json.dumps([name, str(setting), found]) + "\n")

@@ -120,6 +120,14 @@ def press(page: Page, name: str, *, exact: bool = True) -> None:
     leave_by(target.first)
 
 
+def change_in_place(page: Page, act: str, reason: str) -> None:
+    """Exclude or restore who is on the page; one stays there."""
+    place = page.locator("details.act-in-place", has=page.locator("button", has_text=act)).first
+    place.locator("summary").click()
+    place.get_by_label("Reason").fill(reason)
+    leave_by(place.get_by_role("button", name=act, exact=True))
+
+
 # The pages that stand below their place's name in a study's bar.
 PLACE_OF = {
     "Items": "Design", "History": "Overview", "Members": "Overview", "Participants": "People and judges",
@@ -288,15 +296,10 @@ def test_from_an_empty_database_to_an_export(
     glance(desk, "21-raters")
     leave_by(page.locator("#result_list tbody th a").first)
     glance(desk, "22-rater")
-    press(page, "Exclude")
-    look(desk, "23-exclude")
-    page.get_by_label("Reason").fill("Pressed keys at random.")
-    press(page, "Exclude")
+    change_in_place(page, "Exclude", "Pressed keys at random.")
     page.get_by_text("Excluded").first.wait_for()
-    leave_by(page.locator("#result_list tbody th a").first)
-    press(page, "Restore")
-    page.get_by_label("Reason").fill("A second look found nothing.")
-    press(page, "Restore")
+    look(desk, "23-excluded")
+    change_in_place(page, "Restore", "A second look found nothing.")
     tab(page, "Judgments")
     glance(desk, "24-judgments")
     leave_by(page.locator("#result_list tbody th a").first)

@@ -161,7 +161,7 @@ def test_what_is_searched_in_vain_is_no_empty_study(desk: Visitor, owner: Any) -
     study = judged_study("judged", owner=owner, queries=2)
     desk.go(f"/studies/{study.slug}/items/?q=no-such-words")
     assert desk.page.locator(".empty").count() == 0
-    assert desk.page.get_by_role("button", name="Search").is_visible()
+    assert desk.page.get_by_role("button", name="Show").is_visible()
 
 
 def test_on_a_phone_nothing_is_cut_off(desk: Visitor, owner: Any) -> None:

@@ -78,9 +78,11 @@ def take_part(page: Page, address: str) -> None:
     press(page, "I agree")
     press(page, "Continue")
     participant = Participant.objects.get(step="items")
+    study = participant.study
+    n = min(study.items_per_participant, study.items.filter(role="main").count())
     for _ in range(2):
         judge_by_mouse(page)
-    judge(participant, participant.study.items_per_participant - 3, lambda number: "r1")
+    judge(participant, n - 3, lambda number: "r1")
     page.reload()
     judge_by_mouse(page)
     press(page, "Finish")
