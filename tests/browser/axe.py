@@ -5,6 +5,10 @@ import json
 from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.sync_api import Page
 
+# A colour that is still on its way to another is none that anybody reads.
+ARRIVED = """() => Promise.allSettled(document.getAnimations()
+  .filter(each => each.effect.getComputedTiming().endTime < 10_000).map(each => each.finished))"""
+
 
 def run_axe(page: Page, *, contrast: bool = True) -> AxeResults:
     """A click returns once the next page has begun: axe looks at it when it has loaded.
@@ -14,6 +18,7 @@ def run_axe(page: Page, *, contrast: bool = True) -> AxeResults:
     that is looked at again, in another window, has the script already.
     """
     page.wait_for_load_state("load")
+    page.evaluate(ARRIVED)
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     rules = {} if contrast else {"color-contrast": {"enabled": False}}
