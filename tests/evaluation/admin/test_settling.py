@@ -156,6 +156,17 @@ def test_a_label_is_read_changed_and_taken_back(pairs: Any, owner: Any) -> None:
     assert client.post(back).status_code == 404
 
 
+def test_an_editor_excludes_nobody_else_s_label(pairs: Any, owner: Any, colleague: Any) -> None:
+    settle_item(items_of(pairs)[0], ANSWERS, reason="So it is.", by=owner)
+    [judgment] = settled_judgments(pairs)
+    away = reverse("admin:evaluation_judgment_exclude", args=[judgment.pk])
+    refused = signed_in(colleague).post(away, {"reason": "It is not."})
+    assert refused.status_code == 422
+    assert "Only an owner can take back what somebody else has settled." in text(refused)
+    assert signed_in(owner).post(away, {"reason": "It is not."}).status_code == 302
+    assert not settled_judgments(pairs)
+
+
 def test_who_settled_how_many_and_where_two_differ(pairs: Any, owner: Any, colleague: Any) -> None:
     one, two, three = items_of(pairs)
     for who, labels in ((owner, ("r1", "r2", "tie")), (colleague, ("r1", "r1"))):
