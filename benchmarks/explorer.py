@@ -69,6 +69,7 @@ def fill(n: int) -> Any:
     study = _write(slug, n)
     # As after every migration; row by row while millions are written takes many times as long.
     make_trigram_indexes(using=DEFAULT_DB_ALIAS)
+    _analyze()
     print(f"{n:,} judgments written in {time.perf_counter() - started:.0f} s", flush=True)
     return study
 
@@ -200,9 +201,16 @@ def count(study: Any) -> None:
         cursor.execute(f"{MARK_ALL} WHERE study_id = %s", [study.pk])
     while recount(study):
         pass
+    _analyze()
+    print(f"all items counted in {time.perf_counter() - started:.0f} s", flush=True)
+
+
+def _analyze() -> None:
+    """As the server does by itself a while after many rows came: without, plans are those of an empty database."""
+    from django.db import connection
+
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
-    print(f"all items counted in {time.perf_counter() - started:.0f} s", flush=True)
 
 
 def measure(study: Any) -> None:
