@@ -89,7 +89,7 @@ def test_everything_that_the_figures_were_computed_from_is_inside(served_study, 
     assert header["spec"] == revision.spec
     assert header["spec"]["seed"] == study.seed
     assert [each["key"] for each in items] == list(
-        study.items.order_by("position").values_list("key", flat=True)
+        study.items.order_by("position", "pk").values_list("key", flat=True)
     )
     assert all(each["responses"] and each["query"]["text"] for each in items)
     judgments = [each for item in items for each in item["judgments"]]
