@@ -1,6 +1,7 @@
 """Signs in single judgments, which stand beside them, and a participant's figures on their page."""
 
 import pytest
+from django.core.cache import cache
 from django.urls import reverse
 
 from annotator.models import Assignment
@@ -61,6 +62,7 @@ def test_nothing_is_said_of_those_who_did_not_take_part(judged):
 
 def test_in_a_large_study_the_figures_are_those_of_the_quality_page(judged, owner, monkeypatch):
     monkeypatch.setattr(cached_quality, "FEW", 0)
+    cache.clear()  # of a study of this id in another test
     client = signed_in(owner)
     here = reverse("admin:annotator_participant_page", args=[judged.study.slug, judged.rater.participant.pk])
     quality = reverse("admin:evaluation_study_quality", args=[judged.study.slug])
