@@ -43,6 +43,11 @@ def get_study_for(user: Any, slug: str | None = None, *, pk: int | None = None, 
     return study
 
 
+def is_owner(user: Any, study: Study) -> bool:
+    """True for whoever may do all that an owner may."""
+    return studies_for(user, "own").filter(pk=study.pk).exists()
+
+
 def may_begin_studies(user: Any) -> bool:
     """The staff flag is for who may begin studies and endpoints, which cost the installation something; within a
     study the role decides."""

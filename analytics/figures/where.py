@@ -9,6 +9,7 @@ from analytics.display.tables import Pairs, TableCell, Where
 from analytics.frames.rows import JUDGES, JURY, jury_key
 from evaluation.filters import NO_SPLIT
 from evaluation.models import Rater
+from evaluation.models.item import BETWEEN_SYSTEMS
 
 Record = dict[str, Any]
 COUNTING = ("state", "counting")
@@ -65,7 +66,12 @@ def of(
         arm, category = cell.get("arm", arm), cell.get("category", category)
         if cell.get("system_1") is not None:
             pair = (cell["system_1"], cell["system_2"])
-    found = {"arm": arm, "category": category, "pair": " | ".join(pair) if pair else None, "system": system}
+    found = {
+        "arm": arm,
+        "category": category,
+        "pair": BETWEEN_SYSTEMS.join(pair) if pair else None,
+        "system": system,
+    }
     if "" in found.values():
         return None
     return _also(group, *((name, value) for name, value in found.items() if value is not None))

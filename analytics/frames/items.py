@@ -14,10 +14,8 @@ from analytics.statistics.core.values import NO_SYSTEM
 from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_columns
 from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import Item, Role, Study
-from evaluation.models.item import count_responses
+from evaluation.models.item import BETWEEN_SYSTEMS, count_responses
 
-# Between the keys of an item's systems in `Item.systems_key`.
-BETWEEN_SYSTEMS = " | "
 # What the database keeps of an item's stratum and of its lengths.
 LONGEST_STRATUM, LONGEST_LENGTHS = 500, 200
 

@@ -11,6 +11,7 @@ from django.db.models.functions import Cast
 from django.db.models.lookups import Exact
 
 from evaluation.models import Study
+from evaluation.models.item import BETWEEN_SYSTEMS
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.measures import PREFIX, declared_measures
 from evaluation.protocols.base import option_key
@@ -105,7 +106,7 @@ class PreferredSystem:
         ranks = asked_questions(study)[self.question].kind == Kind.RANKING
         by_place: dict[int, list[str]] = {}
         for each in system_sets(study):
-            for place, system in enumerate(each.split(" | "), 1):
+            for place, system in enumerate(each.split(BETWEEN_SYSTEMS), 1):
                 if system == self.system:
                     by_place.setdefault(place, []).append(each)
         return any_of(

@@ -124,6 +124,10 @@ class Role(models.TextChoices):
     ATTENTION = "attention", "attention check"
 
 
+# Between the keys of an item's systems in `Item.systems_key`.
+BETWEEN_SYSTEMS = " | "
+
+
 def count_responses(lengths: str) -> int:
     """The number of responses in an item's `lengths`."""
     return lengths.count(",") + 1 if lengths else 0

@@ -4,7 +4,7 @@ Items stay as they were frozen. Gold is the label that more than half of those w
 that the study is about as a whole; an item that has gold of its own keeps that.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import Any
 
 from django.db import transaction
@@ -13,6 +13,7 @@ from django.db.models import F
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.protocols import QuestionSpec
+from evaluation.protocols.answers.disagreement import majority_of
 from evaluation.protocols.base import Data, Over, option_key
 from evaluation.refusals import WrongState
 from evaluation.selectors import asked_questions, settled_judgments
@@ -47,18 +48,14 @@ def settled_gold(study: Study) -> dict[int, Data]:
         return {}
     settled = settled_judgments(study).filter(item__gold__isnull=True).order_by()
     items = dict(settled.values_list("pk", "item"))
-    given: dict[int, Counter[str]] = defaultdict(Counter)
+    given: dict[int, list[str]] = defaultdict(list)
     for pk, answers in answers_by_judgment(list(items)).items():
         for each in answers:
             if (each.question, each.part) == (question.key, ""):
                 value = each.label if each.number is None or each.label else option_key(each.number)
-                given[items[pk]][str(value)] += 1
-    return {item: {question.key: [label]} for item, n in given.items() if (label := _majority(n)) is not None}
-
-
-def _majority(counts: Counter[str]) -> str | None:
-    [(label, n)] = counts.most_common(1)
-    return label if 2 * n > counts.total() else None
+                given[items[pk]].append(str(value))
+    labels = {item: majority_of(values) for item, values in given.items()}
+    return {item: {question.key: [label]} for item, label in labels.items() if label}
 
 
 def _question(study: Study) -> QuestionSpec | None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluation import design
 from evaluation.models import Exclusion, Item, Judgment, Rater, Role, Study
-from evaluation.permissions import NoRight, get_study_for
+from evaluation.permissions import get_study_for, is_owner
 from evaluation.protocols import AnswerValue
 from evaluation.protocols.base import Data
 from evaluation.refusals import Refused, WrongState
@@ -57,8 +57,8 @@ def take_back(judgment: Judgment, *, by: Any, reason: str = "") -> str:
         get_study_for(by, study.slug, right="write")
         if judgment.rater.kind != Rater.Kind.SETTLED:
             raise Refused("This is no settled label.")
-        if judgment.rater.settled_by_id != by.pk:
-            _check_owner(study, by)
+        if judgment.rater.settled_by_id != by.pk and not is_owner(by, study):
+            raise Refused("Only an owner can take back what somebody else has settled.")
         exclude(study=study, judgment=judgment, reason=reason.strip() or TAKEN_BACK, by=by)
     return f"Took back the settled label of {judgment.item.key}."
 
@@ -86,13 +86,6 @@ def _check(item: Item) -> None:
         raise WrongState(
             f"Item {item.key} is withdrawn or is none that figures are about: there is nothing to settle."
         )
-
-
-def _check_owner(study: Study, by: Any) -> None:
-    try:
-        get_study_for(by, study.slug, right="own")
-    except NoRight:
-        raise Refused("Only an owner can take back what somebody else has settled.") from None
 
 
 def _rater_of(study: Study, member: Any) -> Rater:

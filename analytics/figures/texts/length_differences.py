@@ -19,6 +19,7 @@ from analytics.statistics.core.bins import Bins, binned
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.judges.score_spread import score_spread
+from evaluation.models.item import BETWEEN_SYSTEMS
 from evaluation.protocols import QuestionSpec
 
 UNIT = "items"
@@ -185,7 +186,7 @@ def _compared(view: ReportView, cell: Record) -> Where:
     if cell["system"] is None:
         return where.of_items(arm=cell["arm"], system=cell["opponent"])
     pair = view.pairs[0].listed_pair(cell["system"], cell["opponent"])
-    return where.of_items(arm=cell["arm"], pair=" | ".join(pair))
+    return where.of_items(arm=cell["arm"], pair=BETWEEN_SYSTEMS.join(pair))
 
 
 def _plot(view: ReportView, record: Record) -> DotPlot:

@@ -9,6 +9,7 @@ from django.db.models.functions import Left
 from django.utils.text import Truncator
 
 from evaluation.models import Item, ItemFlag, ItemResponse, ItemTally, Role, Study
+from evaluation.models.item import BETWEEN_SYSTEMS
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.base import BOTH_BAD, TIE
 from evaluation.selectors import asked_questions, system_labels
@@ -97,7 +98,7 @@ def item_rows(study: Study, items: Sequence[Item]) -> list[ItemRow]:
     drafted = _systems_of_drafts([each.pk for each in items if not each.systems_key])
     rows = []
     for item in items:
-        keys = item.systems_key.split(" | ") if item.systems_key else drafted.get(item.pk, [])
+        keys = item.systems_key.split(BETWEEN_SYSTEMS) if item.systems_key else drafted.get(item.pk, [])
         people, judges = leading_answers(questions, readings.get(item.pk, ()))
         systems = list(zip(LETTERS, (labels.get(key, key) for key in keys), strict=False))
         begins = " ".join(getattr(item, "begins", "").split())

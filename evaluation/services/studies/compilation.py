@@ -16,6 +16,7 @@ from evaluation.models import (
     Response,
     Study,
 )
+from evaluation.models.item import BETWEEN_SYSTEMS
 from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols.attributes import Attributes, fill_in
 from evaluation.protocols.base import Spec
@@ -205,7 +206,7 @@ def query_content(query: Query) -> dict[str, Any]:
 
 def systems_key(stimulus: dict[str, Any]) -> str:
     """The stratum within an arm: which systems are compared."""
-    return " | ".join(response["system"] for response in stimulus["responses"])[:500]
+    return BETWEEN_SYSTEMS.join(response["system"] for response in stimulus["responses"])[:500]
 
 
 def response_lengths(stimulus: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Items of a study that is under way: added or withdrawn, never changed."""
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -77,17 +78,7 @@ def withdraw_item(item: Item, *, by: Any = None, reason: str = "") -> str:
     """Withdraw an item: nobody gets it any more, and its judgments are not in the report. The sentence of the
     history; Refused where the study is not under way, or it was withdrawn before."""
     with transaction.atomic():
-        study = Study.objects.select_for_update(no_key=True).get(pk=item.study_id)
-        if study.status not in (Status.LIVE, Status.PAUSED):
-            raise WrongState(
-                f"Items are withdrawn from a study under way; this one is {study.get_status_display()}."
-            )
-        if Item.objects.filter(pk=item.pk).exclude(withdrawn_at=None).exists():
-            raise WrongState("This item has already been withdrawn.")
-        Study.objects.filter(pk=item.study_id).update(corrections=F("corrections") + 1)
-        item.withdrawn_at = timezone.now()
-        item.save(update_fields=["withdrawn_at"])
-        seal_changed_items(item.study, [item.pk])
+        study = _change_withdrawal(item, timezone.now())
         for each in extensions():
             each.item_withdrawn(item)
         said = f"Withdrew item {item.key}."
@@ -99,19 +90,28 @@ def bring_back_item(item: Item, *, by: Any = None, reason: str = "") -> str:
     """Undo a withdrawal: people get the item again, and its judgments count. The sentence of the history; Refused where
     the study is not under way, or it is not withdrawn."""
     with transaction.atomic():
-        study = Study.objects.select_for_update(no_key=True).get(pk=item.study_id)
-        if study.status not in (Status.LIVE, Status.PAUSED):
-            raise WrongState(
-                f"Items come back to a study under way; this one is {study.get_status_display()}."
-            )
-        if not Item.objects.filter(pk=item.pk).exclude(withdrawn_at=None).exists():
-            raise WrongState("This item is not withdrawn.")
-        Study.objects.filter(pk=item.study_id).update(corrections=F("corrections") + 1)
-        item.withdrawn_at, item.study = None, study  # with the redundancy of now
-        item.save(update_fields=["withdrawn_at"])
-        seal_changed_items(item.study, [item.pk])
+        study = _change_withdrawal(item, None)
         for each in extensions():
             each.item_brought_back(item)
         said = f"Brought back item {item.key}."
         log_action(study=study, by=by, message=said, reason=reason)
     return said
+
+
+def _change_withdrawal(item: Item, at: datetime | None) -> Study:
+    """The item withdrawn at that time, or no more; its study, locked and as it is now."""
+    study = Study.objects.select_for_update(no_key=True).get(pk=item.study_id)
+    if study.status not in (Status.LIVE, Status.PAUSED):
+        raise WrongState(
+            "Items are withdrawn and brought back in a study under way; this one is "
+            f"{study.get_status_display()}."
+        )
+    if Item.objects.filter(pk=item.pk, withdrawn_at__isnull=at is None).exists():
+        raise WrongState(
+            "This item is not withdrawn." if at is None else "This item has already been withdrawn."
+        )
+    Study.objects.filter(pk=item.study_id).update(corrections=F("corrections") + 1)
+    item.withdrawn_at, item.study = at, study
+    item.save(update_fields=["withdrawn_at"])
+    seal_changed_items(study, [item.pk])
+    return study
