@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
 
-from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, Sum, Value, When
+from django.db.models import Case, Count, F, IntegerField, Max, Min, Q, QuerySet, Sum, Value, When
 from django.utils import timezone
 
 from evaluation.canonical import canonical_hash
@@ -107,11 +107,12 @@ def _count(study: Study, now: datetime) -> tuple[dict[str, Any], dict[str, Any]]
     kinds = dict(counting.values_list("rater__kind").annotate(n=Count("pk")))
     n_judges = kinds.get(Rater.Kind.JUDGE, 0)
     theirs = Judgment.objects.filter(study=study).exclude(NOT_CROWD)
-    last = theirs.aggregate(last=Max("judged_at"))["last"]
-    recent = 0
+    first, last = theirs.aggregate(first=Min("judged_at"), last=Max("judged_at")).values()
+    recent, minutes = 0, 0.0
     if last is not None and last > now - RECENT:
         done = main_judgments(study).exclude(NOT_CROWD).filter(outcome=Outcome.OK, surplus=False)
         recent = done.filter(judged_at__gt=now - RECENT).count()
+        minutes = (now - max(first, now - RECENT)).total_seconds() / 60
     columns = {
         "n_filled": _filled(study, counting.exclude(NOT_CROWD)),
         "n_people": sum(kinds.values()) - n_judges,
@@ -120,6 +121,7 @@ def _count(study: Study, now: datetime) -> tuple[dict[str, Any], dict[str, Any]]
     }
     figures = {
         "recent": recent,
+        "recent_minutes": minutes,
         "simulated": kinds.get(Rater.Kind.SIMULATED, 0),
         "items": study.items.filter(role=Role.MAIN, withdrawn_at=None).count(),
         "left_out": left_out_by_kind(study),

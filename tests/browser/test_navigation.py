@@ -4,15 +4,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from evaluation.models import Study
-from evaluation.services.studies.creation import create_study
+from evaluation.services.studies.creation import PAPER_ARMS, create_study
 from tests import factories
 from tests.analytics.reports.judging import judged_study
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.looking import look
 from tests.browser.test_members import let_in
 from tests.browser.walking import resize
+from tests.crowd import come, hand_in, make_crowd_study
 from tests.evaluation.admin.conftest import make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -154,6 +156,30 @@ def test_an_overview_refreshes_while_it_is_in_view(desk: Visitor, owner: Any) ->
     desk.page.clock.run_for(1_000)
     with desk.page.expect_response(f"**/studies/{study.slug}/"):
         desk.page.clock.run_for(25_000)
+    desk.assert_calm()
+
+
+def pass_a_minute(desk: Visitor) -> None:
+    """Each answer is awaited: a request that lasts a minute of the page's clock is given up."""
+    for _ in range(3):
+        with desk.page.expect_response("**/studies/contrast/"):
+            desk.page.clock.run_for(21_000)
+    desk.page.wait_for_load_state("networkidle")
+
+
+def test_all_of_an_overview_follows_who_takes_part(desk: Visitor, owner: Any) -> None:
+    study = make_crowd_study("contrast", queries=3, arms=PAPER_ARMS[:1], owner=owner)
+    desk.page.clock.install()
+    desk.go(f"/studies/{study.slug}/")
+    expect(desk.page.get_by_text("No participants yet")).to_be_visible()
+    hand_in(come(study, "a").token)
+    pass_a_minute(desk)
+    expect(desk.page.get_by_text("No participants yet")).to_be_hidden()
+    expect(desk.page.get_by_role("link", name="Open the report")).to_be_visible()
+    # Who is at a button keeps it.
+    desk.page.get_by_role("link", name="Who may take part").focus()
+    pass_a_minute(desk)
+    expect(desk.page.get_by_role("link", name="Who may take part")).to_be_focused()
     desk.assert_calm()
 
 

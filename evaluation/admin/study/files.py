@@ -25,6 +25,7 @@ from evaluation.models import Job, Status, Study
 from evaluation.permissions import may_begin_studies
 from evaluation.refusals import Refused
 from evaluation.services.jobs import new_file_name, store_upload
+from evaluation.services.studies.duplication import slug_of_file
 from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 
 
@@ -39,7 +40,7 @@ def study_from_file(request: HttpRequest) -> HttpResponse:
         data = form.cleaned_data
         parameters = {name: data[name] for name in ("title", "protocol", "slug")}
         response = _begin_import(
-            request, form, slug=data["slug"] or form.slug_of_file(), parameters=parameters
+            request, form, slug=data["slug"] or slug_of_file(data["file"].name), parameters=parameters
         )
         if response is not None:
             return response

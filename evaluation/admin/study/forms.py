@@ -1,12 +1,10 @@
 """Forms to create a study and edit its rules, arms, questions and texts."""
 
-from pathlib import Path
 from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.forms import model_to_dict
-from django.utils.text import slugify
 
 from evaluation.admin.design.shares import SharesField
 from evaluation.admin.prose import Prose
@@ -433,10 +431,6 @@ class StudyFromFileForm(ItemsForm):
         ],
     )
     field_order = ("file", "pasted", "title", "slug", "protocol")
-
-    def slug_of_file(self) -> str:
-        """The slug that the file's name suggests."""
-        return slugify(Path(self.cleaned_data["file"].name).stem)[:80] or "study"
 
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"]

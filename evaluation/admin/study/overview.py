@@ -35,13 +35,22 @@ from evaluation.services.studies.reference_pairs import can_pair_references
 from evaluation.services.studies.rehearsals import rehearsal_of
 
 SHOWN = 8
+# Below them a pace would be drawn from a few people who began at once.
+LEAST_MINUTES = 5
 
 
 @study_page()
 def overview(request: HttpRequest, study: Study) -> HttpResponse:
-    """The overview; asked for by htmx, the numbers alone, which it asks for again and again."""
+    """The overview; asked for by htmx, the next step and the numbers alone, for which it asks again and again."""
     if study.status != Status.DRAFT and request.headers.get("HX-Request"):
-        numbers = {"study": study, **_running(request, study, progress_of(study))}
+        counted = progress_of(study)
+        numbers = {
+            "study": study,
+            "step": _next_step(study, False, counted, None),
+            "may_write": has_right(request, "write", study.pk),
+            "again": True,
+            **_running(request, study, counted),
+        }
         response = render(request, "admin/evaluation/study/_progress.html", numbers)
         add_never_cache_headers(response)
         return response
@@ -89,7 +98,7 @@ def _running(request: HttpRequest, study: Study, progress: Progress) -> dict[str
     report, people = progress.figures.get("report"), progress.figures.get("people", [])
     return {
         "progress": progress,
-        "pace": _pace(progress),
+        "pace": pace_in_words(progress),
         "facts": progress_facts(study, progress),
         "people": people if any(n for _, n in people) else [],
         "report": report and {**report, "at": parse_datetime(report["at"])},
@@ -108,16 +117,25 @@ def _needs(study: Study, progress: Progress) -> Iterator[Concern]:
         yield from each.needs(study, progress)
 
 
-def _pace(progress: Progress) -> str:
-    """The last hour's judgments, and the time left at this pace."""
-    n = progress.figures.get("recent", 0)
+def pace_in_words(progress: Progress) -> str:
+    """The last hour's judgments, and the time left at this pace, in the first hour of a study that of its minutes."""
+    n, minutes = (progress.figures.get(key, 0) for key in ("recent", "recent_minutes"))
     if progress.is_full:
         return "Done: nothing is missing."
     if not n:
         return "None in the last hour."
-    left = (progress.n_wanted - progress.n_filled) / n
-    days, unit = (left / 24, "days") if left >= 48 else (left, "hours")
-    return f"{n:,} in the last hour; at this pace {max(days, 0.1):,.1f} {unit} left."
+    if minutes < LEAST_MINUTES:
+        return f"{n:,} in the last hour."
+    left = (progress.n_wanted - progress.n_filled) / n * minutes
+    return f"{n:,} in the last hour; at this pace {_long(left)} left."
+
+
+def _long(minutes: float) -> str:
+    if minutes < 120:
+        n = max(round(minutes), 1)
+        return f"{n} minute{'s' if n > 1 else ''}"
+    hours = minutes / 60
+    return f"{hours:,.1f} hours" if hours < 48 else f"{hours / 24:,.1f} days"
 
 
 def progress_facts(study: Study, progress: Progress) -> list[Fact]:

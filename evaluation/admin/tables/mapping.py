@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from csp.constants import SELF
@@ -11,7 +10,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
-from django.utils.text import slugify
 from django.utils.translation import gettext
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
@@ -39,6 +37,7 @@ from evaluation.protocols import PROTOCOLS, Protocol
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.jobs import discard_staged
+from evaluation.services.studies.duplication import slug_of_file
 from evaluation.services.table_maps import change_map, confirm_map, show_dollars
 from evaluation.tasks import enqueue_job
 
@@ -108,7 +107,7 @@ class StagedTable:
             return MapForm(data, sheet=self.sheet, table_map=self.map, tool=self.tool, study=self.study)
         names = {
             "title": self.job.parameters.get("title") or title_of(self.job.file_name),
-            "slug": self.job.parameters.get("slug") or slugify(Path(self.job.file_name).stem)[:80] or "study",
+            "slug": self.job.parameters.get("slug") or slug_of_file(self.job.file_name),
         }
         return NewStudyMapForm(data, sheet=self.sheet, table_map=self.map, tool=self.tool, names=names)
 

@@ -6,12 +6,14 @@ or of what the panel knows: a copy is a draft that nobody has been in. Items tha
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.models import ADDITION
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
+from django.utils.text import slugify
 
 from evaluation.extension import Duplication, extensions
 from evaluation.models import Arm, Context, Item, ItemResponse, Query, Response, Status, Study, System
@@ -145,6 +147,11 @@ def free_slug(wanted: str) -> str:
     return next(
         slug for slug in (wanted if n == 1 else f"{wanted}-{n}" for n in count(1)) if slug not in taken
     )
+
+
+def slug_of_file(name: str) -> str:
+    """The slug that a file's name suggests for a new study."""
+    return free_slug(slugify(Path(name).stem)[: MAX_SLUG - 5] or "study")
 
 
 def _copy_items(study: Study, copy: Study) -> None:

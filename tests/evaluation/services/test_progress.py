@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from annotator.services.slots.redundancy import change_redundancy
 from evaluation import tasks
-from evaluation.models import Progress, Status, Study
+from evaluation.admin.study.overview import pace_in_words
+from evaluation.models import Judgment, Progress, Status, Study
 from evaluation.selectors import count_items_of_people, counting_judgments
 from evaluation.services import progress
 from evaluation.services.exclusions import exclude, restore
@@ -45,6 +46,20 @@ def test_people_and_judges_are_counted_apart(study: Study) -> None:
     assert row.n_people + row.n_judges == counting_judgments(study).count()
     assert row.last_activity == max(each.judged_at for each in made)
     assert row.figures["recent"] == 2
+
+
+def test_the_first_hour_s_pace_is_that_of_its_minutes(study: Study) -> None:
+    person = come(study, "a")
+    hand_in(person.token)
+    assert pace_in_words(progress_of(study)) == "1 in the last hour."
+    for begun, said in ((10, "50 minutes"), (59, "4.9 hours"), (90, None)):
+        Judgment.objects.update(judged_at=timezone.now() - timedelta(minutes=begun))
+        row = refresh_progress(study)
+        row.n_wanted, row.n_filled = 6, 1
+        expected = (
+            "None in the last hour." if said is None else f"1 in the last hour; at this pace {said} left."
+        )
+        assert pace_in_words(row) == expected
 
 
 def test_an_exclusion_frees_what_it_filled_at_once(study: Study, owner: Any) -> None:
