@@ -1,6 +1,7 @@
 """The strip at the top of a report: who judged, what was left out, and what must not be taken for people's work."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from analytics.figures.aspect_figure import is_overall
 from analytics.figures.failures import Failures
@@ -35,7 +36,8 @@ def group_facts(
         found: list[Fact] = []
         with failures.leaving_out(figure.key):
             found += figure.facts(view, records, question)
-        return found
+        # What stands in place of an interval is a sentence, which something may follow.
+        return [replace(each, detail=each.detail.replace(".; ", "; ")) for each in found]
 
     agreement: list[Fact] = []
     outstanding: list[Fact] = []

@@ -29,7 +29,7 @@ from evaluation.selectors import (
     left_out_in_words,
     standing_exclusions,
 )
-from evaluation.services.progress import progress_of
+from evaluation.services.progress import SMALL, progress_of
 from evaluation.services.studies.launch import Weight
 from evaluation.services.studies.reference_pairs import can_pair_references
 from evaluation.services.studies.rehearsals import rehearsal_of
@@ -83,6 +83,8 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
             for each in extensions()
             for section in each.sections()
         ],
+        # The sections count what they show.
+        "sections_every": "20s" if judged < SMALL else "60s",
         "flags": _flags(study),
         "jobs": listed_jobs(study)[:5],
         "exclusions": standing_exclusions(study)
