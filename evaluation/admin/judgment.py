@@ -4,24 +4,31 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 
 from evaluation.admin.base import RowFilter, StudyScopedAdmin, parse_id, study_of_list
+from evaluation.admin.explorer.judgment_cards import judgment_cards, name_as_seen
 from evaluation.admin.explorer.judgment_page import judgment_page
 from evaluation.admin.explorer.seen_screen import judgment_screen
 from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged, way_back
 from evaluation.admin.rights import FORM, View, has_right, study_for
 from evaluation.explorer.item_filters import MOST_WORDS
 from evaluation.explorer.search import judgments_with
-from evaluation.models import Answer, Exclusion, Judgment, Rater, Study
+from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
+from evaluation.selectors import system_labels
 from evaluation.services.exclusions import exclude, restore
 from evaluation.services.settling import take_back
 from evaluation.storable import storable
+
+# In a row of the list.
+MOST_VALUES, MOST_LETTERS = 3, 160
 
 
 class RaterFilter(RowFilter):
@@ -51,12 +58,9 @@ class KindFilter(admin.SimpleListFilter):
 class JudgmentAdmin(StudyScopedAdmin):
     address = "judgments"
     tab = "judgments"
-    fields = ("item", "rater", "outcome", "answers_text", "shown", "replicate", "revision", "surplus", "day", "seconds",
-              "standing", "trace")  # fmt: skip
-    list_display = ("item_key", "rater_name", "outcome", "summary", "seconds", "standing")
+    list_display = ("item_key", "rater_name", "said", "reason", "seconds", "marks")
     list_display_links = ("item_key",)
     list_filter = (KindFilter, "outcome", "surplus", RaterFilter)
-    list_select_related = ("item", "rater", "study")
     search_fields = ("item__key", "rater__pseudonym", "rater__label")
     search_help_text = "Key of an item, name of a rater, or words of a reason"
 
@@ -64,14 +68,18 @@ class JudgmentAdmin(StudyScopedAdmin):
         return until_judged(study, "judgments")
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        standing = Exclusion.objects.filter(undone_at=None)
-        gone = Exists(standing.filter(judgment=OuterRef("pk")))
-        rows = super().get_queryset(request).select_related("item", "rater", "study").defer("item__stimulus")
         return (
-            rows.annotate(gone=gone, rater_gone=Exists(standing.filter(rater=OuterRef("rater"))))
-            .prefetch_related(Prefetch("answers", Answer.objects.order_by("pk")))
-            .order_by("-pk")
+            super().get_queryset(request).select_related("item", "rater", "revision", "study").order_by("-pk")
         )
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """With a card for each judgment of the page, read together."""
+        changes, study = super().get_changelist_instance(request), study_of_list(request)
+        if study is not None:
+            changes.result_list = list(changes.result_list)
+            for card in judgment_cards(study, changes.result_list, name_as_seen(system_labels(study))):
+                card.judgment.card = card  # type: ignore[attr-defined]
+        return changes
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -90,30 +98,33 @@ class JudgmentAdmin(StudyScopedAdmin):
         return str(judgment.rater)
 
     @admin.display(description="answers")
-    def summary(self, judgment: Judgment) -> str:
-        shown = [f"{answer} {_value(answer)}" for answer in judgment.answers.all() if answer.text is None]
-        return ", ".join(shown[:3]) + (" …" if len(shown) > 3 else "")
+    def said(self, judgment: Any) -> str:
+        """The first values in words, those of the whole item before those of its parts, and systems by their names."""
+        answers = [each for each in judgment.card.answers if not each.is_text]
+        parts = [(each.name, part) for each in answers for _, parts in each.heads for part in parts]
+        parts.sort(key=lambda each: bool(each[1].who))
+        shown = [
+            ": ".join(filter(None, [name if len(parts) > 1 else "", part.who, part.text]))
+            for name, part in parts
+        ]
+        return "; ".join(shown[:MOST_VALUES]) + (" …" if len(shown) > MOST_VALUES else "")
 
-    @admin.display(description="answers")
-    def answers_text(self, judgment: Judgment) -> str | SafeString:
-        pairs = [(str(answer), _value(answer)) for answer in judgment.answers.all()]
-        if not pairs:
-            return "none"
-        return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd><bdi>{}</bdi></dd>", pairs))
-
-    @admin.display(description="day")
-    def day(self, judgment: Judgment) -> str:
-        return f"{judgment.judged_at:%Y-%m-%d}" if judgment.judged_at else ""
+    @admin.display(description="reason")
+    def reason(self, judgment: Any) -> str | SafeString:
+        card = judgment.card
+        texts = [
+            part.text for each in card.answers if each.is_text for _, parts in each.heads for part in parts
+        ]
+        said = " ".join([*texts, card.rationale][0].split())
+        return format_html("<bdi>{}</bdi>", Truncator(said).chars(MOST_LETTERS)) if said else ""
 
     @admin.display(description="time")
     def seconds(self, judgment: Judgment) -> str:
         return "" if judgment.duration_ms is None else f"{judgment.duration_ms / 1000:,.0f} s"
 
-    @admin.display(description="left out")
-    def standing(self, judgment: Any) -> str:
-        if judgment.gone:
-            return "excluded"
-        return "rater excluded" if judgment.rater_gone else ""
+    @admin.display(description="marks")
+    def marks(self, judgment: Any) -> str:
+        return ", ".join(judgment.card.marks)
 
     def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
         return (("", "page", judgment_page), ("screen/", "screen", judgment_screen))
@@ -123,13 +134,6 @@ class JudgmentAdmin(StudyScopedAdmin):
             ("<int:pk>/exclude/", "exclude", exclude_judgment),
             ("<int:pk>/restore/", "restore", restore_judgment),
         )
-
-
-def _value(answer: Answer) -> str:
-    if answer.text is not None:
-        return answer.text
-    number = "" if answer.number is None else f"{answer.number:g}"
-    return " ".join(part for part in (answer.label or "", number) if part)
 
 
 def _judgment(request: HttpRequest, pk: int) -> tuple[Study, Judgment]:

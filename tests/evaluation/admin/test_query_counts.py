@@ -18,7 +18,7 @@ from tests.judging.build import make_judge_run
 pytestmark = pytest.mark.django_db
 LISTS = {
     "evaluation_study": 12, "evaluation_item": 22, "evaluation_query": 12, "evaluation_context": 12,
-    "evaluation_response": 12, "evaluation_rater": 12, "evaluation_judgment": 13, "evaluation_itemflag": 12,
+    "evaluation_response": 12, "evaluation_rater": 12, "evaluation_judgment": 14, "evaluation_itemflag": 12,
     "evaluation_revision": 12, "evaluation_exclusion": 12, "evaluation_import": 12, "evaluation_job": 12,
     "annotator_participant": 12, "annotator_submission": 12, "annotator_assignment": 12, "annotator_slot": 12,
     "annotator_panelrecord": 12,

@@ -85,6 +85,25 @@ def test_an_item_stands_beside_all_its_judgments(mine: SimpleNamespace, owner: A
     assert reverse("admin:evaluation_judgment_page", args=[mine.study.slug, mine.judgment.pk]) in shown
 
 
+def test_the_list_of_judgments_says_what_was_answered_and_why(mine: SimpleNamespace, owner: Any) -> None:
+    study, item = mine.study, mine.judgment.item
+    judge = Rater.objects.create(study=study, kind="judge", label="A judge")
+    failed = JudgmentInput(
+        rater_id=judge.pk, item_id=item.pk, revision_id=mine.judgment.revision_id, outcome="unparsed"
+    )
+    record_judgments(study=study, batch=[failed])
+    page = signed_in(owner).get(reverse("admin:evaluation_judgment_list", args=[study.slug]))
+    by_rater = {str(row.rater): row for row in page.context_data["cl"].result_list}
+    row, refused = by_rater[str(mine.judgment.rater)], by_rater["A judge"]
+    system = item.responses.get(system__key=item.stimulus["responses"][0]["system"]).system
+    text = html.unescape(page.content.decode())
+    # "r1" was preferred, and stands before what was ticked.
+    assert f'<td class="field-said">preference: {system.label or system.key}; satisfied: ' in text
+    assert "It says more about it." in text
+    assert (row.card.marks, refused.card.marks) == (["excluded"], ["unparsed"])
+    assert '<td class="field-marks">unparsed</td>' in text
+
+
 def test_what_a_model_replied_stands_behind_a_fold(mine: SimpleNamespace, owner: Any) -> None:
     study, item = mine.study, mine.judgment.item
     judge = Judge.objects.create(
