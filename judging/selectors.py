@@ -72,8 +72,7 @@ def describe(run: Run) -> str:
             said.append("its verdict read from the probabilities of the labels")
         if judge.rationale != Rationale.NONE:
             said.append(f"with a rationale {judge.rationale} the verdict")
-        if judge.temperature is not None:
-            said.append(f"temperature {judge.temperature:g}")
+        said += _sampled(judge)
         if judge.options.get("documents") is not None:
             said.append(f"with at most {judge.options['documents']} documents in the prompt")
         if judge.options.get("demonstrations"):
@@ -95,6 +94,17 @@ def describe(run: Run) -> str:
     if run.spent and (n := judging_count(run)):
         said.append(f"cost {run.spent / n:.4g} per judgment")
     return "; ".join(said) + "."
+
+
+def _sampled(judge: Judge) -> Iterator[str]:
+    """How its replies were drawn: what the model does not take was not sent."""
+    able = judge.endpoint.capabilities.get(judge.model, {}) if judge.endpoint else {}
+    if able.get("temperature") is False:
+        yield "at the model's own temperature, since it takes none"
+    elif judge.temperature is not None:
+        yield f"temperature {judge.temperature:g}"
+    if able.get("seed") is False:
+        yield "without a seed, since it takes none"
 
 
 def tested_judges(study: Study) -> str:

@@ -47,6 +47,7 @@ def crowd_figures(study: Study) -> dict[str, Any]:
     minutes = [(end - start).total_seconds() / 60 for start, end in stays if start and end]
     spent = None if study.pay is None else study.pay * by_step["finished"]
     return {
+        "recruits": Slot.objects.filter(study=study).exists(),
         "slots_free": Slot.objects.filter(
             study=study, state__in=[SlotState.OPEN, SlotState.RESERVED]
         ).count(),

@@ -55,7 +55,6 @@ def refresh_progress(study: Study) -> Progress:
     row = Progress.objects.filter(study=study).first()
     stamp = _stamp(study)
     figures: dict[str, Any] = {} if row is None else dict(row.figures)
-    n_wanted = count_items_of_people(study) * study.redundancy
     values: dict[str, Any] = {}
     # What was done in the last hour goes down by itself.
     if row is None or figures.get("stamp") != stamp or figures.get("recent"):
@@ -63,10 +62,12 @@ def refresh_progress(study: Study) -> Progress:
         figures |= {"stamp": stamp, **counted}
     elif row is not None:
         values = {"n_filled": row.n_filled}
-    # Items may have been withdrawn at this moment.
-    values["n_filled"] = min(values["n_filled"], n_wanted)
     for each in extensions():
         figures |= each.progress_figures(study)
+    # What came with its judgments needs none.
+    n_wanted = count_items_of_people(study) * study.redundancy if figures.get("recruits", True) else 0
+    # Items may have been withdrawn at this moment.
+    values["n_filled"] = min(values["n_filled"], n_wanted)
     figures["seconds"] = round(monotonic() - began, 3)
     values |= {"at": now, "n_wanted": n_wanted, "figures": figures}
     kept, _ = Progress.objects.update_or_create(study=study, defaults=values)

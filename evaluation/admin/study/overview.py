@@ -60,8 +60,8 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
     missing = missing_for(study, request.user)
     blocked = any(each.weight == Weight.BLOCKS for each in missing)
     rehearsal = rehearsal_of(study) if draft else None
-    step = _next_step(study, blocked, progress, rehearsal)
-    links = _action_links(request, study) if has_right(request, "write", study.pk) else []
+    step = _next_step(study, blocked, progress, rehearsal, len(missing))
+    links = _action_links(request, study, progress) if has_right(request, "write", study.pk) else []
     context: dict[str, Any] = {
         "title": study.title,
         "hide_title": True,
@@ -145,9 +145,9 @@ def progress_facts(study: Study, progress: Progress) -> list[Fact]:
     figures = progress.figures
     left_out = figures.get("left_out", {})
     theirs = {kind: reasons for kind, reasons in left_out.items() if kind != Rater.Kind.JUDGE}
-    more = progress.n_people - progress.n_filled
+    more = progress.n_people - progress.n_filled if progress.n_wanted else 0
     simulated = figures.get("simulated", 0)
-    said = [f"counted; {progress.n_wanted:,} needed from people"]
+    said = [f"counted; {progress.n_wanted:,} needed from people" if progress.n_wanted else "counted"]
     if more:
         said.append(f"{more:,} beyond what their items need")
     if simulated:
@@ -211,9 +211,10 @@ def _items_fact(study: Study, n: int | None = None) -> Fact:
 
 
 def _next_step(
-    study: Study, blocked: bool, progress: Progress | None, rehearsal: Study | None
+    study: Study, blocked: bool, progress: Progress | None, rehearsal: Study | None, n_missing: int = 0
 ) -> tuple[str, str, str]:
-    """A sentence, and the button below it with its address, both empty where there is none."""
+    """A sentence, and the button below it with its address, both empty where there is none. `n_missing` points
+    are missing in a draft that block nothing."""
     if study.launching_since is not None:
         return (
             "The study is being launched: its items are frozen and its slots created.",
@@ -230,11 +231,12 @@ def _next_step(
         if rehearsal:
             step = "Rehearsed. Read its report, then launch the draft, which deletes the rehearsal."
             return step, "Launch", _url(study, "launch")
-        return (
-            "Ready to launch. Walk through it as a participant first.",
-            "Launch",
-            _url(study, "launch"),
+        ready = (
+            f"Nothing blocks the launch, but look at what is missing ({n_missing})."
+            if n_missing
+            else "Ready to launch."
         )
+        return f"{ready} Walk through it as a participant first.", "Launch", _url(study, "launch")
     if study.status == Status.PAUSED:
         return (
             "Paused: no new items are assigned; participants can finish the one they have.",
@@ -254,11 +256,12 @@ def _next_step(
     return "Live: participants can enter at the link below.", *to_report
 
 
-def _action_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
+def _action_links(request: HttpRequest, study: Study, progress: Progress | None) -> list[tuple[str, str]]:
     if study.is_rehearsal:
         return [("Delete the rehearsal", _url(study, "delete_rehearsal"))]
     scores = ("Import scores", "scores")
     growing = (("Revise texts", "revise"), ("Add items", "add_items"))
+    reopen = (("Reopen", "reopen"),) if progress is not None and progress.n_wanted else ()
     names: dict[str, tuple[tuple[str, str], ...]] = {
         Status.DRAFT: (
             ("Rehearse with simulated participants", "rehearse"),
@@ -268,7 +271,7 @@ def _action_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
         ),
         Status.LIVE: (("Pause", "pause"), *growing, scores, ("Close", "close")),
         Status.PAUSED: (*growing, scores, ("Close", "close")),
-        Status.CLOSED: (("Reopen", "reopen"), scores, ("Archive", "archive")),
+        Status.CLOSED: (*reopen, scores, ("Archive", "archive")),
     }
     if study.archived_at is not None:
         return [("Take it out of the archive", _url(study, "archive"))]

@@ -154,6 +154,11 @@ def test_a_closed_study_is_reopened_where_people_were_recruited(mine: Any, colle
     assert "it came with its judgments" in text(answer)
     came.refresh_from_db()
     assert came.status == "closed"
+    # Nor does its overview speak of people to come.
+    shown = text(client.get(reverse("admin:evaluation_study_overview", args=[came.slug])))
+    assert "needs no judgments from people" in shown
+    assert "Link for participants" not in shown
+    assert reverse("admin:evaluation_study_reopen", args=[came.slug]) not in shown
 
 
 def test_changing_the_redundancy(mine: Any, colleague: Any) -> None:
@@ -301,7 +306,7 @@ def test_a_draft_is_not_revised(editors_draft: Any, colleague: Any) -> None:
     address = reverse("admin:evaluation_study_revise", args=[editors_draft.slug])
     refused = signed_in(colleague).get(address)
     assert refused.status_code == 403
-    assert "Your account may not do this." in refused.content.decode()
+    assert "Only a live or paused study can be revised; edit a draft instead." in refused.content.decode()
 
 
 # --- judges -----------------------------------------------------------------------------------------------------------

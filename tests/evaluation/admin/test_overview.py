@@ -95,3 +95,13 @@ def test_overview_and_report_count_the_same(mine: Any, owner: Any) -> None:
     page = page_of(owner, study)
     assert f"<dt>Judgments by people</dt><dd><b>{row.n_people}</b>" in page
     assert "<dt>Excluded of people&#x27;s</dt><dd><b>1</b>" in page
+
+
+def test_what_is_missing_is_not_called_ready(editors_draft: Any, colleague: Any) -> None:
+    page = signed_in(colleague).get(reverse("admin:evaluation_study_overview", args=[editors_draft.slug]))
+    missing = page.context["missing"]
+    assert missing
+    assert (
+        f"Nothing blocks the launch, but look at what is missing ({len(missing)})." in page.content.decode()
+    )
+    assert "Ready to launch" not in page.content.decode()

@@ -240,6 +240,20 @@ def test_the_report_s_methods_tell_of_the_judge(study, served):
     )
 
 
+def test_the_methods_name_what_the_model_does_not_take(study, served):
+    judge = make_judge(study, served)
+    judged(study, judge)
+    endpoint = judge.endpoint
+    endpoint.refresh_from_db()
+    endpoint.capabilities[judge.model] |= {"temperature": False, "seed": False}
+    endpoint.save()
+    [sentence] = judges_in_figures(study)
+    assert "temperature 0" not in sentence
+    assert (
+        "at the model's own temperature, since it takes none; without a seed, since it takes none" in sentence
+    )
+
+
 # --- pause, resume, cancel, retry -------------------------------------------------------------------------------------
 
 
