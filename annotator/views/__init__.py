@@ -15,6 +15,7 @@ from annotator.views.rounds import rounds
 from annotator.views.skip import skip
 from annotator.views.submit import submit
 from annotator.views.unskip import unskip
+from annotator.views.visit import visit
 from annotator.views.withdraw import withdraw
 
 __all__ = [
@@ -34,5 +35,6 @@ __all__ = [
     "skip",
     "submit",
     "unskip",
+    "visit",
     "withdraw",
 ]

@@ -112,6 +112,7 @@ def _draft_of(panel: Panel, asked: FilterRequest | None) -> StudyDraft:
         places=people_needed(study, timezone.now()),
         minutes=study.paid_minutes,
         pay=study.pay,
+        visits=study.visits,
         settings=panel.settings,
         filters=asked,
     )

@@ -35,7 +35,7 @@ def first_step(spec: dict[str, Any]) -> Step:
 def advance(participant: Participant, now: datetime, *, judged: int, checked: int) -> None:
     """Give a participant who has nothing before them the next thing: an item, a later step, or their outcome.
 
-    The caller has locked the participant; `judged` and `checked` count what they have submitted.
+    The caller has locked the participant; `judged` and `checked` count what they have submitted in their present visit.
     """
     while participant.step not in (Step.INSTRUCTIONS, Step.COMMENTS, Step.DONE):
         if _work_left(participant, now, judged, checked):
@@ -115,6 +115,7 @@ def reserve_slotless(participant: Participant, item: Item, now: datetime, attemp
         item=item,
         attempt=attempt,
         order=design.presented_order(n, start + attempt),
+        visit_number=participant.visit_number,
         reserved_at=now,
     )
 
@@ -151,7 +152,9 @@ def _check_is_due(participant: Participant, judged: int, checked: int) -> bool:
     if not rule:
         return False
     seed = participant.revision.spec["seed"]
-    positions = design.check_positions(seed, participant.pk, participant.quota, rule.get("checks", 1))
+    positions = design.check_positions(
+        seed, participant.pk, participant.quota, rule.get("checks", 1), participant.visit_number
+    )
     return checked < sum(1 for position in positions if position <= judged)
 
 
@@ -204,15 +207,22 @@ def _reserve_check(participant: Participant, check: _Check, now: datetime) -> bo
 
 
 def counts(participant: Participant) -> tuple[int, int]:
-    """The numbers of items and attention checks that the participant has submitted."""
-    row = Assignment.objects.filter(participant=participant, state=AssignmentState.SUBMITTED).aggregate(
+    """The numbers of items and attention checks that the participant has submitted in their present visit."""
+    done = Assignment.objects.filter(
+        participant=participant, visit_number=participant.visit_number, state=AssignmentState.SUBMITTED
+    )
+    row = done.aggregate(
         judged=Count("pk", filter=Q(item__role=Role.MAIN)),
         checked=Count("pk", filter=Q(item__role=Role.ATTENTION)),
     )
     return row["judged"], row["checked"]
 
 
-def failed_checks(participant: Participant) -> int:
+def failed_checks(participant: Participant, visit_number: int) -> int:
     return Assignment.objects.filter(
-        participant=participant, item__role=Role.ATTENTION, passed=False, judgment__outcome=Outcome.OK
+        participant=participant,
+        visit_number=visit_number,
+        item__role=Role.ATTENTION,
+        passed=False,
+        judgment__outcome=Outcome.OK,
     ).count()

@@ -182,7 +182,7 @@ def lock_assignment(token: str, assignment_id: uuid.UUID) -> Assignment:
 
 
 class Submitted(NamedTuple):
-    """The numbers of items and of attention checks that a participant has submitted."""
+    """The numbers of items and of attention checks that a participant has submitted in their present visit."""
 
     judged: int
     checked: int
@@ -344,7 +344,7 @@ def notice_after_submit(assignment: Assignment) -> str:
 
 def _fails(participant: Participant) -> bool:
     allowed = participant.revision.spec["steps"]["attention"].get("allowed_failures")
-    return allowed is not None and failed_checks(participant) > allowed
+    return allowed is not None and failed_checks(participant, participant.visit_number) > allowed
 
 
 def advance_participant(token: str) -> None:

@@ -146,6 +146,11 @@ AWAY: dict[str, tuple[Words, Words]] = {
         ),
     ),
 }
+# For who comes again after the text of the consent became another one, and for who does not agree to it.
+CONSENT_CHANGED: Words = gettext_lazy("This text has changed since your last visit. Please read it again.")
+KEPT_FROM_EARLIER: Words = gettext_lazy(
+    "Nothing was stored of this visit. Your answers from earlier visits are kept."
+)
 # Title and text for who opens a personal link that was revoked.
 LINK_REVOKED: tuple[Words, Words] = (
     gettext_lazy("This link no longer works"),
