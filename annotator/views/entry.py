@@ -51,6 +51,7 @@ from annotator.views.shared.texts import (
     LINK_TODO,
     NO_ID,
     NO_ID_TODO,
+    NO_VISIT_LEFT,
     PLACEHOLDER,
     Words,
 )
@@ -176,8 +177,10 @@ def _decide(study: Study, arrival: Arrival, choice: str, agreed_to: str | None) 
         study.refresh_from_db()
         return _show(study, arrival)
     if is_late_visit(participant, arrival.visit):
-        completed = participant.outcome == ParticipantOutcome.COMPLETED
-        return _turn_away(study, arrival, "done_before" if completed else "over_before")
+        if participant.outcome != ParticipantOutcome.COMPLETED:
+            return _turn_away(study, arrival, "over_before")
+        words = AWAY["done_before"] if study.visits == 1 else NO_VISIT_LEFT
+        return _turn_away(study, arrival, "done_before", words)
     return home(participant.token)
 
 
@@ -187,10 +190,12 @@ def _back_to_door(study: Study, params: Mapping[str, str]) -> HttpResponse:
     return SeeOther(f"{address}?{urlencode(params)}" if params else address)
 
 
-def _turn_away(study: Study, arrival: Arrival, reason: str) -> HttpResponse:
+def _turn_away(
+    study: Study, arrival: Arrival, reason: str, words: tuple[Words, Words] | None = None
+) -> HttpResponse:
     """Why they are not taken in, what it means for their pay, and what to do where they came from."""
     ending, platform = arrival.platform.away[reason], arrival.platform
-    return _closed(study, AWAY[reason], reward=platform.reward, pay=ending.pay, todo=ending.stay)
+    return _closed(study, words or AWAY[reason], reward=platform.reward, pay=ending.pay, todo=ending.stay)
 
 
 def _revoked(study: Study) -> HttpResponse:

@@ -101,7 +101,7 @@ def submit(
             answers = trace_answer_origins(answers, known) if known else answers
             was_skipped = assignment.judgment_id is not None
             layout = _layout_trace(assignment, screen, now)
-            _record(assignment, answers, now, visible_ms, moves | rounds | layout)
+            _record(assignment, answers, now, visible_ms, moves | rounds | layout | _visit_trace(assignment))
             _advance(assignment, now, was_late=was_late or assignment.surplus, was_skipped=was_skipped)
             return assignment
     except AlreadyDone:
@@ -130,6 +130,12 @@ def _layout_trace(assignment: Assignment, screen: str | None, now: datetime) -> 
         return {}
     parts = response_parts(assignment.item.stimulus or {"responses": []})
     return {SCREEN_TRACE: read_screen(screen, parts, duration_ms(assignment, now))}
+
+
+def _visit_trace(assignment: Assignment) -> dict[str, int]:
+    """The participant's visit, as part of the trace; nothing of a first one."""
+    number = assignment.participant.visit_number
+    return {"visit_number": number} if number > 1 else {}
 
 
 def finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | None:

@@ -52,8 +52,9 @@ def about_study(study: Study, spec: Spec, items: int) -> dict[str, Any]:
 def _visits(study: Study) -> Iterator[str]:
     if study.visits > 1:
         yield ngettext(
-            "You can take part up to %(n)s time, with other items each time. What is said here is of each visit.",
-            "You can take part up to %(n)s times, with other items each time. What is said here is of each visit.",
+            "You can take part up to %(n)s time. The time, items and pay are those of one visit.",
+            "You can take part up to %(n)s times, with other items each time. The time, items and pay are those of one "
+            "visit.",
             study.visits,
         ) % {"n": study.visits}
 

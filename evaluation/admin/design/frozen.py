@@ -220,6 +220,7 @@ def _settings(study: Study) -> Facts:
     return [
         ("Judgments per item", str(study.redundancy)),
         ("Items per participant", str(study.items_per_participant)),
+        *([("Paid visits per participant", f"up to {study.visits}")] if study.visits > 1 else []),
         ("Minutes", f"{study.paid_minutes} paid; an item is reserved for {study.lease_minutes}"),
         ("Pay", "none entered" if study.pay is None else f"{study.pay} {study.currency}"),
         ("Revisable answers", study.get_going_back_display()),
