@@ -28,9 +28,11 @@ def visit(request: HttpRequest, token: str) -> HttpResponse:
         return _consent(participant)
     if request.POST.get("choice") != "agree":
         return home(token)
-    number, agreed_to = request.POST.get("number", ""), request.POST.get("consent")
+    number = request.POST.get("number", "")
+    # No study has as many visits as three digits can name.
+    wanted = int(number) if number.isdecimal() and len(number) <= 3 else 0
     try:
-        come_again(token, int(number) if number.isdecimal() else 0, agreed_to=agreed_to)
+        come_again(token, wanted, agreed_to=request.POST.get("consent"))
     except ConsentChanged:
         return SeeOther(address_of("visit", token))
     except LinkRevoked:

@@ -75,7 +75,14 @@ def test_three_visits_come_to_three_codes_and_three_wages(prolific, panel, clien
     met = Assignment.objects.filter(participant=ann)
     assert met.values("item").distinct().count() == met.count() == 6
     assert sorted(met.values_list("visit_number", flat=True)) == [1, 1, 2, 2, 3, 3]
-    assert [each.trace.get("visit_number", 1) for each in Judgment.objects.order_by("pk")] == [1, 1, 2, 2, 3, 3]
+    assert [each.trace.get("visit_number", 1) for each in Judgment.objects.order_by("pk")] == [
+        1,
+        1,
+        2,
+        2,
+        3,
+        3,
+    ]
 
     sync(panel)
     assert kinds(panel) == []
@@ -117,7 +124,10 @@ def test_the_first_visit_s_code_is_another_s(prolific, panel, client):
     for _ in range(2):
         hand_in(ann.token)
     [wrong] = [each for each in reconciled(panel).mismatches if each.kind.key == "code"]
-    assert "Ended here as “completed, visit 2” (CTWO) but entered CDONE, the code for “completed”." in wrong.sentence
+    assert (
+        "Ended here as “completed, visit 2” (CTWO) but entered CDONE, the code for “completed”."
+        in wrong.sentence
+    )
 
 
 def test_a_returned_visit_is_not_paid_and_is_taken_again(prolific, panel, client):
