@@ -202,10 +202,13 @@ def visit_of(number: int, of: int) -> str:
     return gettext("Visit %(n)s of %(all)s") % {"n": number, "all": of}
 
 
-def visit_done_words(number: int, of: int) -> dict[str, str]:
-    """Title and text of the end of one of several visits, in place of those of a study that is done once."""
+def visit_done_words(number: int, of: int, judged: int) -> dict[str, str]:
+    """Title and text of the end of one of several visits, in place of those of a study that is done once. Attention
+    checks are among those judged, as in the bar above items."""
     if number < of:
-        return {"title": gettext("Visit %(n)s of %(all)s is done") % {"n": number, "all": of}}
+        said = ngettext("You judged %(n)s item in this visit.", "You judged %(n)s items in this visit.", judged)
+        title = gettext("Visit %(n)s of %(all)s is done") % {"n": number, "all": of}
+        return {"title": title, "text": said % {"n": judged}}
     return {
         "text": ngettext("You have done your %(n)s visit.", "You have done all your %(n)s visits.", of)
         % {"n": of}

@@ -269,7 +269,8 @@ def _visit_done(participant: Participant) -> dict[str, Any]:
     again = _next_visit(participant) if may_come_again(participant) else None
     if again is None and number < visits:
         return {}
-    return {**visit_done_words(number, visits), "again": again}
+    judged = participant.judged + participant.checked
+    return {**visit_done_words(number, visits, judged), "again": again}
 
 
 def _next_visit(participant: Participant) -> dict[str, Any] | None:

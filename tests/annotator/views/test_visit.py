@@ -62,6 +62,7 @@ def test_between_visits_the_page_has_the_code_and_says_how_to_come_again(client,
     page = client.get(home(done_once))
     said = text(page)
     assert "Visit 1 of 2 is done" in said
+    assert "You judged 2 items in this visit." in said
     assert "DONE-1" in said
     assert (
         "Visit 2 of 2 Next time you get other items. To come again, take the study once more on Prolific."
