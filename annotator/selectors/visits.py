@@ -104,7 +104,7 @@ class Stay(NamedTuple):
 
 
 def completed_visits(study: Study) -> Mapping[tuple[int, int], Stay]:
-    """When each completed visit of the study's participants began and ended, by participant and number.
+    """The beginning and end of each completed visit of the study's participants, by participant and number.
 
     Of somebody with one visit from their consent on, of others by what the panel's submissions have of each.
     """

@@ -122,7 +122,7 @@ class Platform:
         return "" if self.needs_id(settings) else f"{self.label} gives participants no id"
 
     def visits_problem(self, settings: Settings) -> str:
-        """What is to be known where one person is paid for several visits, as a sentence; empty where each visit has
+        """A sentence on what does not work here where one person is paid for several visits; empty where each visit has
         its own id there."""
         return ""
 

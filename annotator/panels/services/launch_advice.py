@@ -5,10 +5,10 @@ from typing import Any
 
 from django.db import transaction
 
+from annotator.models import ParticipantOutcome
 from annotator.panels.platforms import default_platform, get_platform
 from annotator.panels.services.panel_settings import panel_of, platform_to_draft
 from annotator.panels.services.preflight import codes_of, lacks_second_attempt, needed_outcomes, one_attempt
-from annotator.panels.services.visit_codes import code_label, outcome_of
 from annotator.selectors.admission import steps_in_force
 from evaluation.extension import Advice
 from evaluation.models import Status, Study
@@ -37,8 +37,8 @@ def launch_cautions(study: Study) -> Iterator[Advice]:
     codes = codes_of(study)
     # The default platform's parameters are understood where none is set, and its people come back by codes alone.
     platform, settings = platform_to_draft(study), panel.settings if panel is not None else {}
-    needed = [each for each in needed_outcomes(study) if platform.needs_code(outcome_of(each), settings)]
-    if missing := [code_label(each) for each in needed if each not in codes]:
+    needed = [each for each in needed_outcomes(study) if platform.needs_code(each, settings)]
+    if missing := [ParticipantOutcome(each).label for each in needed if each not in codes]:
         who = platform.label if panel is not None else f"{platform.label}, if they come from there,"
         text = f"Participants from {who} get no code for these outcomes: {', '.join(missing)}."
         yield Advice(text, "Enter the codes", PLATFORM_URL_NAME)
@@ -46,7 +46,7 @@ def launch_cautions(study: Study) -> Iterator[Advice]:
 
 
 def _visit_cautions(study: Study) -> Iterator[Advice]:
-    """What the study's platform can't do of several visits; of a study without one, what a link can't."""
+    """A sentence on what the study's platform can't do of several visits; without a platform, on what a link can't."""
     if study.visits == 1:
         return
     panel = panel_of(study)

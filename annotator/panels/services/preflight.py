@@ -11,15 +11,13 @@ from annotator.panels.platforms import Platform
 from annotator.panels.platforms.addresses import LOOPBACK
 from annotator.panels.platforms.api import PlatformAPI
 from annotator.panels.services.panel_settings import panel_of, platform_to_draft
-from annotator.panels.services.visit_codes import code_label, further_keys
 from annotator.selectors.admission import steps_in_force
 from annotator.selectors.arms import people_needed
 from evaluation.models import Status, Study
 
 
 def needed_outcomes(study: Study) -> list[str]:
-    """The outcomes that a participant of this study can come to, each of which wants a code; of further visits the
-    keys of theirs."""
+    """The outcomes that a participant of this study can come to, each of which wants a code."""
     steps = steps_in_force(study)
     attention = steps.get("attention") or {}
     can = {
@@ -30,7 +28,7 @@ def needed_outcomes(study: Study) -> list[str]:
         Outcome.FULL: True,
         Outcome.WITHDRAWN: True,
     }
-    return [*(outcome for outcome, possible in can.items() if possible), *further_keys(study)]
+    return [outcome for outcome, possible in can.items() if possible]
 
 
 def codes_of(study: Study) -> dict[str, str]:
@@ -65,7 +63,7 @@ def _code_problems(study: Study, api: PlatformAPI) -> Iterator[str]:
     codes = codes_of(study)
     for outcome in needed_outcomes(study):
         if outcome not in codes:
-            yield f"The outcome “{code_label(outcome)}” has no completion code."
+            yield f"The outcome “{Outcome(outcome).label}” has no completion code."
     by_code: dict[str, list[str]] = {}
     for outcome, code in codes.items():
         by_code.setdefault(code, []).append(outcome)

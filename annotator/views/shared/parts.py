@@ -206,7 +206,9 @@ def visit_done_words(number: int, of: int, judged: int) -> dict[str, str]:
     """Title and text of the end of one of several visits, in place of those of a study that is done once. Attention
     checks are among those judged, as in the bar above items."""
     if number < of:
-        said = ngettext("You judged %(n)s item in this visit.", "You judged %(n)s items in this visit.", judged)
+        said = ngettext(
+            "You judged %(n)s item in this visit.", "You judged %(n)s items in this visit.", judged
+        )
         title = gettext("Visit %(n)s of %(all)s is done") % {"n": number, "all": of}
         return {"title": title, "text": said % {"n": judged}}
     return {
