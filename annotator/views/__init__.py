@@ -1,7 +1,7 @@
 """A participant's pages: one action, one view. None of them reads or sets a cookie."""
 
 from annotator.panels.views import panel_hook
-from annotator.views.advance import advance
+from annotator.views.advance import advance, visit
 from annotator.views.answer_revision import answer_revision, answer_revision_draft
 from annotator.views.back import back
 from annotator.views.comments import comments
@@ -15,7 +15,6 @@ from annotator.views.rounds import rounds
 from annotator.views.skip import skip
 from annotator.views.submit import submit
 from annotator.views.unskip import unskip
-from annotator.views.visit import visit
 from annotator.views.withdraw import withdraw
 
 __all__ = [

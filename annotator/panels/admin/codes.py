@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from annotator.models import ParticipantOutcome
-from annotator.panels.services.visit_codes import code_label, further_keys
+from annotator.panels.visit_codes import code_label, further_keys
 from evaluation.models import Study
 
 MAX_CODE = 40

@@ -15,7 +15,7 @@ from annotator.panels.services.arrivals import code_for, study_address
 from annotator.panels.services.panel_settings import MAX_SETTING, panel_of, set_codes, set_panel
 from annotator.panels.services.recruitment_filters import eligibility_of, filter_sentences
 from annotator.panels.services.unread_arrivals import unread_cautions
-from annotator.panels.services.visit_codes import code_label, further_keys, outcome_of
+from annotator.panels.visit_codes import code_label, further_keys, outcome_of
 from annotator.visit import Visit
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, study_page

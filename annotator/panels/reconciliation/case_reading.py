@@ -194,7 +194,7 @@ def _work(panel: Panel, scope: CaseScope) -> dict[tuple[int, int], Work]:
 
 
 def _by_visit(judgments: QuerySet[Judgment]) -> dict[tuple[int, int], int]:
-    """How many of the judgments are of each visit of people's raters."""
+    """The number of the judgments that are of each visit of people's raters."""
     theirs = judgments.filter(rater__participant__isnull=False).order_by()
     rows = theirs.values_list("rater", "assignment__visit_number").annotate(n=Count("pk"))
     return {(rater, number): n for rater, number, n in rows}

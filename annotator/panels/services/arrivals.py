@@ -9,7 +9,7 @@ from annotator.models import Participant, PersonalLink
 from annotator.panels.platforms import Departure, Platform, Settings, get_platform, platform_of_params
 from annotator.panels.platforms.base import is_placeholder
 from annotator.panels.services.panel_settings import panel_of, settings_for
-from annotator.panels.services.visit_codes import code_key
+from annotator.panels.visit_codes import code_key
 from annotator.visit import Visit
 from evaluation.models import Study
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from annotator.models import Panel, ParticipantOutcome
 from annotator.panels.platforms import Platform, Settings, default_platform, get_platform, offered_platforms
 from annotator.panels.platforms.eligibility import FiltersInvalid
-from annotator.panels.services.visit_codes import (
+from annotator.panels.visit_codes import (
     COMPLETED,
     code_label,
     further_keys,

@@ -21,7 +21,7 @@ from annotator.panels.services.connection import open_client
 from annotator.panels.services.panel_settings import panel_to_draft, set_codes
 from annotator.panels.services.preflight import codes_of, draft_problems
 from annotator.panels.services.recruitment_filters import filters_of, request_filters
-from annotator.panels.services.visit_codes import further_keys
+from annotator.panels.visit_codes import further_keys
 from annotator.selectors.arms import people_needed
 from evaluation.counting import counted
 from evaluation.models import Study

@@ -6,8 +6,8 @@ from datetime import timedelta
 from annotator.models import Panel, PanelStatus, Participant, ParticipantOutcome
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, VisitMismatch
-from annotator.panels.services.visit_codes import code_key, code_label
 from annotator.panels.states import COMPLETE_THERE, FAILED, Kind
+from annotator.panels.visit_codes import code_key, code_label
 
 # How long somebody may take from their last item here to entering the code there.
 ON_THE_WAY = timedelta(minutes=30)

@@ -6,8 +6,8 @@ from annotator.models import Panel, PanelStatus
 from annotator.panels.money.bonus_evidence import bonuses_of, missing_there, paid_there_only, total
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, VisitMismatch
-from annotator.panels.services.visit_codes import code_label
 from annotator.panels.states import GONE, Kind, State
+from annotator.panels.visit_codes import code_label
 
 
 class PaidWithoutWork(VisitMismatch):

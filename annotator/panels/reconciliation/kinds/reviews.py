@@ -6,8 +6,8 @@ from datetime import timedelta
 from annotator.models import PanelStatus
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, VisitMismatch
-from annotator.panels.services.visit_codes import code_label
 from annotator.panels.states import FAILED, Kind, State
+from annotator.panels.visit_codes import code_label
 
 # Who was asked to return has had time to.
 ASKED_LONG_AGO = timedelta(days=2)
