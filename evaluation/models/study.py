@@ -149,6 +149,8 @@ class Study(models.Model):
     visits = models.PositiveSmallIntegerField(
         default=1, db_default=1, validators=[MinValueValidator(1), MaxValueValidator(MAX_VISITS)]
     )
+    # Whether each visit begins with instructions, training and qualification, as the first does.
+    practice_each_visit = models.BooleanField(default=False, db_default=False)
     paid_minutes = models.PositiveIntegerField(default=20, validators=[MinValueValidator(1)])
     lease_minutes = models.PositiveIntegerField(default=60, validators=[MinValueValidator(1)])
     pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)

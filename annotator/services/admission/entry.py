@@ -127,7 +127,8 @@ def come_again(token: str, visit_number: int, *, agreed_to: str | None = None) -
 
 def _begin_visit(study: Any, known: Participant, agreed_to: str | None) -> Participant:
     """The next visit of somebody who completed one: with what is left, in the study's latest revision, and without
-    consent, instructions or qualification again, unless consent or study changed. The caller has locked the study."""
+    consent, instructions or qualification again, unless they changed or the study repeats them. The caller has locked
+    the study."""
     if study.status != Status.LIVE:
         raise StudyNotOpen(f"{study.title} is {study.status}")
     participant = lock_participant(known.token)
@@ -139,9 +140,10 @@ def _begin_visit(study: Any, known: Participant, agreed_to: str | None) -> Parti
             raise ConsentChanged(study.title)
         participant.consent_version, participant.consented_at = version, now
     is_changed = revision.pk != participant.revision_id and has_step(revision.spec, Step.INSTRUCTIONS)
+    step = first_step(revision.spec) if study.practice_each_visit else Step.ITEMS
     participant.revision = revision
     participant.visit_number += 1
-    participant.step = Step.INSTRUCTIONS if is_changed else Step.ITEMS
+    participant.step = Step.INSTRUCTIONS if is_changed else step
     participant.outcome, participant.ended_at = "", None
     seen = seen_keys(participant).filter(item__withdrawn_at=None).distinct().count()
     participant.quota = items_to_do(study, participant.arm_id, seen=seen)

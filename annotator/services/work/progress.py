@@ -72,11 +72,14 @@ def _work_left(participant: Participant, now: datetime, judged: int, checked: in
             finish(participant, ParticipantOutcome.FULL)
         return False
     if participant.step in (Step.TRAINING, Step.QUALIFICATION):
-        attempt = _attempt(participant) if participant.step == Step.QUALIFICATION else 0
+        first = _first_attempt(participant)
+        attempt = (
+            max(first, _latest_attempt(participant)) if participant.step == Step.QUALIFICATION else first
+        )
         if _reserve_next(participant, participant.step, now, attempt):
             return True
         if participant.step == Step.QUALIFICATION and not _qualified(participant, attempt):
-            if attempt + 1 < _qualification(participant).get("attempts", 1):
+            if attempt + 1 - first < _qualification(participant).get("attempts", 1):
                 return _reserve_next(participant, participant.step, now, attempt + 1)
             finish(participant, ParticipantOutcome.FAILED_QUALIFICATION)
         return False
@@ -88,8 +91,17 @@ def _qualification(participant: Participant) -> dict[str, Any]:
     return rule
 
 
-def _attempt(participant: Participant) -> int:
-    """The number of the participant's current attempt at qualifying, from 0."""
+def _first_attempt(participant: Participant) -> int:
+    """The number of the present visit's first attempt at their step, from 0: behind those of earlier visits."""
+    if participant.visit_number == 1:
+        return 0
+    met = Assignment.objects.filter(participant=participant, item__role=participant.step)
+    latest = met.filter(visit_number__lt=participant.visit_number).aggregate(latest=Max("attempt"))["latest"]
+    return 0 if latest is None else latest + 1
+
+
+def _latest_attempt(participant: Participant) -> int:
+    """The number of the participant's latest attempt at qualifying, from 0."""
     met = Assignment.objects.filter(participant=participant, item__role=Role.QUALIFICATION)
     return met.aggregate(latest=Max("attempt"))["latest"] or 0
 

@@ -21,6 +21,7 @@ from annotator.services.admission.entry import (
 from annotator.services.admission.entry_rules import is_admitted, set_entry_rules
 from annotator.services.work.leave import leave_comments
 from annotator.services.work.skip import skip
+from annotator.services.work.submit import advance_participant
 from annotator.visit import Visit
 from evaluation import design
 from evaluation.models import Judgment
@@ -161,6 +162,57 @@ def test_nobody_qualifies_twice():
     assert has_qualified(Participant.objects.get())
     again = visit(study, "v2")
     assert (again.step, before(again.token).item.role) == ("items", "main")
+
+
+def test_practice_is_repeated_where_the_study_says_so():
+    """Instructions, one training item, and three to qualify with, of which each visit needs two in two attempts."""
+    study = with_pass_mark(attempts=2)
+    study = revise_study_with(study, steps={"instructions": True})
+    study.visits, study.items_per_participant, study.practice_each_visit = 2, 1, True
+    study.save()
+    for session, attempts in (("v1", (0, 1)), ("v2", (2, 3))):
+        ann = visit(study, session)
+        assert ann.step == "instructions"
+        advance_participant(ann.token)
+        for attempt, answer in zip(attempts, ("r1", "r2"), strict=True):
+            for _ in range(3):
+                at = before(ann.token)
+                assert (at.item.role, at.attempt) == ("qualification", attempt)
+                hand_in(ann.token, preference=answer)
+        assert before(ann.token).item.role == "main"
+        do_all(ann)
+        ann.refresh_from_db()
+        assert ann.outcome == "completed"
+    assert list(verify_study(study)) == []
+
+
+def test_who_does_not_qualify_again_ends_there():
+    study = with_pass_mark()
+    study.visits, study.items_per_participant, study.practice_each_visit = 2, 1, True
+    study.save()
+    for session, answer in (("v1", "r2"), ("v2", "r1")):
+        ann = visit(study, session)
+        for _ in range(3):
+            hand_in(ann.token, preference=answer)
+        do_all(ann)
+    assert (ann.visit_number, ann.outcome) == (2, "failed_qualification")
+
+
+def test_training_is_repeated_with_its_feedback():
+    study = launch(
+        make_study("train", queries=4, arms=ONE_ARM, checks=0, items_per_participant=1, visits=2),
+        steps=NO_STEPS | {"training": True}, practice_each_visit=True,
+    )  # fmt: skip
+    for session, attempt in (("v1", 0), ("v2", 1)):
+        ann = visit(study, session)
+        at = before(ann.token)
+        assert (at.item.role, at.attempt) == ("training", attempt)
+        hand_in(ann.token)
+        assert before(ann.token) is None  # the feedback
+        advance_participant(ann.token)
+        assert before(ann.token).item.role == "main"
+        do_all(ann)
+    assert list(verify_study(study)) == []
 
 
 def test_each_visit_has_its_own_checks_at_places_of_its_own():
