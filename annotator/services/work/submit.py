@@ -133,8 +133,8 @@ def _layout_trace(assignment: Assignment, screen: str | None, now: datetime) -> 
 
 
 def _visit_trace(assignment: Assignment) -> dict[str, int]:
-    """The participant's visit, as part of the trace; nothing of a first one."""
-    number = assignment.participant.visit_number
+    """The visit that it is of, as part of the trace; nothing of a first one."""
+    number = assignment.visit_number
     return {"visit_number": number} if number > 1 else {}
 
 
@@ -151,7 +151,7 @@ def finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | Non
 
 # The columns that submitting, skipping and keeping a draft read.
 SUBMIT_COLUMNS = (
-    *("participant", "item", "slot", "attempt", "order", "state", "reserved_at"),
+    *("participant", "item", "slot", "attempt", "visit_number", "order", "state", "reserved_at"),
     *("surplus", "judgment", "passed"),
     *(*PERSON, "participant__revision__spec"),
     *columns_of("participant__study", "protocol", "status", "redundancy", "lease_minutes", "seal_key"),
@@ -324,10 +324,12 @@ def _advance(assignment: Assignment, now: datetime, *, was_late: bool, was_skipp
     if was_late and has_assignment(participant):
         return
     before = submitted_before(assignment)
-    judged = before.judged + (role == Role.MAIN)
+    # What ran out in an earlier visit and comes late is of that one.
+    is_present = assignment.visit_number == participant.visit_number
+    judged = before.judged + (is_present and role == Role.MAIN)
     if was_skipped and restore_returned(participant, now, judged=judged):
         return
-    advance(participant, now, judged=judged, checked=before.checked + (role == Role.ATTENTION))
+    advance(participant, now, judged=judged, checked=before.checked + (is_present and role == Role.ATTENTION))
 
 
 def has_assignment(participant: Participant) -> bool:

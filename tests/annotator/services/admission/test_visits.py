@@ -6,7 +6,9 @@ import pytest
 from django.utils import timezone
 
 from annotator.models import Assignment, Participant, Submission
+from annotator.panels import methods_passages as recruitment
 from annotator.selectors.arms import people_needed
+from annotator.selectors.methods_passages import methods_passages
 from annotator.selectors.participants import get_participant, last_skipped
 from annotator.selectors.progress import crowd_figures
 from annotator.selectors.visits import completed_visits, has_qualified
@@ -19,9 +21,9 @@ from annotator.services.admission.entry import (
     enter,
 )
 from annotator.services.admission.entry_rules import is_admitted, set_entry_rules
-from annotator.services.work.leave import leave_comments
+from annotator.services.work.leave import leave_comments, withdraw
 from annotator.services.work.skip import skip
-from annotator.services.work.submit import advance_participant
+from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation import design
 from evaluation.models import Judgment
@@ -30,7 +32,7 @@ from evaluation.services.studies.launch import close_study, pause_study
 from evaluation.services.studies.revision import revise_study
 from evaluation.services.studies.verification import verify_study
 from tests.annotator.services.people import ONE_ARM, count_with_checks, with_pass_mark
-from tests.crowd import before, hand_in, make_crowd_study
+from tests.crowd import before, filled_in, hand_in, lapse, make_crowd_study
 from tests.factories import NO_STEPS, launch, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]
@@ -259,6 +261,27 @@ def test_a_skip_is_taken_back_in_its_own_visit_alone():
     assert last_skipped(get_participant(ann.token)) is None
 
 
+def test_what_comes_late_from_an_earlier_visit_is_of_that_one():
+    """Her first item runs out, somebody else gets it and leaves; she hands it in while she has nothing before her."""
+    study = make_crowd_study("late", queries=6, arms=ONE_ARM, items_per_participant=2, visits=2, redundancy=1)
+    ann = visit(study, "v1")
+    late = before(ann.token)
+    lapse(item=late.item)
+    ben = visit(study, "b1", "ben")
+    assert before(ben.token).item == late.item
+    assert Assignment.objects.get(pk=late.pk).state == "expired"
+    advance_participant(ann.token)
+    do_all(ann)
+    withdraw(ben.token)
+    visit(study, "v2")
+    hand_in(ann.token)
+    Assignment.objects.filter(pk=before(ann.token).pk).update(state="expired", ended_at=timezone.now())
+    submit(ann.token, late.pk, filled_in(late))
+    ann.refresh_from_db()
+    assert of_visit(ann, 1).filter(state="submitted").count() == 3
+    assert (ann.outcome, before(ann.token).visit_number) == ("", 2)
+
+
 def test_comments_of_each_visit_are_kept():
     study = launch(
         make_study(
@@ -322,6 +345,16 @@ def test_minutes_and_spending_are_of_visits():
     assert dict(figures["people"])["finished"] == 1
     visit(study, "v3")
     assert crowd_figures(study)["spent_people"] == "4.00"
+
+
+def test_the_methods_paragraph_tells_of_visits():
+    study = seven_items(pay="2.00", paid_minutes=10)
+    do_all(visit(study, "v1"))
+    visit(study, "v2")
+    said = recruitment.methods_passages(study) | methods_passages(study)
+    assert "1 completed a visit." in said["recruitment"]
+    assert "paid 2.00 GBP a visit for an estimated 10 minutes" in said["pay"]
+    assert "judged up to 3 items in each of up to 3 visits, no two of them" in said["assignment"]
 
 
 def test_places_are_needed_for_visits():
