@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Submission
 from annotator.recruiters import recruiters
@@ -136,12 +136,12 @@ def _visits_of_several(submissions: QuerySet[Submission]) -> Iterator[tuple[tupl
 
 
 def count_completed_visits(people: QuerySet[Participant]) -> int:
-    """The number of visits that these people completed."""
-    number = people.filter(Q(visit_number__gt=1) | Q(outcome=ParticipantOutcome.COMPLETED))
-    return sum(
-        visit_number - (outcome != ParticipantOutcome.COMPLETED)
-        for visit_number, outcome in number.values_list("visit_number", "outcome")
+    """The number of visits that these people completed: all that they began, without those that did not come to it."""
+    counted = people.aggregate(
+        begun=Sum("visit_number"),
+        incomplete=Count("pk", filter=~Q(outcome=ParticipantOutcome.COMPLETED)),
     )
+    return int(counted["begun"] or 0) - int(counted["incomplete"])
 
 
 def is_late_visit(participant: Participant, visit: Visit) -> bool:

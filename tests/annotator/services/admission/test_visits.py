@@ -74,6 +74,14 @@ def test_each_visit_has_other_items_and_the_last_what_is_left():
     assert list(verify_study(study)) == []
 
 
+def test_another_study_of_the_panel_leads_to_the_next_visit():
+    study = seven_items()
+    ann = do_all(visit(study, "v1"))
+    again = enter(study, Visit("prolific", "ann", "another there", "v2"))
+    assert (again.pk, again.visit_number) == (ann.pk, 2)
+    assert Submission.objects.get(external_id="v2").external_study_id == "another there"
+
+
 def test_a_study_that_one_person_does_once_has_no_second_visit(live):
     ann = do_all(visit(live, "v1"))
     again = visit(live, "v2")
