@@ -23,7 +23,7 @@ class Recruiters:
         return False
 
     def is_completion_unpaid(self, participant: Participant) -> bool:
-        """True where no visit in which somebody completed is paid, nor will be."""
+        """True where no submission in which somebody completed their present visit is paid, nor will be."""
         return False
 
     def unknown_reason(self, study: Study, other: Study) -> str:

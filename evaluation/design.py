@@ -151,12 +151,16 @@ def n_checks(n_items: int, wanted: int) -> int:
     return max(0, min(wanted, n_items - 1))
 
 
-def check_positions(seed: int, participant: int, n_items: int, wanted: int) -> list[int]:
-    """After how many judged items each attention check comes: spread over the visit, never first, never last."""
+def check_positions(
+    seed: int, participant: int, n_items: int, wanted: int, visit_number: int = 1
+) -> list[int]:
+    """After how many judged items each attention check comes: spread over the visit, never first, never last; in each
+    of a participant's visits at other places."""
     checks = n_checks(n_items, wanted)
     if not checks:
         return []
-    rng = generator(seed, "attention", participant)
+    later = (visit_number,) if visit_number > 1 else ()
+    rng = generator(seed, "attention", participant, *later)
     edges = np.linspace(1, n_items, checks + 1)
     positions = [int(rng.integers(int(low), max(int(low) + 1, int(high)))) for low, high in pairwise(edges)]
     return sorted(positions)

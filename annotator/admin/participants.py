@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -109,6 +109,10 @@ class ParticipantAdmin(StudyScopedAdmin):
             .get_queryset(request)
             .annotate(
                 n_judged=Count("assignments", filter=main & count_submitted),
+                n_present=Count(
+                    "assignments",
+                    filter=main & count_submitted & Q(assignments__visit_number=F("visit_number")),
+                ),
                 n_skipped=Count("assignments", filter=skipped),
             )
             .order_by("-pk")
@@ -120,7 +124,9 @@ class ParticipantAdmin(StudyScopedAdmin):
 
     @admin.display(description="judged")
     def judged(self, participant: Any) -> str:
-        return f"{participant.n_judged:,} of {participant.quota:,}"
+        said = f"{participant.n_present:,} of {participant.quota:,}"
+        number = participant.visit_number
+        return f"{said} in visit {number}, {participant.n_judged:,} in all" if number > 1 else said
 
     @admin.display(description="skipped")
     def skips(self, participant: Any) -> str:
@@ -135,7 +141,10 @@ class SubmissionAdmin(StudyScopedAdmin):
     address = "submissions"
     study_path = "participant__study"
     tab = "participants"
-    fields = ("participant", "external_id", "external_study_id", "entered_at", "ended_at", "outcome")
+    fields = (
+        *("participant", "external_id", "external_study_id", "visit_number"),
+        *("entered_at", "ended_at", "outcome"),
+    )
     list_display = ("__str__", "participant", "external_id", "entered_at", "ended_at", "ended")
     list_filter = ("outcome",)
     list_select_related = ("participant__study",)

@@ -84,8 +84,10 @@ class Participant(models.Model):
     arm = models.ForeignKey(Arm, models.PROTECT, null=True, blank=True, related_name="+")
     step = models.CharField(max_length=15, choices=Step, default=Step.INSTRUCTIONS)
     outcome = models.CharField(max_length=25, choices=ParticipantOutcome, blank=True)
-    # Items promised at consent; a later change of the rule does not move the goal.
+    # Items promised at consent, or as the present visit began; a later change of the rule does not move the goal.
     quota = models.PositiveIntegerField()
+    # The number of their present visit, or of the last: above 1 only where the study pays one person for several.
+    visit_number = models.PositiveSmallIntegerField(default=1, db_default=1)
     created_at = models.DateTimeField(default=timezone.now)
     consented_at = models.DateTimeField(null=True, blank=True)
     # Hash of the very text that was agreed to.
@@ -97,7 +99,8 @@ class Participant(models.Model):
     # Whether the places that they fill stay in their arm's count (`ClaimCursor.in_play`): until a newcomer finds that
     # they have ended or left.
     in_play = models.BooleanField(default=True)
-    # How many items and checks were submitted, and items skipped; set by `selectors.get_participant`.
+    # How many items and checks were submitted in their present visit, and items skipped in all; set by
+    # `selectors.get_participant`.
     judged: int
     checked: int
     skipped: int
@@ -124,7 +127,7 @@ class Participant(models.Model):
 
 
 class Submission(models.Model):
-    """The panel's record of one visit: a return and a re-entry are two.
+    """The panel's record of one visit: a return and a re-entry are two, of the same number.
 
     Each has an outcome of its own. One that began after the participant had submitted their work has none, and ends
     at once.
@@ -133,6 +136,7 @@ class Submission(models.Model):
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="submissions")
     external_id = models.CharField(max_length=120, blank=True)
     external_study_id = models.CharField(max_length=120, blank=True)
+    visit_number = models.PositiveSmallIntegerField(default=1, db_default=1)
     # What the platform needs again at the end of this visit (`annotator.visit.Visit.extra`).
     extra = models.JSONField(default=dict, blank=True)
     entered_at = models.DateTimeField(default=timezone.now)
@@ -142,7 +146,7 @@ class Submission(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["participant", "external_id"], name="submission_once_per_participant"
+                fields=["participant", "external_id", "visit_number"], name="submission_once_per_visit"
             )
         ]
 
@@ -229,6 +233,8 @@ class Assignment(models.Model):
     slot = models.ForeignKey(Slot, models.PROTECT, null=True, blank=True, related_name="assignments")
     # What the study's `once_per` rule counts: the query's or the item's id. Null where it does not apply.
     once = models.BigIntegerField(null=True, blank=True)
+    # The participant's visit in which they met it, or got it again.
+    visit_number = models.PositiveSmallIntegerField(default=1, db_default=1)
     attempt = models.PositiveSmallIntegerField(default=0)
     order = models.CharField(max_length=120)
     state = models.CharField(max_length=10, choices=AssignmentState, default=AssignmentState.RESERVED)

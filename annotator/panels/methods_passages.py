@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import date
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Q
 from django.utils import timezone
 
 from annotator.models import Panel, ParticipantOutcome
@@ -23,13 +23,15 @@ def methods_passages(study: Study) -> dict[str, str]:
     if not came["n"]:
         return {}
     platforms = people_at_work(study).order_by("platform").values_list("platform").annotate(n=Count("pk"))
-    completed = people_at_work(study).filter(outcome=ParticipantOutcome.COMPLETED).count()
+    done = Q(outcome=ParticipantOutcome.COMPLETED) | Q(visit_number__gt=1)
+    completed = people_at_work(study).filter(done).count()
     n = came["n"]
     who = "One participant" if n == 1 else f"{n:,} participants"
     how = _listed([_from(key, count, several=len(platforms) > 1) for key, count in platforms])
     when = _when(timezone.localdate(came["first"]), timezone.localdate(came["last"]))
+    what = "the study" if study.visits == 1 else "a visit"
     sentences = [
-        f"{who}, recruited {how}, came {when} and judged at least one item; {completed:,} completed the study."
+        f"{who}, recruited {how}, came {when} and judged at least one item; {completed:,} completed {what}."
     ]
     sentences += _filters(study, {key for key, _ in platforms})
     return {"recruitment": " ".join(sentences), **_pay(study)}
@@ -65,9 +67,10 @@ def _filters(study: Study, platforms: Collection[str]) -> list[str]:
 def _pay(study: Study) -> dict[str, str]:
     if study.pay is None:
         return {}
+    each = " a visit" if study.visits > 1 else ""
     hourly = float(study.pay) * 60 / study.paid_minutes
     return {
-        "pay": f"Participants were paid {study.pay:.2f} {study.currency} for an estimated {study.paid_minutes:,} "
+        "pay": f"Participants were paid {study.pay:.2f} {study.currency}{each} for an estimated {study.paid_minutes:,} "
         f"minutes ({hourly:.2f} {study.currency} an hour)."
     }
 

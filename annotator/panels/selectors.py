@@ -25,13 +25,15 @@ def allows_reentry(participant: Participant, visit: Visit) -> bool:
     panel = Panel.objects.filter(study=participant.study_id).first()
     if panel is None:
         return False
-    return panel.returned != Panel.Returned.DISCARD or not has_judged(participant)
+    return panel.returned != Panel.Returned.DISCARD or not has_judged(participant, participant.visit_number)
 
 
 def is_completion_unpaid(participant: Participant) -> bool:
-    """True where the panel says that every visit in which they completed is over without pay, because they went
-    there too late, and no bonus stands in its place."""
-    completed = Submission.objects.filter(participant=participant, outcome=participant.outcome)
+    """True where the panel says that every submission in which they completed their present visit is over without pay,
+    because they went there too late, and no bonus stands in its place."""
+    completed = Submission.objects.filter(
+        participant=participant, visit_number=participant.visit_number, outcome=participant.outcome
+    )
     unpaid = Q(panel_record__status__in=[PanelStatus.RETURNED, PanelStatus.TIMED_OUT])
     if not completed.exists() or completed.exclude(unpaid).exists():
         return False

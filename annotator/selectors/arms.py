@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotator.models import AssignmentState, ClaimCursor, Participant, Slot, SlotState
@@ -87,7 +87,10 @@ def _promised(people: Iterable[_Person]) -> Counter[int | None]:
 
 def _people_in_play(people: QuerySet[Participant], study: Study, now: datetime) -> list[_Person]:
     since = live_since(study, now)
-    taken = Q(assignments__state__in=[AssignmentState.SUBMITTED, AssignmentState.RESERVED])
+    taken = Q(
+        assignments__state__in=[AssignmentState.SUBMITTED, AssignmentState.RESERVED],
+        assignments__visit_number=F("visit_number"),
+    )
     rows = people.annotate(
         done=Count("assignments", filter=taken & Q(assignments__slot__isnull=False)),
         active=Count("assignments", filter=Q(assignments__reserved_at__gte=since)),
@@ -104,7 +107,8 @@ def _people_in_play(people: QuerySet[Participant], study: Study, now: datetime) 
 
 
 def people_needed(study: Study, now: datetime) -> int:
-    """The number of people whom the open places need, beyond what those at work have been promised.
+    """The number of people whom the open places need, beyond what those at work have been promised; where one person
+    is paid for several visits, the number of visits.
 
     Nobody meets the same query (or item) twice, so there must be as many people as one of them has open places. So
     many are enough: dealt round by query, nobody gets one of them twice.

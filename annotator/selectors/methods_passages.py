@@ -89,7 +89,8 @@ def _stopping(study: Study, spec: dict[str, Any]) -> Iterator[str]:
 def _assignment(study: Study) -> str:
     n = study.items_per_participant
     judged = f"Each participant judged up to {n:,} {'item' if n == 1 else 'items'}"
-    within = f", {PER_ITEM[OncePer(study.once_per)]}" if n > 1 else ""
+    judged += f" in each of up to {study.visits:,} visits" if study.visits > 1 else ""
+    within = f", {PER_ITEM[OncePer(study.once_per)]}" if n * study.visits > 1 else ""
     if study.arms.count() > 1:
         drawn = "for each participant" if study.arm_per == ArmPer.PARTICIPANT else "for each item"
         within += f", with the setting drawn at random {drawn}"

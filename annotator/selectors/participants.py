@@ -11,12 +11,16 @@ from evaluation.models import Role
 
 
 def count_submitted(participant: str, role: str) -> Coalesce:
-    """The number of items of a role that the participant in that column has submitted, as a subquery.
+    """The number of items of a role that the participant in that column has submitted in their present visit, as a
+    subquery.
 
     A subquery and not a join: rows can still be locked, and the spec's JSON is not grouped by. Main items and only
     they have a place, so those can be counted without looking at the items.
     """
-    done = Assignment.objects.filter(participant=OuterRef(participant), state=AssignmentState.SUBMITTED)
+    number = OuterRef("visit_number" if participant == "pk" else f"{participant}__visit_number")
+    done = Assignment.objects.filter(
+        participant=OuterRef(participant), visit_number=number, state=AssignmentState.SUBMITTED
+    )
     if role == Role.MAIN:
         return _counted(done.filter(slot__isnull=False))
     return _counted(done.filter(slot=None, item__role=role))
@@ -61,7 +65,8 @@ def columns_of(relation: str, *names: str) -> list[str]:
 
 
 PERSON = columns_of(
-    "participant", *("study", "revision", "rater", "arm", "token", "step", "outcome", "quota", "in_play")
+    "participant",
+    *("study", "revision", "rater", "arm", "token", "step", "outcome", "quota", "visit_number", "in_play"),
 )
 
 # The columns of an item's page, and of giving it back or going on. There are seventy more, and reading one costs the
@@ -115,7 +120,9 @@ def last_skipped(participant: Participant) -> Assignment | None:
     if participant.outcome:
         return None
     ended = Assignment.objects.select_related("item", "slot").filter(
-        participant=participant, state__in=[AssignmentState.SKIPPED, AssignmentState.SUBMITTED]
+        participant=participant,
+        visit_number=participant.visit_number,
+        state__in=[AssignmentState.SKIPPED, AssignmentState.SUBMITTED],
     )
     last = ended.order_by("-ended_at").first()
     return last if last is not None and last.state == AssignmentState.SKIPPED else None

@@ -10,6 +10,7 @@ from django.db.models import Count
 from django.urls import reverse
 
 from annotator.models import Participant, ParticipantOutcome, Slot, SlotState, Step
+from annotator.selectors.visits import completed_visits, count_completed_visits
 from evaluation.counting import counted
 from evaluation.extension import Concern
 from evaluation.models import ItemFlag, Progress, Status, Study
@@ -42,10 +43,8 @@ def crowd_figures(study: Study) -> dict[str, Any]:
     for step, outcome, n in rows:
         of, key = (ENDINGS, outcome) if outcome else (STEPS, step)
         by_step[next(label for label, keys in of.items() if key in keys)] += n
-    finished = people.filter(outcome=ParticipantOutcome.COMPLETED)
-    stays = finished.values_list("consented_at", "ended_at")
-    minutes = [(end - start).total_seconds() / 60 for start, end in stays if start and end]
-    spent = None if study.pay is None else study.pay * by_step["finished"]
+    minutes = [stay.duration.total_seconds() / 60 for stay in completed_visits(study).values()]
+    spent = None if study.pay is None else study.pay * count_completed_visits(people)
     return {
         "recruits": Slot.objects.filter(study=study).exists(),
         "slots_free": Slot.objects.filter(

@@ -12,10 +12,10 @@ from evaluation.models import ArmPer, Item, OncePer, Role, Study
 PLENTY = 20
 
 
-def items_to_do(study: Study, arm: int | None = None) -> int:
-    """The number of items that one participant is asked to judge: the study's, or as many as there are where there are
-    fewer, since nobody meets a query (or an item) twice. In that arm, or in the one with most; in all, where each item
-    has an arm drawn for it.
+def items_to_do(study: Study, arm: int | None = None, *, seen: int = 0) -> int:
+    """The number of items that one participant is asked to judge in a visit: the study's, or as many as there are where
+    there are fewer, since nobody meets a query (or an item) twice. In that arm, or in the one with most; in all, where
+    each item has an arm drawn for it. `seen`: how many queries (or items) they have met before.
 
     Asked of the database once per process and state of the items: adding some changes the study's hash, and withdrawing
     one its corrections.
@@ -23,7 +23,8 @@ def items_to_do(study: Study, arm: int | None = None) -> int:
     once = "query" if study.once_per == OncePer.QUERY else "pk"
     arms_apart = study.arm_per == ArmPer.PARTICIPANT
     state = (study.study_hash, study.corrections)
-    return items_for_one(study.pk, arm, study.items_per_participant, once, arms_apart, state)
+    wanted = study.items_per_participant + seen
+    return max(0, items_for_one(study.pk, arm, wanted, once, arms_apart, state) - seen)
 
 
 @lru_cache(maxsize=1_024)

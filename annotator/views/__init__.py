@@ -1,7 +1,7 @@
 """A participant's pages: one action, one view. None of them reads or sets a cookie."""
 
 from annotator.panels.views import panel_hook
-from annotator.views.advance import advance
+from annotator.views.advance import advance, visit
 from annotator.views.answer_revision import answer_revision, answer_revision_draft
 from annotator.views.back import back
 from annotator.views.comments import comments
@@ -34,5 +34,6 @@ __all__ = [
     "skip",
     "submit",
     "unskip",
+    "visit",
     "withdraw",
 ]

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotator.models import Participant, ParticipantOutcome
@@ -23,8 +24,10 @@ from annotator.selectors.admission import latest_revision, study_for_entry
 from annotator.selectors.quota import items_to_do
 from annotator.selectors.slots import has_places
 from annotator.selectors.visits import (
+    begins_visit,
     find_participant,
     gets_same_code,
+    has_items_left,
     is_late_visit,
     knows_session,
     may_resume,
@@ -38,9 +41,20 @@ from annotator.services.admission.entry import (
 )
 from annotator.services.admission.entry_rules import is_admitted
 from annotator.views.shared.access import SeeOther, home, participant_view, render_for, speak
-from annotator.views.shared.parts import about_study, closed_context, contact, done_context
+from annotator.views.shared.parts import about_study, closed_context, contact, done_context, visit_of
 from annotator.views.shared.screens import example_screen
-from annotator.views.shared.texts import AWAY, LINK_REVOKED, LINK_TODO, NO_ID, NO_ID_TODO, PLACEHOLDER, Words
+from annotator.views.shared.texts import (
+    AWAY,
+    CONSENT_CHANGED,
+    KEPT_FROM_EARLIER,
+    LINK_REVOKED,
+    LINK_TODO,
+    NO_ID,
+    NO_ID_TODO,
+    NO_VISIT_LEFT,
+    PLACEHOLDER,
+    Words,
+)
 from evaluation.models import Status, Study
 from evaluation.storable import storable
 
@@ -75,16 +89,21 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
             # What the study does not read is not among the form's fields, but still in the address that it is sent to.
             note_unread(study, {**request.GET.dict(), **params.dict()})
         return _decide(study, arrival, choice, params.get("consent"))
+    changed = gettext("This page has changed since you opened it. Please read it again.")
+    notice = changed if params.get("choice") == CHANGED else ""
     participant = find_participant(study, arrival.visit)
     if participant is not None:
-        return _welcome_back(participant, study, arrival)
-    changed = gettext("This page has changed since you opened it. Please read it again.")
-    return _show(study, arrival, notice=changed if params.get("choice") == CHANGED else "")
+        return _welcome_back(participant, study, arrival, notice=notice)
+    return _show(study, arrival, notice=notice)
 
 
-def _welcome_back(participant: Participant, study: Study, arrival: Arrival) -> HttpResponse:
+def _welcome_back(
+    participant: Participant, study: Any, arrival: Arrival, *, notice: str = ""
+) -> HttpResponse:
     """A new visit is recorded, and that takes a POST, also of who is done; otherwise straight on."""
     visit = arrival.visit
+    if begins_visit(participant, visit):
+        return _show_next_visit(participant, study, arrival, notice=notice)
     resumes = may_resume(participant, visit)
     is_over = not resumes and is_late_visit(participant, visit)
     has_new_answers = visit.session_id and not knows_session(participant, visit)
@@ -94,6 +113,22 @@ def _welcome_back(participant: Participant, study: Study, arrival: Arrival) -> H
     code = bool(outcome) and bool(departure_at_entry(study, arrival, outcome).code)
     context = {"visit": arrival.params, "again": {"done": is_over, "code": code}}
     return _page(study, "annotator/entry_repeat.html", context)
+
+
+def _show_next_visit(
+    participant: Participant, study: Any, arrival: Arrival, *, notice: Words
+) -> HttpResponse:
+    """The door for somebody who comes again: consent only where its text is another one."""
+    if study.status != Status.LIVE:
+        return _turn_away(study, arrival, study.status)
+    if not has_items_left(participant, timezone.now()):
+        return _leave(study, arrival, ParticipantOutcome.FULL)
+    about = _about(study)
+    if about["version"] == participant.consent_version:
+        again = {"visit": visit_of(participant.visit_number + 1, study.visits)}
+        return _page(study, "annotator/entry_repeat.html", {"visit": arrival.params, "again": again})
+    notice = notice or CONSENT_CHANGED
+    return _page(study, "annotator/entry.html", {"about": about, "visit": arrival.params, "notice": notice})
 
 
 def _show(study: Any, arrival: Arrival, *, notice: str = "") -> HttpResponse:
@@ -122,6 +157,8 @@ def _preview(study: Study, arrival: Arrival) -> HttpResponse:
 
 def _decide(study: Study, arrival: Arrival, choice: str, agreed_to: str | None) -> HttpResponse:
     if choice != "agree" and (known := find_participant(study, arrival.visit)) is not None:
+        if choice == "decline" and begins_visit(known, arrival.visit):
+            return _leave(study, arrival, ParticipantOutcome.NO_CONSENT, text=KEPT_FROM_EARLIER)
         # They have agreed before, perhaps in another window; to go, they withdraw.
         return _welcome_back(known, study, arrival)
     if choice == "decline":
@@ -140,8 +177,10 @@ def _decide(study: Study, arrival: Arrival, choice: str, agreed_to: str | None) 
         study.refresh_from_db()
         return _show(study, arrival)
     if is_late_visit(participant, arrival.visit):
-        completed = participant.outcome == ParticipantOutcome.COMPLETED
-        return _turn_away(study, arrival, "done_before" if completed else "over_before")
+        if participant.outcome != ParticipantOutcome.COMPLETED:
+            return _turn_away(study, arrival, "over_before")
+        words = AWAY["done_before"] if study.visits == 1 else NO_VISIT_LEFT
+        return _turn_away(study, arrival, "done_before", words)
     return home(participant.token)
 
 
@@ -151,10 +190,12 @@ def _back_to_door(study: Study, params: Mapping[str, str]) -> HttpResponse:
     return SeeOther(f"{address}?{urlencode(params)}" if params else address)
 
 
-def _turn_away(study: Study, arrival: Arrival, reason: str) -> HttpResponse:
+def _turn_away(
+    study: Study, arrival: Arrival, reason: str, words: tuple[Words, Words] | None = None
+) -> HttpResponse:
     """Why they are not taken in, what it means for their pay, and what to do where they came from."""
     ending, platform = arrival.platform.away[reason], arrival.platform
-    return _closed(study, AWAY[reason], reward=platform.reward, pay=ending.pay, todo=ending.stay)
+    return _closed(study, words or AWAY[reason], reward=platform.reward, pay=ending.pay, todo=ending.stay)
 
 
 def _revoked(study: Study) -> HttpResponse:
@@ -167,9 +208,10 @@ def _closed(study: Study, words: tuple[Words, Words], **more: Words) -> HttpResp
     return _page(study, "annotator/entry_closed.html", closed_context(words, **more))
 
 
-def _leave(study: Study, arrival: Arrival, outcome: ParticipantOutcome) -> HttpResponse:
+def _leave(study: Study, arrival: Arrival, outcome: ParticipantOutcome, *, text: Words = "") -> HttpResponse:
     leave = departure_at_entry(study, arrival, outcome)
     done = done_context(outcome, leave, arrival.platform)
+    done["text"] = text or done["text"]
     return _page(study, "annotator/page_done.html", {"done": done}, leave=leave)
 
 

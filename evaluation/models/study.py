@@ -32,6 +32,8 @@ def default_skips() -> dict[str, Any]:
 
 # Of people who are a crowd.
 DEFAULT_EPSILON = 0.1
+# Of one person.
+MAX_VISITS = 100
 
 
 class Status(models.TextChoices):
@@ -143,6 +145,12 @@ class Study(models.Model):
     # Rules that may change while the study is live: not hashed.
     redundancy = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
     items_per_participant = models.PositiveIntegerField(default=10, validators=[MinValueValidator(1)])
+    # How often one person is paid for coming; the items, minutes and pay are of each visit.
+    visits = models.PositiveSmallIntegerField(
+        default=1, db_default=1, validators=[MinValueValidator(1), MaxValueValidator(MAX_VISITS)]
+    )
+    # Whether each visit begins with instructions, training and qualification, as the first does.
+    practice_each_visit = models.BooleanField(default=False, db_default=False)
     paid_minutes = models.PositiveIntegerField(default=20, validators=[MinValueValidator(1)])
     lease_minutes = models.PositiveIntegerField(default=60, validators=[MinValueValidator(1)])
     pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
@@ -214,6 +222,7 @@ class Study(models.Model):
                 name="study_epsilon_is_share", condition=Q(epsilon__gte=0) & Q(epsilon__lte=1)
             ),
             models.CheckConstraint(name="study_redundancy_positive", condition=Q(redundancy__gte=1)),
+            models.CheckConstraint(name="study_visits_positive", condition=Q(visits__gte=1)),
             models.CheckConstraint(
                 name="study_human_sample_positive", condition=Q(human_sample=None) | Q(human_sample__gte=1)
             ),

@@ -193,6 +193,7 @@ VIOLATIONS = {
     "saved_view_name_unique": lambda w: [
         SavedView.objects.create(study=w.study, name="careful", filters={"arm": ["a"]}) for _ in range(2)
     ],
+    "study_visits_positive": lambda w: change(w.study, visits=0),
     "study_redundancy_positive": lambda w: change(w.study, redundancy=0),
     "study_arm_per_item_once_per_query": lambda w: change(w.study, arm_per="item", once_per="item"),
     "study_lease_covers_paid_minutes": lambda w: change(w.study, lease_minutes=F("paid_minutes") - 1),
@@ -245,7 +246,7 @@ VIOLATIONS = {
     "one_standing_exclusion_per_judgment": lambda w: exclude_twice(w, judgment=w.judgment),
     "participant_once_per_study": lambda w: change(w.other, external_id=w.participant.external_id),
     "participant_done_has_outcome": lambda w: change(w.participant, outcome="completed"),
-    "submission_once_per_participant": lambda w: again(Submission.objects.first()),
+    "submission_once_per_visit": lambda w: again(Submission.objects.first()),
     "entry_rule_once_per_other": lambda w: again(w.rule),
     "entry_rule_took_known": lambda w: change(w.rule, took="by heart"),
     "entry_rule_not_of_itself": lambda w: change(w.rule, other=w.study),

@@ -1,43 +1,47 @@
 """The form of a study's completion codes."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 
 from annotator.models import ParticipantOutcome
+from annotator.panels.visit_codes import code_label, further_keys
+from evaluation.models import Study
 
 MAX_CODE = 40
 
 
 class CodesForm(forms.Form):
-    """One code per outcome. `locked`: they are shown, and can't be changed."""
+    """One code per outcome, and one per further visit. `locked`: they are shown, and can't be changed."""
 
-    def __init__(self, *args: Any, codes: Mapping[str, Any], locked: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, study: Study, locked: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for outcome, label in ParticipantOutcome.choices:
-            self.fields[f"code_{outcome}"] = forms.CharField(
-                label=str(label).capitalize(),
+        further = further_keys(study)
+        self._keys = [*ParticipantOutcome.values, *further]
+        for key in self._keys:
+            self.fields[f"code_{key}"] = forms.CharField(
+                label=code_label(key).capitalize(),
+                help_text="" if locked or key not in further else "Empty: a new one is made.",
                 max_length=MAX_CODE,
                 required=False,
                 disabled=locked,
-                initial=codes.get(outcome, ""),
+                initial=study.completion_codes.get(key, ""),
                 widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
             )
 
     def clean(self) -> dict[str, Any]:
-        """Check that each outcome has its own code, by which the panel pays."""
+        """Check that each outcome and visit has its own code, by which the panel pays."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         first: dict[str, str] = {}
-        for outcome, label in ParticipantOutcome.choices:
-            code = data.get(f"code_{outcome}", "")
+        for key in self._keys:
+            code = data.get(f"code_{key}", "")
             if code and code in first:
                 text = f"This is the code of “{first[code]}” too; each outcome needs its own."
-                self.add_error(f"code_{outcome}", text)
-            first.setdefault(code, str(label).capitalize())
+                self.add_error(f"code_{key}", text)
+            first.setdefault(code, code_label(key).capitalize())
         return data
 
     def codes(self) -> dict[str, str]:
-        """The codes that were given, by outcome."""
-        given = {outcome: self.cleaned_data[f"code_{outcome}"] for outcome in ParticipantOutcome.values}
-        return {outcome: code for outcome, code in given.items() if code}
+        """The codes that were given, by outcome, and by the key of a further visit."""
+        given = {key: self.cleaned_data[f"code_{key}"] for key in self._keys}
+        return {key: code for key, code in given.items() if code}

@@ -15,6 +15,7 @@ from annotator.panels.services.arrivals import code_for, study_address
 from annotator.panels.services.panel_settings import MAX_SETTING, panel_of, set_codes, set_panel
 from annotator.panels.services.recruitment_filters import eligibility_of, filter_sentences
 from annotator.panels.services.unread_arrivals import unread_cautions
+from annotator.panels.visit_codes import code_label, further_keys, outcome_of
 from annotator.visit import Visit
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, study_page
@@ -58,7 +59,7 @@ def platform(request: HttpRequest, study: Study) -> HttpResponse:
     sent = request.POST if request.method == "POST" else None
     of_codes = sent is not None and sent.get("form") == "codes"
     form = settings_form(chosen)(None if of_codes else sent, initial=stored)
-    codes = CodesForm(sent if of_codes else None, codes=study.completion_codes, locked=fixed)
+    codes = CodesForm(sent if of_codes else None, study=study, locked=fixed)
     is_saved = _save_codes(request, study, codes) if of_codes else _save(request, study, chosen, form)
     if is_saved:
         return HttpResponseRedirect(reverse("admin:evaluation_study_platform", args=[study.slug]))
@@ -128,8 +129,9 @@ def _ways_back(study: Study, panel: Panel) -> list[tuple[str, str, str]]:
     submit_to = split_origins(panel.settings.get("submit_origins", ""))
     visit = Visit(platform.key, **SAMPLE, extra={"turkSubmitTo": submit_to[0]} if submit_to else {})
     rows = []
-    for outcome, label in ParticipantOutcome.choices:
-        code = code_for(study, outcome)
+    for key in (*ParticipantOutcome.values, *further_keys(study)):
+        outcome = outcome_of(key)
+        code = str(study.completion_codes.get(key) or "") or code_for(study, outcome)
         leave = platform.leave(outcome, code, visit, panel.settings)
-        rows.append((label, code, leave.link or leave.post_to))
+        rows.append((code_label(key), code, leave.link or leave.post_to))
     return rows

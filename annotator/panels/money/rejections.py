@@ -15,6 +15,7 @@ from annotator.models import (
     Participant,
     ParticipantOutcome,
 )
+from annotator.selectors.visits import completed_visits
 from annotator.services.work.progress import failed_checks
 from evaluation.counting import counted
 
@@ -99,21 +100,23 @@ def _participants_of(record: PanelRecord) -> list[Participant]:
 
 
 def _speaks_against(record: PanelRecord, participant: Participant, category: str) -> list[str]:
+    number = participant.visit_number if record.submission is None else record.submission.visit_number
     if participant.outcome == ParticipantOutcome.FAILED_QUALIFICATION:
         return [
             "They failed the qualification, which is not grounds for rejection; ask them to return instead."
         ]
     if category == "NO_DATA":
-        n = Assignment.objects.filter(participant=participant, state=AssignmentState.SUBMITTED).count()
+        done = Assignment.objects.filter(participant=participant, state=AssignmentState.SUBMITTED)
+        n = done.filter(visit_number=number).count()
         return [f"{counted(n, 'item was', 'items were')} submitted here, so there is data."] if n else []
     if category in ("NO_CODE", "BAD_CODE"):
-        complete = participant.outcome == ParticipantOutcome.COMPLETED
+        complete = participant.outcome == ParticipantOutcome.COMPLETED or number < participant.visit_number
         return (
             ["They completed the study here; a wrong code is not grounds for rejection."] if complete else []
         )
     if category == "TOO_QUICKLY":
-        return _not_too_quick(participant)
-    failed, needed = failed_checks(participant), checks_needed(record.panel)
+        return _not_too_quick(participant, number)
+    failed, needed = failed_checks(participant, number), checks_needed(record.panel)
     if failed >= needed:
         return []
     minutes = record.panel.study.paid_minutes
@@ -136,14 +139,10 @@ def _code_is_right(record: PanelRecord, category: str) -> list[str]:
     return [f"{entered} is one of the study's own codes."] if entered.casefold() in ours else []
 
 
-def _not_too_quick(participant: Participant) -> list[str]:
-    done = Participant.objects.filter(study=participant.study_id, outcome=ParticipantOutcome.COMPLETED)
-    times = {
-        pk: (ended - began).total_seconds()
-        for pk, began, ended in done.values_list("pk", "consented_at", "ended_at")
-        if began is not None and ended is not None
-    }
-    took = times.get(participant.pk)
+def _not_too_quick(participant: Participant, visit_number: int) -> list[str]:
+    done = completed_visits(participant.study)
+    times = {visit: stay.duration.total_seconds() for visit, stay in done.items()}
+    took = times.get((participant.pk, visit_number))
     if took is None:
         return ["Completion time is known only for participants who completed the study."]
     limit = statistics.fmean(times.values()) - TOO_FAST_DEVIATIONS * statistics.pstdev(times.values())

@@ -48,6 +48,8 @@ class StudyDraft:
     places: int
     minutes: int
     pay: Decimal
+    # How often one person can take it.
+    visits: int = 1
     # What is set of the platform (`Platform.settings`).
     settings: Mapping[str, Any] = field(default_factory=dict)
     # Of a platform with `eligibility`.

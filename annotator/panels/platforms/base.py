@@ -121,6 +121,11 @@ class Platform:
         lists across studies go by ids, so they need the same one in both."""
         return "" if self.needs_id(settings) else f"{self.label} gives participants no id"
 
+    def visits_problem(self, settings: Settings) -> str:
+        """A sentence on what does not work here where one person is paid for several visits; empty where each visit has
+        its own id there."""
+        return ""
+
     @abstractmethod
     def read_visit(self, params: Mapping[str, str], settings: Settings) -> Visit:
         """The visit, from the address's parameters (or the entry form that carries them on)."""

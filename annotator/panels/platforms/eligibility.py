@@ -77,7 +77,9 @@ class Preset:
     per_hour: Decimal
     pay_per_item: Decimal | None = None
     minutes_per_item: int | None = None
+    # Of each visit, and how many visits one person is paid for.
     items: int | None = None
+    visits: int = 1
     # Right answers of so many in the qualification; set among the study's steps, before launch.
     qualification: tuple[int, int] | None = None
 

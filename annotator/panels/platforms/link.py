@@ -91,6 +91,16 @@ class Link(Platform):
     def unknown_people_reason(self, settings: Settings) -> str:
         return "" if self.needs_id(settings) else "everyone who opens a link without an id counts as new"
 
+    def visits_problem(self, settings: Settings) -> str:
+        if not self.needs_id(settings):
+            return (
+                "Without a parameter for the participant's id, whoever opens the link again is a new participant. Only "
+                "the address of their own page leads to their next visit."
+            )
+        if not settings.get("session_param"):
+            return "Without a parameter for the visit's id, participants begin each further visit from their own page."
+        return ""
+
     def read_params(self, settings: Settings) -> Collection[str]:
         return [name for name, _ in _names(settings)]
 

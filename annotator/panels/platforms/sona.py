@@ -47,6 +47,9 @@ class Sona(Platform):
     def unknown_people_reason(self, settings: Settings) -> str:
         return "SONA gives each person a new survey code in every study"
 
+    def visits_problem(self, settings: Settings) -> str:
+        return "SONA gives each person credit once in a study, so further visits earn them none."
+
     def read_params(self, settings: Settings) -> Collection[str]:
         return (_param(settings),)
 

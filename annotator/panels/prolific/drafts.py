@@ -29,6 +29,8 @@ def study_fields(draft: StudyDraft) -> dict[str, Any]:
         "reward": int(draft.pay * 100),
         **(draft.filters.fields if draft.filters is not None else {}),
     }
+    if draft.visits > 1:
+        fields["submissions_config"] = {"max_submissions_per_participant": draft.visits}
     project = draft.settings.get("project")
     return {**fields, "project": project} if project else fields
 

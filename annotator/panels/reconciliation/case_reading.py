@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
 
-from annotator.models import Assignment, AssignmentState, Panel, PanelAct, PanelRecord, Submission
+from annotator.models import (
+    Assignment,
+    AssignmentState,
+    Panel,
+    PanelAct,
+    PanelRecord,
+    Participant,
+    ParticipantOutcome,
+    Submission,
+)
 from annotator.panels.reconciliation.cases import NO_WORK, Case, Work
 from annotator.panels.services.submission_records import is_same_visit
 from annotator.panels.states import FREED
@@ -118,16 +127,27 @@ def _match(panel: Panel, records: Sequence[PanelRecord], submissions: Sequence[S
 
 
 def _assign_work_to_visits(panel: Panel, cases: Iterable[Case], scope: CaseScope) -> None:
-    """Each participant's work to the latest of their visits that still stands, or to the latest of all."""
-    by_participant: dict[int, list[Case]] = defaultdict(list)
+    """The work of each visit of a participant to the latest of its submissions that still stands, or to the latest of
+    all."""
+    by_visit: dict[tuple[int, int], list[Case]] = defaultdict(list)
     for case in cases:
         if case.participant is not None:
-            by_participant[case.participant.pk].append(case)
+            case.visit_number = _visit_number(case, case.participant, panel.study.visits)
+            by_visit[case.participant.pk, case.visit_number].append(case)
     work = _work(panel, scope)
-    for pk, visits in by_participant.items():
-        holder = max(visits, key=_claim)
+    for key, submissions in by_visit.items():
+        holder = max(submissions, key=_claim)
         holder.holds_work = True
-        holder.work = work.get(pk, NO_WORK)
+        holder.work = work.get(key, NO_WORK)
+
+
+def _visit_number(case: Case, participant: Participant, visits: int) -> int:
+    """The visit that a submission is of; one that never came here is of the next, where there is one to come."""
+    if case.submission is not None:
+        return case.submission.visit_number
+    number = participant.visit_number
+    comes_again = participant.outcome == ParticipantOutcome.COMPLETED and number < visits
+    return number + 1 if comes_again else number
 
 
 def _claim(case: Case) -> tuple[bool, bool, bool, bool, bool, float]:
@@ -142,13 +162,14 @@ def _claim(case: Case) -> tuple[bool, bool, bool, bool, bool, float]:
     )
 
 
-def _work(panel: Panel, scope: CaseScope) -> dict[int, Work]:
+def _work(panel: Panel, scope: CaseScope) -> dict[tuple[int, int], Work]:
+    """By participant and the number of their visit."""
     theirs = Q() if scope.participants is None else Q(participant__in=scope.participants)
     submitted, attention = Q(state=AssignmentState.SUBMITTED), Q(item__role=Role.ATTENTION)
     rows = (
         Assignment.objects.filter(theirs, participant__study=panel.study_id)
         .order_by()
-        .values_list("participant", "participant__rater")
+        .values_list("participant", "visit_number", "participant__rater")
         .annotate(
             judged=Count("pk", filter=submitted & Q(item__role=Role.MAIN)),
             checks=Count("pk", filter=submitted & attention),
@@ -156,18 +177,24 @@ def _work(panel: Panel, scope: CaseScope) -> dict[int, Work]:
         )
     )
     people = Q() if scope.participants is None else Q(rater__participant__in=scope.participants)
-    kept = dict(_by_rater(main_judgments(panel.study).filter(people).exclude(excluded_q(panel.study))))
-    counting = dict(_by_rater(counting_judgments(panel.study).filter(people)))
+    kept = _by_visit(main_judgments(panel.study).filter(people).exclude(excluded_q(panel.study)))
+    counting = _by_visit(counting_judgments(panel.study).filter(people))
     gone = dict(standing_exclusions(panel.study).filter(rater__isnull=False).values_list("rater", "reason"))
     return {
-        participant: Work(
-            judged, kept.get(rater, 0), counting.get(rater, 0), checks, failed, gone.get(rater, "")
+        (participant, number): Work(
+            judged,
+            kept.get((rater, number), 0),
+            counting.get((rater, number), 0),
+            checks,
+            failed,
+            gone.get(rater, ""),
         )
-        for participant, rater, judged, checks, failed in rows
+        for participant, number, rater, judged, checks, failed in rows
     }
 
 
-def _by_rater(judgments: QuerySet[Judgment]) -> Iterable[tuple[int, int]]:
-    """People's raters, and how many of the judgments are theirs."""
-    theirs = judgments.filter(rater__participant__isnull=False)
-    return theirs.order_by().values_list("rater").annotate(n=Count("pk"))
+def _by_visit(judgments: QuerySet[Judgment]) -> dict[tuple[int, int], int]:
+    """The number of the judgments that are of each visit of people's raters."""
+    theirs = judgments.filter(rater__participant__isnull=False).order_by()
+    rows = theirs.values_list("rater", "assignment__visit_number").annotate(n=Count("pk"))
+    return {(rater, number): n for rater, number, n in rows}

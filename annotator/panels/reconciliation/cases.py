@@ -28,12 +28,14 @@ NO_WORK = Work()
 class Case:
     """One visit: the panel's record of it and ours; either may be missing.
 
-    A person's work belongs to one of their visits, the one that is to be paid for (`holds_work`).
+    A person's work belongs to one of the submissions of the visit that it was done in, the one that is to be paid for
+    (`holds_work`); mostly there is one visit, and `visit_number` is 1.
     """
 
     record: PanelRecord | None
     submission: Submission | None
     participant: Participant | None
+    visit_number: int = 1
     work: Work = NO_WORK
     acts: list[PanelAct] = field(default_factory=list)
     holds_work: bool = False
@@ -73,7 +75,9 @@ class Case:
         """The visit's outcome here; of a visit that never came here, the person's."""
         if self.submission is not None and self.submission.outcome:
             return self.submission.outcome
-        return self.participant.outcome if self.participant is not None and self.holds_work else ""
+        if self.participant is None or not self.holds_work:
+            return ""
+        return self.participant.outcome if self.visit_number == self.participant.visit_number else ""
 
     @property
     def is_late(self) -> bool:

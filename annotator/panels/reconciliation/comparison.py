@@ -34,6 +34,10 @@ def comparison_lines(panel: Panel, cases: Sequence[Case], needed: int) -> tuple[
     visits = [case for case in cases if case.submission is not None]
     people = {case.participant.pk: case.participant for case in cases if case.participant is not None}
     outcomes = Counter(each.outcome for each in people.values())
+    # Of each person the visits before the present one, too.
+    completed = sum(
+        each.visit_number - (each.outcome != ParticipantOutcome.COMPLETED) for each in people.values()
+    )
     statuses = Counter(case.status for case in records)
     holders = [case for case in cases if case.holds_work]
     judged, counting = sum(case.work.judged for case in holders), sum(case.work.counting for case in holders)
@@ -44,7 +48,7 @@ def comparison_lines(panel: Panel, cases: Sequence[Case], needed: int) -> tuple[
         ComparisonLine(
             "Places",
             _places_there(panel, cases),
-            f"{_slots(panel.study)}; work for {_n(needed, 'more person', 'more people')}",
+            f"{_slots(panel.study)}; work for {_more(panel.study, needed)}",
         ),
         ComparisonLine(
             "Submissions",
@@ -67,7 +71,7 @@ def comparison_lines(panel: Panel, cases: Sequence[Case], needed: int) -> tuple[
         ComparisonLine(
             "Payments",
             f"{paid:,} approved" if there else "",
-            f"{outcomes[ParticipantOutcome.COMPLETED]:,} completed; requested: "
+            f"{completed:,} completed; requested: "
             f"{_n(decided[Kind.APPROVE], 'approval', 'approvals')}, {_n(decided[Kind.BONUS], 'bonus', 'bonuses')}",
         ),
     )
@@ -82,6 +86,12 @@ def _counted(n: int, parts: Iterable[tuple[str, int]], what: str = "") -> str:
 
 def _n(n: int, one: str, many: str) -> str:
     return f"{n:,} {one if n == 1 else many}"
+
+
+def _more(study: Study, needed: int) -> str:
+    if study.visits > 1:
+        return _n(needed, "more visit", "more visits")
+    return _n(needed, "more person", "more people")
 
 
 def _places_there(panel: Panel, cases: Sequence[Case]) -> str:
@@ -113,4 +123,11 @@ def people_coming(panel: Panel, cases: Sequence[Case]) -> int:
     """The number of people who can still come: the panel's free places, and those who took one and are not here yet."""
     free = max(0, (panel.places or 0) - places_taken(cases))
     under_way = (PanelStatus.RESERVED, PanelStatus.ACTIVE)
-    return free + sum(case.status in under_way and case.participant is None for case in cases)
+    return free + sum(case.status in under_way and _is_on_the_way(case) for case in cases)
+
+
+def _is_on_the_way(case: Case) -> bool:
+    """True of somebody who has not come, or not again for their next visit."""
+    if case.participant is None:
+        return True
+    return case.submission is None and case.visit_number > case.participant.visit_number

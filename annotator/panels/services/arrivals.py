@@ -9,6 +9,7 @@ from annotator.models import Participant, PersonalLink
 from annotator.panels.platforms import Departure, Platform, Settings, get_platform, platform_of_params
 from annotator.panels.platforms.base import is_placeholder
 from annotator.panels.services.panel_settings import panel_of, settings_for
+from annotator.panels.visit_codes import code_key
 from annotator.visit import Visit
 from evaluation.models import Study
 
@@ -103,12 +104,14 @@ def departure_of(participant: Participant) -> Departure:
         extra=latest.extra if latest else {},
     )
     platform = get_platform(participant.platform)
-    code = code_for(study, participant.outcome)
+    code = code_for(study, participant.outcome, participant.visit_number)
     return platform.leave(participant.outcome, code, visit, settings_for(study, platform.key))
 
 
-def code_for(study: Study, outcome: str) -> str:
-    return str(study.completion_codes.get(outcome) or "")
+def code_for(study: Study, outcome: str, visit_number: int = 1) -> str:
+    """The code of an outcome; of a further visit that was completed its own, where it has one."""
+    codes = study.completion_codes
+    return str(codes.get(code_key(outcome, visit_number)) or codes.get(outcome) or "")
 
 
 def frame_origins(study: Study) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from annotator.models import ParticipantOutcome
-from annotator.panels.platforms import default_platform
+from annotator.panels.platforms import default_platform, get_platform
 from annotator.panels.services.panel_settings import panel_of, platform_to_draft
 from annotator.panels.services.preflight import codes_of, lacks_second_attempt, needed_outcomes, one_attempt
 from annotator.selectors.admission import steps_in_force
@@ -28,7 +28,7 @@ NO_PANEL = (
 
 
 def launch_cautions(study: Study) -> Iterator[Advice]:
-    """No panel, and outcomes that need a code and have none."""
+    """No panel, outcomes that need a code and have none, and visits that can't be told apart."""
     panel = panel_of(study)
     if panel is None:
         yield Advice(
@@ -42,6 +42,21 @@ def launch_cautions(study: Study) -> Iterator[Advice]:
         who = platform.label if panel is not None else f"{platform.label}, if they come from there,"
         text = f"Participants from {who} get no code for these outcomes: {', '.join(missing)}."
         yield Advice(text, "Enter the codes", PLATFORM_URL_NAME)
+    yield from _visit_cautions(study)
+
+
+def _visit_cautions(study: Study) -> Iterator[Advice]:
+    """A sentence on what the study's platform can't do of several visits; without a platform, on what a link can't."""
+    if study.visits == 1:
+        return
+    panel = panel_of(study)
+    platform, settings = get_platform(panel.platform if panel else "link"), panel.settings if panel else {}
+    if said := platform.visits_problem(settings):
+        yield Advice(
+            f"The study has up to {study.visits} visits per person. {said}",
+            "Recruitment platform",
+            PLATFORM_URL_NAME,
+        )
 
 
 def lacks_retry(study: Study) -> bool:

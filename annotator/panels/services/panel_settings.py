@@ -8,6 +8,13 @@ from django.db import transaction
 from annotator.models import Panel, ParticipantOutcome
 from annotator.panels.platforms import Platform, Settings, default_platform, get_platform, offered_platforms
 from annotator.panels.platforms.eligibility import FiltersInvalid
+from annotator.panels.visit_codes import (
+    COMPLETED,
+    code_label,
+    further_keys,
+    is_of_further_visit,
+    new_code,
+)
 from evaluation.extension import Duplication
 from evaluation.models import Study
 from evaluation.refusals import Refused, WrongState
@@ -96,7 +103,7 @@ def _clean(key: str, settings: Mapping[str, Any], returned: str) -> dict[str, st
 
 
 def set_codes(study: Study, codes: Mapping[str, str], *, by: Any = None) -> None:
-    """Set the completion codes, by outcome; an outcome that is left out has none.
+    """Set the completion codes, by outcome; an outcome that is left out has none, and a further visit a new one.
 
     Raises WrongState once the study's panel knows them.
     """
@@ -107,11 +114,14 @@ def set_codes(study: Study, codes: Mapping[str, str], *, by: Any = None) -> None
             label = get_platform(panel.platform).label
             raise WrongState(f"The study is drafted on {label}, so its codes can no longer be changed.")
         others = {
-            key: code for key, code in locked.completion_codes.items() if key not in ParticipantOutcome.values
+            key: code
+            for key, code in locked.completion_codes.items()
+            if key not in ParticipantOutcome.values and not is_of_further_visit(key)
         }
-        locked.completion_codes = others | dict(codes)
+        made = {key: new_code() for key in further_keys(locked)} if codes.get(COMPLETED) else {}
+        locked.completion_codes = others | made | dict(codes)
         locked.save(update_fields=["completion_codes"])
-        said = ", ".join(outcome.replace("_", " ") for outcome in codes) or "none"
+        said = ", ".join(code_label(key) for key in made | dict(codes)) or "none"
         log_action(study=study, by=by, message=f"Completion codes of: {said}.")
     study.completion_codes = locked.completion_codes
 

@@ -86,13 +86,21 @@ def use_preset(study: Study, key: str, *, by: Any = None, reason: str = "") -> l
         panel.whom = own.with_preset(preset.takes).as_json()
         panel.save(update_fields=["whom"])
         study.items_per_participant = preset.items or study.items_per_participant
+        study.visits = preset.visits
         study.paid_minutes = preset.minutes(study.items_per_participant, study.paid_minutes)
         study.pay = preset.pay(study.items_per_participant, study.paid_minutes)
         study.currency = preset.currency
         # An item is kept for its participant for at least the minutes that are paid.
         study.lease_minutes = max(study.lease_minutes, study.paid_minutes)
         study.save(
-            update_fields=["items_per_participant", "paid_minutes", "pay", "currency", "lease_minutes"]
+            update_fields=[
+                "items_per_participant",
+                "visits",
+                "paid_minutes",
+                "pay",
+                "currency",
+                "lease_minutes",
+            ]
         )
         said = f"Recruiting as {preset.label}: {offer(study)}."
         log_action(study=study, by=by, message=said, reason=reason)
@@ -100,11 +108,14 @@ def use_preset(study: Study, key: str, *, by: Any = None, reason: str = "") -> l
 
 
 def offer(study: Study) -> str:
-    """The pay, for how many items and minutes."""
+    """The pay, for how many items and minutes, and how often."""
     pay = f"{study.pay} {study.currency}" if study.pay is not None else "no pay"
-    return (
-        f"{pay} for {counted(study.items_per_participant, 'item')} in {counted(study.paid_minutes, 'minute')}"
+    items, minutes = (
+        counted(study.items_per_participant, "item"),
+        counted(study.paid_minutes, "minute"),
     )
+    several = f", in each of up to {study.visits} visits" if study.visits > 1 else ""
+    return f"{pay} for {items} in {minutes}{several}"
 
 
 def _left_to_do(study: Study, platform: str, preset: Preset) -> list[str]:

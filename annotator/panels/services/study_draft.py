@@ -18,9 +18,10 @@ from annotator.panels.platforms.api import CompletionCode, PanelStudy, PlatformC
 from annotator.panels.platforms.eligibility import FilterRequest, FilterUnknown
 from annotator.panels.services.arrivals import study_address
 from annotator.panels.services.connection import open_client
-from annotator.panels.services.panel_settings import panel_to_draft
+from annotator.panels.services.panel_settings import panel_to_draft, set_codes
 from annotator.panels.services.preflight import codes_of, draft_problems
 from annotator.panels.services.recruitment_filters import filters_of, request_filters
+from annotator.panels.visit_codes import further_keys
 from annotator.selectors.arms import people_needed
 from evaluation.counting import counted
 from evaluation.models import Study
@@ -53,6 +54,7 @@ def draft_on_panel(study: Study, *, by: Any = None, reason: str = "") -> Panel:
     if problems := draft_problems(study):
         raise Refused(*problems)
     panel = panel_to_draft(study)
+    _make_visit_codes(study, by)
     claimed = _claim_drafting(panel)
     try:
         codes = codes_of(study)
@@ -65,6 +67,13 @@ def draft_on_panel(study: Study, *, by: Any = None, reason: str = "") -> Panel:
         raise
     panel.refresh_from_db()
     return panel
+
+
+def _make_visit_codes(study: Study, by: Any) -> None:
+    """A code for each further visit that has none yet."""
+    codes = codes_of(study)
+    if any(key not in codes for key in further_keys(study)):
+        set_codes(study, codes, by=by)
 
 
 def drafted_as(external_id: str, places: int | None) -> str:
@@ -112,6 +121,7 @@ def _draft_of(panel: Panel, asked: FilterRequest | None) -> StudyDraft:
         places=people_needed(study, timezone.now()),
         minutes=study.paid_minutes,
         pay=study.pay,
+        visits=study.visits,
         settings=panel.settings,
         filters=asked,
     )

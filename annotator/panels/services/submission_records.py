@@ -182,7 +182,7 @@ def _discard(submission: Submission, reason: str) -> None:
     """Leave out what was submitted in this visit, and have it judged again. Who has judged nothing stays as they are:
     nothing is to be left out, and they may take the study again."""
     participant: Participant = submission.participant
-    if not has_judged(participant):
+    if not has_judged(participant, submission.visit_number):
         return
     study = participant.study
     if participant.submissions.count() == 1:

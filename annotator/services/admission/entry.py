@@ -1,4 +1,4 @@
-"""Taking a participant in: consent, arm, first visit, and coming back."""
+"""Taking a participant in: consent, arm, first visit, coming back, and coming again."""
 
 from typing import Any
 
@@ -6,16 +6,24 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotator.models import EntryRule, Participant, Submission
+from annotator.models import EntryRule, Participant, ParticipantOutcome, Step, Submission
 from annotator.recruiters import recruiters
 from annotator.selectors.admission import latest_revision
 from annotator.selectors.quota import items_to_do
-from annotator.selectors.slots import has_places
-from annotator.selectors.visits import find_participant, gets_same_code, may_resume
+from annotator.selectors.slots import has_places, seen_keys
+from annotator.selectors.visits import (
+    begins_visit,
+    find_participant,
+    gets_same_code,
+    is_named_by_panel,
+    may_come_again,
+    may_resume,
+)
 from annotator.services.admission.arm_draw import draw_arm
 from annotator.services.admission.entry_rules import is_admitted
 from annotator.services.admission.resumption import reopen, resume
-from annotator.services.work.progress import advance, first_step
+from annotator.services.work.progress import advance, first_step, has_step
+from annotator.services.work.submit import lock_participant
 from annotator.visit import Visit
 from evaluation.canonical import canonical_hash
 from evaluation.database.compiled_queries import CompiledInsert, CompiledSelect, field_of
@@ -57,6 +65,7 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
     """Take in whoever comes: the participant they were, with a new submission, or a new one who consents now.
 
     Who had returned the study or run out of time at the panel, and takes it again there, goes on where they stopped.
+    Who completed a visit and is paid for a further one begins it.
     A visit that begins after work was submitted is kept without an outcome: the work belongs to an earlier one.
     `agreed_to` is the version of the consent that they read, where that is known. Raises StudyNotOpen, NotAdmitted,
     StudyFull, ConsentChanged or what a hook raises; then nothing is stored.
@@ -72,15 +81,85 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
         resumes = participant is not None and may_resume(participant, visit)
         if participant is None:
             participant = _take_in(locked, visit, agreed_to)
+        elif begins_visit(participant, visit):
+            participant = _begin_visit(locked, participant, agreed_to)
         elif resumes:
             participant = reopen(participant)
         if is_new or visit.session_id or not participant.submissions.exists():
             _add_submission(participant, visit, is_new=is_new)
         if resumes:
             # A personal link is one visit, however often it was given back.
-            participant.submissions.filter(external_id=visit.session_id).update(outcome="", ended_at=None)
+            present = participant.submissions.filter(visit_number=participant.visit_number)
+            present.filter(external_id=visit.session_id).update(outcome="", ended_at=None)
             resume(participant)
         return participant
+
+
+def come_again(token: str, visit_number: int, *, agreed_to: str | None = None) -> Participant:
+    """Begin a participant's visit of that number from their own page, where no panel names their visits.
+
+    A second time changes nothing. Raises Participant.DoesNotExist, StudyNotOpen, StudyFull, ConsentChanged or what a
+    hook raises; then nothing is stored.
+    """
+    with transaction.atomic():
+        known = Participant.objects.get(token=token)
+        # The study before the participant, as everywhere.
+        study: Any = LOCKED.first(study=known.study_id)
+        participant = lock_participant(token)
+        participant.study = study
+        if visit_number != participant.visit_number + 1 or not may_come_again(participant):
+            return participant
+        if is_named_by_panel(participant):
+            return participant
+        latest = participant.submissions.order_by("-entered_at", "-pk").first()
+        visit = Visit(
+            participant.platform,
+            participant.external_id,
+            external_study_id=latest.external_study_id if latest is not None else "",
+            session_id=latest.external_id if latest is not None else "",
+            extra=latest.extra if latest is not None else {},
+        )
+        recruiters().admit(study, visit)
+        participant = _begin_visit(study, participant, agreed_to)
+        _add_submission(participant, visit, is_new=True)
+        return participant
+
+
+def _begin_visit(study: Any, known: Participant, agreed_to: str | None) -> Participant:
+    """The next visit of somebody who completed one: with what is left, in the study's latest revision, and without
+    consent, instructions or qualification again, unless they changed or the study repeats them. The caller has locked
+    the study."""
+    if study.status != Status.LIVE:
+        raise StudyNotOpen(f"{study.title} is {study.status}")
+    participant = lock_participant(known.token)
+    participant.study = study
+    now, revision = timezone.now(), latest_revision(study)
+    version = consent_version(revision.spec)
+    if version != participant.consent_version:
+        if agreed_to != version:
+            raise ConsentChanged(study.title)
+        participant.consent_version, participant.consented_at = version, now
+    is_changed = revision.pk != participant.revision_id and has_step(revision.spec, Step.INSTRUCTIONS)
+    step = first_step(revision.spec) if study.practice_each_visit else Step.ITEMS
+    participant.revision = revision
+    participant.visit_number += 1
+    participant.step = Step.INSTRUCTIONS if is_changed else step
+    participant.outcome, participant.ended_at = "", None
+    seen = seen_keys(participant).filter(item__withdrawn_at=None).distinct().count()
+    participant.quota = items_to_do(study, participant.arm_id, seen=seen)
+    if not participant.quota:
+        raise StudyFull(study.title)
+    participant.save(
+        update_fields=[
+            *("consent_version", "consented_at", "revision", "visit_number"),
+            *("step", "outcome", "ended_at", "quota"),
+        ]
+    )
+    advance(participant, now, judged=0, checked=0)
+    if participant.outcome == ParticipantOutcome.FULL:
+        # Takes all of it back: they stay as they were.
+        raise StudyFull(study.title)
+    return participant
 
 
 def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
@@ -123,9 +202,11 @@ def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
 
 def _add_submission(participant: Participant, visit: Visit, *, is_new: bool) -> None:
     """The visit, unless it is known; the study's lock keeps another request from adding it meanwhile."""
-    known = None if is_new else participant.submissions.filter(external_id=visit.session_id).first()
+    theirs = participant.submissions.filter(external_id=visit.session_id)
+    known = None if is_new else theirs.order_by("-visit_number").first()
     submission = known or Submission(
         participant=participant,
+        visit_number=participant.visit_number,
         external_id=visit.session_id,
         external_study_id=visit.external_study_id,
         extra=dict(visit.extra),

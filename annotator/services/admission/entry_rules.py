@@ -31,7 +31,9 @@ PARTICIPATION_TESTS: dict[str, Callable[[Participant], bool]] = {
     Participation.FAILED: lambda person: (
         person.outcome in (ParticipantOutcome.FAILED_QUALIFICATION, ParticipantOutcome.FAILED_ATTENTION)
     ),
-    Participation.COMPLETED: lambda person: person.outcome == ParticipantOutcome.COMPLETED,
+    Participation.COMPLETED: lambda person: (
+        person.outcome == ParticipantOutcome.COMPLETED or person.visit_number > 1
+    ),
     Participation.EXCLUDED: lambda person: Exclusion.objects.filter(
         rater=person.rater_id, undone_at=None
     ).exists(),

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import numpy as np
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Subquery
 from django.utils import timezone
 
 from annotator.models import Assignment, Participant, Step, Submission
 from annotator.selectors.participants import get_present
-from annotator.services.admission.entry import StudyFull, enter
+from annotator.services.admission.entry import StudyFull, come_again, enter
 from annotator.services.rehearsal.manners import HABITS, Habits, Manner, deal_manners
 from annotator.services.rehearsal.simulated_answers import simulated_form
 from annotator.services.work.leave import leave_comments
@@ -41,14 +41,14 @@ def fill_rehearsal(study: Study, asked: Mapping[str, int], watch: Watch) -> str:
     ended: Counter[str] = Counter()
     for number, manner in enumerate(manners, 1):
         watch("judging", number - 1, len(manners))
-        ended[_visit(study, number, manner)] += 1
+        ended[_visits(study, number, manner)] += 1
     watch("judging", len(manners), len(manners))
     said = ", ".join(f"{n} {outcome.replace('_', ' ')}" for outcome, n in sorted(ended.items()))
     return f"{len(manners)} simulated participants: {said}."
 
 
-def _visit(study: Study, number: int, manner: Manner) -> str:
-    """One participant's way from the door to its end; returns the outcome."""
+def _visits(study: Study, number: int, manner: Manner) -> str:
+    """One participant's way from the door to the end of as many visits as are left; returns the outcome of the last."""
     rng, habits = design.generator(study.seed, "rehearsal", number), HABITS[manner]
     try:
         # Groups of people take turns.
@@ -60,7 +60,22 @@ def _visit(study: Study, number: int, manner: Manner) -> str:
     with transaction.atomic():
         participant.rater.save(update_fields=["label"])
         seal_changed(study, [participant.rater])
-    lean, worked = float(rng.normal(0, 0.3)), 0.0
+    lean = float(rng.normal(0, 0.3))
+    _visit(participant, habits, lean, rng)
+    for visit_number in range(2, study.visits + 1):
+        try:
+            if come_again(participant.token, visit_number).visit_number < visit_number:
+                break
+        except StudyFull:
+            break
+        _visit(participant, habits, lean, rng)
+    participant.refresh_from_db()
+    return participant.outcome or "waiting for items"
+
+
+def _visit(participant: Participant, habits: Habits, lean: float, rng: np.random.Generator) -> None:
+    """One visit, from where it begins to its end."""
+    worked = 0.0
     for _ in range(MOST_PAGES):
         present, assignment = get_present(participant.token)
         if present.outcome:
@@ -72,8 +87,6 @@ def _visit(study: Study, number: int, manner: Manner) -> str:
         elif not _goes_on(present):
             break
     _set_back(participant, worked)
-    participant.refresh_from_db()
-    return participant.outcome or "waiting for items"
 
 
 def _goes_on(participant: Participant) -> bool:
@@ -112,9 +125,11 @@ def _comment(habits: Habits, rng: np.random.Generator) -> str:
 
 
 def _set_back(participant: Participant, worked: float) -> None:
-    """Let the visit begin as long ago as its work took."""
+    """Let the present visit begin as long ago as its work took, and those before it earlier."""
     back = timedelta(seconds=worked + 60)
-    Participant.objects.filter(pk=participant.pk).update(
-        created_at=F("created_at") - back, consented_at=F("consented_at") - back
-    )
-    Submission.objects.filter(participant=participant.pk).update(entered_at=F("entered_at") - back)
+    theirs = Participant.objects.filter(pk=participant.pk)
+    theirs.update(created_at=F("created_at") - back, consented_at=F("consented_at") - back)
+    present = Subquery(theirs.values("visit_number"))
+    submissions = Submission.objects.filter(participant=participant.pk)
+    submissions.exclude(visit_number=present).update(ended_at=F("ended_at") - back)
+    submissions.update(entered_at=F("entered_at") - back)

@@ -117,6 +117,7 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
         item_id=slot.item_id,
         slot=slot,
         once=getattr(slot, once),
+        visit_number=participant.visit_number,
         order=slot.order,
         reserved_at=now,
     )

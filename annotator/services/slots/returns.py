@@ -29,7 +29,8 @@ def reserve_again(participant: Participant, assignment: Assignment, now: datetim
     spent = (assignment.ended_at or now) - assignment.reserved_at
     assignment.state, assignment.ended_at = AssignmentState.RESERVED, None
     assignment.reserved_at = now - spent
-    assignment.save(update_fields=["slot", "order", "state", "reserved_at", "ended_at"])
+    assignment.visit_number = participant.visit_number
+    assignment.save(update_fields=["slot", "order", "state", "reserved_at", "ended_at", "visit_number"])
     bring_back(participant)
     return True
 

@@ -21,7 +21,9 @@ def leave_comments(token: str, comments: str) -> None:
         participant = lock_participant(token)
         if participant.step != Step.COMMENTS:
             return
-        participant.comments, participant.unsent_comments = comments.strip()[:MAX_COMMENTS], ""
+        # Behind those of earlier visits.
+        said = (participant.comments, comments.strip()[:MAX_COMMENTS])
+        participant.comments, participant.unsent_comments = "\n\n".join(filter(None, said)), ""
         participant.save(update_fields=["comments", "unsent_comments"])
         finish(participant, ParticipantOutcome.COMPLETED)
 

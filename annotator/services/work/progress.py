@@ -35,7 +35,7 @@ def first_step(spec: dict[str, Any]) -> Step:
 def advance(participant: Participant, now: datetime, *, judged: int, checked: int) -> None:
     """Give a participant who has nothing before them the next thing: an item, a later step, or their outcome.
 
-    The caller has locked the participant; `judged` and `checked` count what they have submitted.
+    The caller has locked the participant; `judged` and `checked` count what they have submitted in their present visit.
     """
     while participant.step not in (Step.INSTRUCTIONS, Step.COMMENTS, Step.DONE):
         if _work_left(participant, now, judged, checked):
@@ -72,11 +72,14 @@ def _work_left(participant: Participant, now: datetime, judged: int, checked: in
             finish(participant, ParticipantOutcome.FULL)
         return False
     if participant.step in (Step.TRAINING, Step.QUALIFICATION):
-        attempt = _attempt(participant) if participant.step == Step.QUALIFICATION else 0
+        first = _first_attempt(participant)
+        attempt = (
+            max(first, _latest_attempt(participant)) if participant.step == Step.QUALIFICATION else first
+        )
         if _reserve_next(participant, participant.step, now, attempt):
             return True
         if participant.step == Step.QUALIFICATION and not _qualified(participant, attempt):
-            if attempt + 1 < _qualification(participant).get("attempts", 1):
+            if attempt + 1 - first < _qualification(participant).get("attempts", 1):
                 return _reserve_next(participant, participant.step, now, attempt + 1)
             finish(participant, ParticipantOutcome.FAILED_QUALIFICATION)
         return False
@@ -88,8 +91,17 @@ def _qualification(participant: Participant) -> dict[str, Any]:
     return rule
 
 
-def _attempt(participant: Participant) -> int:
-    """The number of the participant's current attempt at qualifying, from 0."""
+def _first_attempt(participant: Participant) -> int:
+    """The number of the present visit's first attempt at their step, from 0: behind those of earlier visits."""
+    if participant.visit_number == 1:
+        return 0
+    met = Assignment.objects.filter(participant=participant, item__role=participant.step)
+    latest = met.filter(visit_number__lt=participant.visit_number).aggregate(latest=Max("attempt"))["latest"]
+    return 0 if latest is None else latest + 1
+
+
+def _latest_attempt(participant: Participant) -> int:
+    """The number of the participant's latest attempt at qualifying, from 0."""
     met = Assignment.objects.filter(participant=participant, item__role=Role.QUALIFICATION)
     return met.aggregate(latest=Max("attempt"))["latest"] or 0
 
@@ -115,6 +127,7 @@ def reserve_slotless(participant: Participant, item: Item, now: datetime, attemp
         item=item,
         attempt=attempt,
         order=design.presented_order(n, start + attempt),
+        visit_number=participant.visit_number,
         reserved_at=now,
     )
 
@@ -151,7 +164,9 @@ def _check_is_due(participant: Participant, judged: int, checked: int) -> bool:
     if not rule:
         return False
     seed = participant.revision.spec["seed"]
-    positions = design.check_positions(seed, participant.pk, participant.quota, rule.get("checks", 1))
+    positions = design.check_positions(
+        seed, participant.pk, participant.quota, rule.get("checks", 1), participant.visit_number
+    )
     return checked < sum(1 for position in positions if position <= judged)
 
 
@@ -204,15 +219,22 @@ def _reserve_check(participant: Participant, check: _Check, now: datetime) -> bo
 
 
 def counts(participant: Participant) -> tuple[int, int]:
-    """The numbers of items and attention checks that the participant has submitted."""
-    row = Assignment.objects.filter(participant=participant, state=AssignmentState.SUBMITTED).aggregate(
+    """The numbers of items and attention checks that the participant has submitted in their present visit."""
+    done = Assignment.objects.filter(
+        participant=participant, visit_number=participant.visit_number, state=AssignmentState.SUBMITTED
+    )
+    row = done.aggregate(
         judged=Count("pk", filter=Q(item__role=Role.MAIN)),
         checked=Count("pk", filter=Q(item__role=Role.ATTENTION)),
     )
     return row["judged"], row["checked"]
 
 
-def failed_checks(participant: Participant) -> int:
+def failed_checks(participant: Participant, visit_number: int) -> int:
     return Assignment.objects.filter(
-        participant=participant, item__role=Role.ATTENTION, passed=False, judgment__outcome=Outcome.OK
+        participant=participant,
+        visit_number=visit_number,
+        item__role=Role.ATTENTION,
+        passed=False,
+        judgment__outcome=Outcome.OK,
     ).count()

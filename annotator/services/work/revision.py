@@ -33,6 +33,7 @@ def revisable_assignments(participant: Participant) -> list[Assignment]:
     # Attention checks must not be told from main items.
     done = Assignment.objects.select_related("item", "judgment").filter(
         participant=participant,
+        visit_number=participant.visit_number,
         state=AssignmentState.SUBMITTED,
         item__role__in=[Role.MAIN, Role.ATTENTION],
     )

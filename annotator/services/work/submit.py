@@ -101,7 +101,7 @@ def submit(
             answers = trace_answer_origins(answers, known) if known else answers
             was_skipped = assignment.judgment_id is not None
             layout = _layout_trace(assignment, screen, now)
-            _record(assignment, answers, now, visible_ms, moves | rounds | layout)
+            _record(assignment, answers, now, visible_ms, moves | rounds | layout | _visit_trace(assignment))
             _advance(assignment, now, was_late=was_late or assignment.surplus, was_skipped=was_skipped)
             return assignment
     except AlreadyDone:
@@ -132,6 +132,12 @@ def _layout_trace(assignment: Assignment, screen: str | None, now: datetime) -> 
     return {SCREEN_TRACE: read_screen(screen, parts, duration_ms(assignment, now))}
 
 
+def _visit_trace(assignment: Assignment) -> dict[str, int]:
+    """The visit that it is of, as part of the trace; nothing of a first one."""
+    number = assignment.visit_number
+    return {"visit_number": number} if number > 1 else {}
+
+
 def finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | None:
     """The assignment, if another request finished it while this one waited for the participant's lock.
 
@@ -145,7 +151,7 @@ def finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | Non
 
 # The columns that submitting, skipping and keeping a draft read.
 SUBMIT_COLUMNS = (
-    *("participant", "item", "slot", "attempt", "order", "state", "reserved_at"),
+    *("participant", "item", "slot", "attempt", "visit_number", "order", "state", "reserved_at"),
     *("surplus", "judgment", "passed"),
     *(*PERSON, "participant__revision__spec"),
     *columns_of("participant__study", "protocol", "status", "redundancy", "lease_minutes", "seal_key"),
@@ -182,7 +188,7 @@ def lock_assignment(token: str, assignment_id: uuid.UUID) -> Assignment:
 
 
 class Submitted(NamedTuple):
-    """The numbers of items and of attention checks that a participant has submitted."""
+    """The numbers of items and of attention checks that a participant has submitted in their present visit."""
 
     judged: int
     checked: int
@@ -318,10 +324,12 @@ def _advance(assignment: Assignment, now: datetime, *, was_late: bool, was_skipp
     if was_late and has_assignment(participant):
         return
     before = submitted_before(assignment)
-    judged = before.judged + (role == Role.MAIN)
+    # What ran out in an earlier visit and comes late is of that one.
+    is_present = assignment.visit_number == participant.visit_number
+    judged = before.judged + (is_present and role == Role.MAIN)
     if was_skipped and restore_returned(participant, now, judged=judged):
         return
-    advance(participant, now, judged=judged, checked=before.checked + (role == Role.ATTENTION))
+    advance(participant, now, judged=judged, checked=before.checked + (is_present and role == Role.ATTENTION))
 
 
 def has_assignment(participant: Participant) -> bool:
@@ -344,7 +352,7 @@ def notice_after_submit(assignment: Assignment) -> str:
 
 def _fails(participant: Participant) -> bool:
     allowed = participant.revision.spec["steps"]["attention"].get("allowed_failures")
-    return allowed is not None and failed_checks(participant) > allowed
+    return allowed is not None and failed_checks(participant, participant.visit_number) > allowed
 
 
 def advance_participant(token: str) -> None:

@@ -42,11 +42,21 @@ def about_study(study: Study, spec: Spec, items: int) -> dict[str, Any]:
         facts.append((gettext("Pay"), money_text(study.pay, study.currency)))
     return {
         "html": rendered(texts.get("about", "")),
-        "checks": list(_checks(spec["steps"])),
+        "checks": [*_visits(study), *_checks(spec["steps"])],
         "facts": [{"label": label, "value": value} for label, value in facts],
         "consent": rendered(texts.get("consent", "")) if spec["steps"].get("consent") else "",
         "version": consent_version(dict(spec)),
     }
+
+
+def _visits(study: Study) -> Iterator[str]:
+    if study.visits > 1:
+        yield ngettext(
+            "You can take part up to %(n)s time. The time, items and pay are those of one visit.",
+            "You can take part up to %(n)s times, with other items each time. The time, items and pay are those of one "
+            "visit.",
+            study.visits,
+        ) % {"n": study.visits}
 
 
 def _checks(steps: Mapping[str, Any]) -> Iterator[str]:
@@ -166,7 +176,7 @@ def comments_form(url: str, value: str) -> dict[str, Any]:
 
 
 def done_context(outcome: str, leave: Departure, platform: Platform, thanks: str = "") -> dict[str, Any]:
-    """The end of a way, with how to get back to the platform."""
+    """The end of a visit, with how to get back to the platform."""
     title, text = OUTCOMES[outcome]
     pay, todo = platform.ending(outcome, leave)
     if platform.key == "personal" and outcome == ParticipantOutcome.RETURNED:
@@ -185,6 +195,37 @@ def done_context(outcome: str, leave: Departure, platform: Platform, thanks: str
         "fields": dict(leave.fields),
         # Of a link nobody knows where it leads.
         "platform": "" if platform.key == "link" else platform.label,
+    }
+
+
+def visit_of(number: int, of: int) -> str:
+    return gettext("Visit %(n)s of %(all)s") % {"n": number, "all": of}
+
+
+def visit_done_words(number: int, of: int, judged: int) -> dict[str, str]:
+    """Title and text of the end of one of several visits, in place of those of a study that is done once. Attention
+    checks are among those judged, as in the bar above items."""
+    if number < of:
+        said = ngettext(
+            "You judged %(n)s item in this visit.", "You judged %(n)s items in this visit.", judged
+        )
+        title = gettext("Visit %(n)s of %(all)s is done") % {"n": number, "all": of}
+        return {"title": title, "text": said % {"n": judged}}
+    return {
+        "text": ngettext("You have done your %(n)s visit.", "You have done all your %(n)s visits.", of)
+        % {"n": of}
+    }
+
+
+def next_visit(number: int, of: int, url: str, way_back: str) -> dict[str, Any]:
+    """The next visit and how to begin it: by a button, or without an address as `way_back` says."""
+    return {
+        "title": visit_of(number, of),
+        "number": number,
+        "url": url,
+        "text": gettext("Next time you get other items."),
+        "way_back": way_back,
+        "button": gettext("Start visit %(n)s") % {"n": number},
     }
 
 

@@ -9,11 +9,12 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotator.models import Assignment, Participant, Step
+from annotator.models import Assignment, Participant, ParticipantOutcome, Step
 from annotator.panels.platforms import get_platform
 from annotator.panels.services.arrivals import departure_of
 from annotator.selectors.participants import last_skipped, last_submitted
 from annotator.selectors.slots import next_release
+from annotator.selectors.visits import has_items_left, is_named_by_panel, may_come_again
 from annotator.services.slots.claim import lease_end
 from annotator.services.work.revision import answers_on_record, revision_of
 from annotator.services.work.skip import may_be_skipped, skips_allowed, skips_left
@@ -27,11 +28,13 @@ from annotator.views.shared.parts import (
     guideline,
     instruction_texts,
     items_bar,
+    next_visit,
     short_wait,
     skip_question,
     skips_said,
     step_bar,
     thanks_of,
+    visit_done_words,
 )
 from annotator.views.shared.revision_rounds import drafting_of, earlier_rounds
 from annotator.views.shared.texts import (
@@ -254,8 +257,42 @@ def done_screen(participant: Participant, notice: str = "") -> HttpResponse:
     leave = departure_of(participant)
     thanks = thanks_of(participant.revision.spec, participant.outcome)
     done = done_context(participant.outcome, leave, get_platform(participant.platform), thanks)
-    context = _around(participant, notice) | {"done": done}
+    context = _around(participant, notice) | {"done": done | _visit_done(participant)}
     return render_for(participant.study, "annotator/page_done.html", context, leave=leave)
+
+
+def _visit_done(participant: Participant) -> dict[str, Any]:
+    """The words that differ where one person has several visits, and the next one."""
+    visits, number = participant.study.visits, participant.visit_number
+    if visits == 1 or participant.outcome != ParticipantOutcome.COMPLETED:
+        return {}
+    again = _next_visit(participant) if may_come_again(participant) else None
+    if again is None and number < visits:
+        return {}
+    judged = participant.judged + participant.checked
+    return {**visit_done_words(number, visits, judged), "again": again}
+
+
+def _next_visit(participant: Participant) -> dict[str, Any] | None:
+    """The next visit of somebody who may come again; None where the study is over, or has nothing left for them."""
+    study = participant.study
+    if study.status == Status.CLOSED or not has_items_left(participant, timezone.now()):
+        return None
+    url = "" if is_named_by_panel(participant) else _address("visit", participant)
+    if study.status == Status.PAUSED:
+        url, way_back = "", gettext("The study is paused. You can come again when it continues.")
+    elif not url:
+        label = get_platform(participant.platform).label
+        way_back = gettext("To come again, take the study once more on %(platform)s.") % {"platform": label}
+        if participant.platform == "link":
+            way_back = gettext("To come again, take the study once more where you found it.")
+    elif participant.external_id:
+        way_back = gettext("You can start now, or come back later with the same link.")
+    else:
+        way_back = gettext(
+            "You can start now or later. Keep the address of this page: it is your only way back."
+        )
+    return next_visit(participant.visit_number + 1, study.visits, url, way_back)
 
 
 def example_screen(study: Study) -> Any:

@@ -146,6 +146,19 @@ AWAY: dict[str, tuple[Words, Words]] = {
         ),
     ),
 }
+# The same for who completed a study that one person can do several times.
+NO_VISIT_LEFT: tuple[Words, Words] = (
+    AWAY["done_before"][0],
+    gettext_lazy(
+        "Your answers from earlier visits are saved. There is no further visit for you, so there is no code for "
+        "this one."
+    ),
+)
+# For who comes again after the text of the consent became another one, and for who does not agree to it.
+CONSENT_CHANGED: Words = gettext_lazy("This text has changed since your last visit. Please read it again.")
+KEPT_FROM_EARLIER: Words = gettext_lazy(
+    "Nothing was stored of this visit. Your answers from earlier visits are kept."
+)
 # Title and text for who opens a personal link that was revoked.
 LINK_REVOKED: tuple[Words, Words] = (
     gettext_lazy("This link no longer works"),

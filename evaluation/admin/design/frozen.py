@@ -214,12 +214,17 @@ def _look(spec: Spec) -> Facts:
     ]
 
 
+def _visits(study: Study) -> str:
+    return f"up to {study.visits}{', each with practice' if study.practice_each_visit else ''}"
+
+
 def _settings(study: Study) -> Facts:
     """The settings that may change while the study is live."""
     codes = [f"{key.replace('_', ' ')}: {code}" for key, code in sorted(study.completion_codes.items())]
     return [
         ("Judgments per item", str(study.redundancy)),
         ("Items per participant", str(study.items_per_participant)),
+        *([("Paid visits per participant", _visits(study))] if study.visits > 1 else []),
         ("Minutes", f"{study.paid_minutes} paid; an item is reserved for {study.lease_minutes}"),
         ("Pay", "none entered" if study.pay is None else f"{study.pay} {study.currency}"),
         ("Revisable answers", study.get_going_back_display()),

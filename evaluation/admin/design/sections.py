@@ -102,6 +102,7 @@ PEOPLE = DesignPage(
         "Further settings",
         (
             ("skips_per_participant", "skips_flag_after"),
+            ("visits", "practice_each_visit"),
             "groups",
             StoppingForm.STOPPING_FIELDS,
             ("seed", "epsilon"),
@@ -120,6 +121,7 @@ LIVE_FIELDSETS: tuple[tuple[str, dict[str, tuple[Line, ...]]], ...] = (
                 ("paid_minutes", "lease_minutes"),
                 ("pay", "currency"),
                 "going_back",
+                ("visits", "practice_each_visit"),
                 "groups",
                 "contact",
                 "exact_times",

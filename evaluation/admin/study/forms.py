@@ -125,6 +125,8 @@ class LiveStudyForm(forms.ModelForm):
             "epsilon": "Epsilon of judges",
             "human_sample": "Queries that people judge",
             "going_back": "Revisable answers",
+            "visits": "Paid visits per participant",
+            "practice_each_visit": "Practice in each visit",
             "show_references": "Show references",
             "revisions_in_all": "Model revisions in total",
             "revisions_per_day": "Model revisions per day",
@@ -153,6 +155,10 @@ class LiveStudyForm(forms.ModelForm):
             "human_sample": "The number of queries in a random part that people judge, while judges judge all queries. "
             "The seed decides which; launch fixes them. Empty: people judge all queries.",
             "items_per_participant": "How many items one participant is asked to judge.",
+            "visits": "How often one person can take the study. Items, minutes and pay are of each visit, and each has "
+            "other items and its own code.",
+            "practice_each_visit": "Further visits begin with instructions, training and qualification again, instead "
+            "of going straight to items.",
             "paid_minutes": "The expected duration of a visit, on which pay is based.",
             "lease_minutes": "How long an item stays reserved for its participant before somebody else can "
             "get it. Some take four times the median.",

@@ -21,7 +21,9 @@ class ArmDesign:
     slots: int
     orders: tuple[tuple[str, int], ...]
     per_participant: int
+    # The fewest people, and the visits that are paid: as many, unless one person comes several times.
     participants: int
+    visits: int
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,11 @@ class LaunchDesign:
     redundancy: int
     queries: int
     sampled: int | None
-    # Where an arm is drawn for each item, and everybody judges items of them all; otherwise the arms' in all.
-    across_arms: int | None = None
+    # People and visits where an arm is drawn for each item, and everybody judges items of them all; otherwise the arms'
+    # in all.
+    across_arms: tuple[int, int] | None = None
+    # How often one person can come.
+    visits_each: int = 1
 
     @property
     def plain(self) -> bool:
@@ -51,10 +56,14 @@ class LaunchDesign:
 
     @property
     def participants(self) -> int:
-        return sum(arm.participants for arm in self.arms) if self.across_arms is None else self.across_arms
+        return sum(arm.participants for arm in self.arms) if self.across_arms is None else self.across_arms[0]
+
+    @property
+    def visits(self) -> int:
+        return sum(arm.visits for arm in self.arms) if self.across_arms is None else self.across_arms[1]
 
     def pay(self, study: Study) -> Decimal | None:
-        return None if study.pay is None else study.pay * self.participants
+        return None if study.pay is None else study.pay * self.visits
 
 
 def study_design(study: Study) -> LaunchDesign:
@@ -74,9 +83,10 @@ def study_design(study: Study) -> LaunchDesign:
         mine = [row for row in rows if row[1] == arm.pk]
         arms.append(_arm_design(study, arm, mine, systems, theirs))
     if study.arm_per == ArmPer.PARTICIPANT:
-        return LaunchDesign(tuple(arms), study.redundancy, queries, sampled)
+        return LaunchDesign(tuple(arms), study.redundancy, queries, sampled, visits_each=study.visits)
     met = Counter(row[3] for row in rows if row[2] == Role.MAIN and (theirs is None or row[3] in theirs))
-    return LaunchDesign(tuple(arms), study.redundancy, queries, sampled, _people(study, met)[1])
+    _, *across = _people(study, met)
+    return LaunchDesign(tuple(arms), study.redundancy, queries, sampled, (across[0], across[1]), study.visits)
 
 
 def _systems(study: Study) -> dict[int, str]:
@@ -97,7 +107,7 @@ def _arm_design(
     slots = len(main) * study.redundancy
     # Who meets a query (or an item) once needs as many others for its further places.
     group = Counter(query if study.once_per == OncePer.QUERY else pk for pk, query in main)
-    per_participant, participants = _people(study, group)
+    per_participant, participants, visits = _people(study, group)
     return ArmDesign(
         label=arm.label,
         shows_context=arm.context_at_judging,
@@ -107,14 +117,20 @@ def _arm_design(
         orders=_orders(study.redundancy, Counter(systems.get(pk, "") for pk, _ in main)),
         per_participant=per_participant,
         participants=participants,
+        visits=visits,
     )
 
 
-def _people(study: Study, group: Counter[int]) -> tuple[int, int]:
-    """The items that one participant can judge, and the participants needed, given the items per query (or item)."""
+def _people(study: Study, group: Counter[int]) -> tuple[int, int, int]:
+    """The items that one participant can judge in a visit, and the participants and visits needed, given the items per
+    query (or item)."""
     each = min(study.items_per_participant, len(group))
-    needed = ceil(group.total() * study.redundancy / each) if each else 0
-    return each, max(needed, max(group.values(), default=0) * study.redundancy)
+    in_all = min(study.items_per_participant * study.visits, len(group))
+    slots, most = group.total() * study.redundancy, max(group.values(), default=0) * study.redundancy
+    if not each:
+        return each, most, most
+    people = max(ceil(slots / in_all), most)
+    return each, people, max(ceil(slots / each), people)
 
 
 def _orders(redundancy: int, strata: Counter[str]) -> tuple[tuple[str, int], ...]:

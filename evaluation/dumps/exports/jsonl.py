@@ -109,6 +109,8 @@ def _rewrite(item: StoredItem, written: Callable[[Any], Any]) -> None:
 
 def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     rules = {name: getattr(study, name) for name in RULES}
+    if study.visits > 1:
+        rules |= {"visits": study.visits, "practice_each_visit": study.practice_each_visit}
     systems = sorted(study.systems.all(), key=lambda system: system.key)
     record = {
         "assay": 1,

@@ -75,7 +75,7 @@ def count_addition(study: Study, incoming: Study, notes: Iterable[str] = ()) -> 
     known = study.queries.values("key")
     there = set(study.systems.values_list("key", flat=True))
     places = n["main"] * study.redundancy
-    participants = ceil(places / study.items_per_participant)
+    visits = ceil(places / study.items_per_participant)
     first = Item.objects.filter(study=incoming).order_by("position", "pk")[0]
     return Addition(
         items=n["main"],
@@ -87,8 +87,8 @@ def count_addition(study: Study, incoming: Study, notes: Iterable[str] = ()) -> 
         ),
         new_responses=_count_new_responses(study, incoming),
         places=places,
-        participants=participants,
-        pay=None if study.pay is None else study.pay * participants,
+        participants=ceil(visits / study.visits),
+        pay=None if study.pay is None else study.pay * visits,
         currency=study.currency,
         first=first.stimulus or {},
         notes=tuple(notes),

@@ -105,7 +105,8 @@ class Account:
     # --- for tests: what participants do there ---------------------------------------------------------------
 
     def arrive(self, study: str, person: str, *, submission: str = "") -> str:
-        """A person takes a place; the id of their submission. Who has one that is not given up can't come again."""
+        """A person takes a place; the id of their submission. Who has as many as the study allows one person, or one
+        that is still open, can't come again; those that were given up don't count."""
         with self.lock:
             there = self.studies[study]
             if there["status"] != "ACTIVE":
@@ -115,7 +116,9 @@ class Account:
             theirs = [
                 s for s in self.submissions.values() if (s["study_id"], s["participant"]) == (study, person)
             ]
-            if any(each["status"] not in ("RETURNED", "TIMED-OUT") for each in theirs):
+            standing = [each for each in theirs if each["status"] not in ("RETURNED", "TIMED-OUT")]
+            allowed = there.get("submissions_config", {}).get("max_submissions_per_participant", 1)
+            if len(standing) >= allowed or any(each["status"] == "ACTIVE" for each in standing):
                 raise ValueError(f"{person} has a submission already.")
             made = submission or new_id()
             self.submissions[made] = {

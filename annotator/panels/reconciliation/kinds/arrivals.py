@@ -6,8 +6,8 @@ from datetime import timedelta
 from annotator.models import Panel, PanelStatus, Participant, ParticipantOutcome
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, VisitMismatch
-from annotator.panels.reconciliation.kinds.wording import outcome_label
 from annotator.panels.states import COMPLETE_THERE, FAILED, Kind
+from annotator.panels.visit_codes import code_key, code_label
 
 # How long somebody may take from their last item here to entering the code there.
 ON_THE_WAY = timedelta(minutes=30)
@@ -105,7 +105,7 @@ class UnfinishedHere(VisitMismatch):
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
         if case.participant is None or case.is_complete_here or not case.holds_work:
             return
-        here = f"ended as “{outcome_label(case.outcome)}”" if case.outcome else "is still at work here"
+        here = f"ended as “{code_label(case.outcome)}”" if case.outcome else "is still at work here"
         done = f"{here}, with {case.work.judged} of {case.participant.quota} items judged."
         state = case.outcome or "open"
         if case.is_paid and case.record is not None and case.outcome in CUT_SHORT and case.work.judged:
@@ -124,13 +124,14 @@ class OtherCode(VisitMismatch):
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
         entered = case.record.code if case.record is not None else ""
-        expected = facts.codes.get(case.outcome, "")
+        key = code_key(case.outcome, case.visit_number)
+        expected = facts.codes.get(key) or facts.codes.get(case.outcome, "")
         if not entered or not expected or entered == expected or case.is_decided:
             return
         if case.status not in (PanelStatus.AWAITING_REVIEW, PanelStatus.APPROVED):
             return
-        owner = next((outcome_label(outcome) for outcome, each in facts.codes.items() if each == entered), "")
+        owner = next((code_label(other) for other, each in facts.codes.items() if each == entered), "")
         which = f"the code for “{owner}”" if owner else "none of this study's"
-        text = f"Ended here as “{outcome_label(case.outcome)}” ({expected}) but entered {entered}, {which}."
+        text = f"Ended here as “{code_label(key)}” ({expected}) but entered {entered}, {which}."
         remedies = ("acknowledge",) if case.is_paid else self.remedies
         yield self.mismatch(text, f"{case.status}:{entered}", remedies=remedies, case=case)

@@ -6,8 +6,8 @@ from annotator.models import Panel, PanelStatus
 from annotator.panels.money.bonus_evidence import bonuses_of, missing_there, paid_there_only, total
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, VisitMismatch
-from annotator.panels.reconciliation.kinds.wording import outcome_label
 from annotator.panels.states import GONE, Kind, State
+from annotator.panels.visit_codes import code_label
 
 
 class PaidWithoutWork(VisitMismatch):
@@ -21,7 +21,7 @@ class PaidWithoutWork(VisitMismatch):
             return
         is_approved = case.record is not None and case.is_paid
         how = _status(case) if is_approved else "A bonus was paid"
-        judged, ended = case.work.judged, outcome_label(case.outcome) or "still at work"
+        judged, ended = case.work.judged, code_label(case.outcome) or "still at work"
         if not judged:
             text = f"{how}, but this person judged no item here (ended as “{ended}”)."
             yield self.mismatch(text, case.status, case=case)

@@ -11,18 +11,18 @@ from annotator.panels.states import FREED, Kind
 
 
 class TwoSessions(MismatchKind):
-    """One person with several submissions that still stand on the panel."""
+    """One person with several submissions for one visit that still stand on the panel."""
 
     key = "two_sessions"
     title = "One person, two submissions"
     remedies = ("ask", "reject", "acknowledge")
 
     def find(self, facts: Facts) -> Iterator[Mismatch]:
-        by_person: dict[str, list[Case]] = defaultdict(list)
+        by_visit: dict[tuple[str, int], list[Case]] = defaultdict(list)
         for case in facts.cases:
             if _stands(case):
-                by_person[case.person].append(case)
-        for visits in by_person.values():
+                by_visit[case.person, case.visit_number].append(case)
+        for visits in by_visit.values():
             if len(visits) < 2:
                 continue
             # The one without the work is the odd one.
@@ -50,14 +50,14 @@ class EarlierBonus(MismatchKind):
     remedies = ("ask", "approve", "acknowledge")
 
     def find(self, facts: Facts) -> Iterator[Mismatch]:
-        before: dict[str, list[Case]] = defaultdict(list)
+        before: dict[tuple[str, int], list[Case]] = defaultdict(list)
         for case in facts.cases:
             if case.person and case.status in FREED and case.standing(Kind.BONUS):
-                before[case.person].append(case)
+                before[case.person, case.visit_number].append(case)
         for case in facts.cases:
             if case.status != PanelStatus.AWAITING_REVIEW or case.is_decided:
                 continue
-            earlier = [each for each in before[case.person] if each.came < case.came]
+            earlier = [each for each in before[case.person, case.visit_number] if each.came < case.came]
             if not earlier:
                 continue
             amount = total(act for each in earlier for act in each.standing(Kind.BONUS))

@@ -6,8 +6,8 @@ from datetime import timedelta
 from annotator.models import PanelStatus
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, VisitMismatch
-from annotator.panels.reconciliation.kinds.wording import outcome_label
 from annotator.panels.states import FAILED, Kind, State
+from annotator.panels.visit_codes import code_label
 
 # Who was asked to return has had time to.
 ASKED_LONG_AGO = timedelta(days=2)
@@ -27,7 +27,7 @@ class FailedChecks(VisitMismatch):
             return
         said = ["Awaiting review"]
         if case.outcome in FAILED:
-            said.append(f"ended as “{outcome_label(case.outcome)}”")
+            said.append(f"ended as “{code_label(case.outcome)}”")
         if case.work.checks:
             said.append(f"failed {case.work.failed} of {case.work.checks} attention checks")
         yield self.mismatch(f"{'; '.join(said)}.", f"{case.work.failed}", case=case)

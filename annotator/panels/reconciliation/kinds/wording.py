@@ -1,11 +1,5 @@
 """Words that several kinds of mismatches say."""
 
-from annotator.models import ParticipantOutcome
-
-
-def outcome_label(outcome: str) -> str:
-    return str(ParticipantOutcome(outcome).label) if outcome in ParticipantOutcome.values else outcome
-
 
 def place_count(n: int) -> str:
     return "1 place" if n == 1 else f"{n} places"
@@ -13,3 +7,7 @@ def place_count(n: int) -> str:
 
 def people_count(n: int) -> str:
     return "1 person" if n == 1 else f"{n} people"
+
+
+def visit_count(n: int) -> str:
+    return "1 visit" if n == 1 else f"{n} visits"

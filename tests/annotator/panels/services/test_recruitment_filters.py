@@ -18,7 +18,7 @@ from annotator.panels.reconciliation.overview import reconcile
 from annotator.panels.services import recruiting, study_draft
 from annotator.panels.services.panel_settings import panel_of
 from annotator.panels.services.preflight import draft_warnings
-from annotator.panels.services.recruitment_filters import filters_of, set_filters, use_preset
+from annotator.panels.services.recruitment_filters import filters_of, offer, set_filters, use_preset
 from tests import factories
 from tests.annotator.panels import prolific_filters
 from tests.annotator.panels.recruits import drafted_as, make, problems_of, run
@@ -56,8 +56,25 @@ def test_a_preset_recruits_as_the_paper_did(prolific, study):
 
 
 def test_a_preset_for_a_study_of_its_own_length_pays_by_the_hour(study):
+    [said] = use_preset(study, "agentcq")
+    assert (study.pay, study.paid_minutes, study.items_per_participant) == (Decimal("2.98"), 21, 3)
+    assert "below the 12.00 that Prolific recommends" in said
+
+
+def test_a_preset_of_several_visits(study):
+    """438 items for each person, as HREF's had, in visits of an hour."""
     [said] = use_preset(study, "href")
-    assert (study.pay, study.paid_minutes, study.items_per_participant) == (Decimal("5.60"), 21, 3)
+    study.refresh_from_db()
+    assert (study.pay, study.paid_minutes, study.items_per_participant, study.visits) == (
+        Decimal(16),
+        60,
+        20,
+        22,
+    )
+    assert (
+        study.items_per_participant * (study.visits - 1) < 438 <= study.items_per_participant * study.visits
+    )
+    assert offer(study) == "16.00 USD for 20 items in 60 minutes, in each of up to 22 visits"
     assert said == "HREF requires 9 of 10 right in a qualification; this study does not."
     study.revisions.all().delete()
     study.steps = study.steps | {"qualification": {"pass_mark": 9}}
@@ -71,6 +88,8 @@ def test_a_preset_for_a_study_of_its_own_length_pays_by_the_hour(study):
         query, context = factories.make_query(study, f"qualify-{number}")
         factories.make_item(study, query, context, arm, [], key=f"qualify-{number}", role="qualification")
     assert use_preset(study, "href") == []
+    use_preset(study, "lfqa")
+    assert study.visits == 1
 
 
 def test_above_99_is_100_in_whole_numbers(prolific, study):
@@ -349,4 +368,6 @@ def test_pay_is_held_against_what_is_fair(pay, minutes, currency, said):
 def test_presets_pay_fairly(key):
     preset = PRESETS[key]
     minutes = preset.minutes(3, otherwise=20)
-    assert fair_pay_warning(preset.pay(3, minutes), minutes, preset.currency) == ""
+    said = fair_pay_warning(preset.pay(3, minutes), minutes, preset.currency)
+    # What was paid on Mechanical Turk is below what Prolific recommends.
+    assert ("below the 12.00 that Prolific recommends" in said) if key == "agentcq" else said == ""

@@ -114,6 +114,26 @@ def test_careful_ones_agree_more_than_random_ones(owner):
     assert -0.15 < at_random < careful - 0.1
 
 
+def test_simulated_people_come_again(owner):
+    """Two items for each of three visits; a careless one may fail a check and have no further visit."""
+    draft = factories.make_study(
+        "often", owner=owner, queries=8, arms=PAPER_ARMS[1:2], checks=4, items_per_participant=2, visits=3,
+        redundancy=6, steps=STEPS,
+    )  # fmt: skip
+    found, _ = rehearse(draft, {"participants": 5, "hurried": 0, "random": 0})
+    people = Participant.objects.filter(study=found)
+    assert max(people.values_list("visit_number", flat=True)) == 3
+    for ann in people.filter(visit_number=3, outcome="completed"):
+        judged = Assignment.objects.filter(participant=ann, state="submitted", slot__isnull=False)
+        assert sorted(judged.values_list("visit_number", flat=True)) == [1, 1, 2, 2, 3, 3]
+        assert list(ann.submissions.order_by("entered_at").values_list("visit_number", flat=True)) == [
+            1,
+            2,
+            3,
+        ]
+    assert list(verify_study(found)) == []
+
+
 @pytest.mark.parametrize("demo", STUDIES, ids=lambda demo: demo.slug)
 def test_every_protocol_can_be_rehearsed(demo, owner):
     call_command("import_study", str(demo.items), slug="demo", owner=owner.get_username())
