@@ -6,10 +6,10 @@ from statistics import median
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count
+from django.db.models import Count, Sum
 from django.urls import reverse
 
-from annotator.models import Participant, ParticipantOutcome, Slot, SlotState, Step
+from annotator.models import ErasedVisit, Participant, ParticipantOutcome, Slot, SlotState, Step
 from evaluation.counting import counted
 from evaluation.extension import Concern
 from evaluation.models import ItemFlag, Progress, Status, Study
@@ -45,7 +45,8 @@ def crowd_figures(study: Study) -> dict[str, Any]:
     finished = people.filter(outcome=ParticipantOutcome.COMPLETED)
     stays = finished.values_list("consented_at", "ended_at")
     minutes = [(end - start).total_seconds() / 60 for start, end in stays if start and end]
-    spent = None if study.pay is None else study.pay * by_step["finished"]
+    erased = ErasedVisit.objects.filter(study=study).aggregate(pay=Sum("pay"))["pay"] or 0
+    spent = None if study.pay is None else study.pay * by_step["finished"] + erased
     return {
         "slots_free": Slot.objects.filter(
             study=study, state__in=[SlotState.OPEN, SlotState.RESERVED]
