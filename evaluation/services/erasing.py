@@ -40,7 +40,14 @@ from evaluation.models import (
     Study,
     System,
 )
-from evaluation.protocols.entries.sets import clean_entries, read_json, write_set
+from evaluation.protocols.entries.sets import (
+    Entry,
+    clean_entries,
+    read_entry,
+    read_json,
+    write_entry,
+    write_set,
+)
 from evaluation.refusals import WrongState
 from evaluation.rendering.markdown import render_plain
 from evaluation.seals import open_seal_key
@@ -123,9 +130,12 @@ def _blank(text: str) -> str:
     entries = clean_entries(read_json(text), None, "")[0]
     if not entries:
         return MARKER
-    return write_set(
-        [{"condition": MARKER, "answers": [], "citations": [], "reason": "", "origins": []} for _ in entries]
-    )
+    return write_set([_unsaid(each) for each in entries])
+
+
+def _unsaid(entry: Entry) -> Entry:
+    """The entry with a marker in place of what it says; where it came from stays."""
+    return {"condition": MARKER, "answers": [], "citations": [], "reason": "", "origins": entry["origins"]}
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
@@ -226,22 +236,23 @@ def erase_items(study: Study, items: Mapping[int, Collection[int]], without: Wit
     if study.launching_since is not None:
         raise WrongState(f"{study.title}, which quotes them, is being launched. Try again once it is.")
     rows = Item.objects.select_for_update(no_key=True, of=("self",)).filter(pk__in=items).order_by("pk")
-    for item in rows.select_related("study", "arm"):
-        _erase_item(item, items[item.pk])
+    parts = {item.pk: _erase_item(item, items[item.pk]) for item in rows.select_related("study", "arm")}
     for each in extensions():
         each.erase_quotes(study, list(items), without)
-    _erase_texts_about(study, items, without)
+    _erase_texts_about(study, parts, without)
     seal_changed_items(study, list(items))
     mark_items(study, list(items))
     Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)
 
 
-def _erase_item(item: Item, responses: Collection[int]) -> None:
-    stimulus = item.stimulus or {}
+def _erase_item(item: Item, responses: Collection[int]) -> set[str]:
+    """The parts of the stimulus that were theirs."""
+    stimulus, parts = item.stimulus or {}, set()
     for response in Response.objects.filter(pk__in=responses).select_related("system"):
         text = _blank(response.text)
         for each in stimulus["responses"]:
             if (each["system"], each["key"]) == (response.system.key, response.key):
+                parts.add(each["part"])
                 kept = {"part": each["part"], "system": each["system"]}
                 each.clear()
                 each |= kept | {"key": f"erased-{response.pk}", "text": text, "html": render_plain(text)}
@@ -256,8 +267,9 @@ def _erase_item(item: Item, responses: Collection[int]) -> None:
         changed.append("withdrawn_at")
     item.save(update_fields=changed)
     if "withdrawn_at" in changed:
-        for each in extensions():
-            each.item_withdrawn(item)
+        for extension in extensions():
+            extension.item_withdrawn(item)
+    return parts
 
 
 def rename_systems(systems: Iterable[System]) -> None:
@@ -280,13 +292,16 @@ def rename_systems(systems: Iterable[System]) -> None:
         seal_changed_items(study, [item.pk for item in items])
 
 
-def _erase_texts_about(study: Study, items: Collection[int], without: Without) -> None:
-    """Judges' texts about erased items go whole; people's where they quote. Their labels and numbers stay."""
-    judged = Judgment.objects.filter(item__in=items)
+def _erase_texts_about(study: Study, parts: Mapping[int, Collection[str]], without: Without) -> None:
+    """Judges' texts about erased items go whole; people's where they quote, and entries that came from an erased one.
+    Their labels and numbers stay."""
+    judged = Judgment.objects.filter(item__in=parts)
     whole = set(judged.filter(rater__kind=Rater.Kind.JUDGE).values_list("pk", flat=True))
     changed: set[int] = set()
-    for row in AnswerText.objects.filter(judgment__in=judged).order_by("pk"):
+    for row in AnswerText.objects.filter(judgment__in=judged).select_related("judgment").order_by("pk"):
         text = without(row.text)
+        if _comes_from(row.text, parts[row.judgment.item_id]):
+            text = write_entry(_unsaid(read_entry(row.text)))
         if row.judgment_id in whole:
             text = text if _parsed(row.text) is not None else MARKER
         if text != row.text:
@@ -298,6 +313,13 @@ def _erase_texts_about(study: Study, items: Collection[int], without: Without) -
             Judgment.objects.filter(pk=judgment.pk).update(trace=trace)
             changed.add(judgment.pk)
     _renew_seals(study, changed)
+
+
+def _comes_from(text: str, parts: Collection[str]) -> bool:
+    """True of an entry that came from one of these parts ("r1.e2"), however it was edited."""
+    entry = _parsed(text)
+    origins = entry.get("origins", ()) if isinstance(entry, dict) else ()
+    return any(str(origin).partition(".")[0] in parts for origin in origins)
 
 
 def _renew_seals(study: Study, judgments: Collection[int]) -> None:
