@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 
 from annotator.models import Assignment, AssignmentState, Participant, Submission
 from annotator.services.quality.cached_quality import quality_at_hand
@@ -24,6 +25,8 @@ def participant_page(request: HttpRequest, study: Study, pk: int) -> HttpRespons
         "facts": [*rater_facts(participant.rater), *_facts(participant)],
         "visits": [(each, ending_of(each)) for each in participant.submissions.order_by("entered_at", "pk")],
         "comments": participant.comments,
+        "erasure_asked_at": participant.erasure_asked_at,
+        "erase_url": reverse("admin:annotator_participant_erase", args=[study.slug, participant.pk]),
         "quality": quality_at_hand(study, participant),
         "quality_url": tabs["quality"].url(study),
         "assignments_url": f"{list_url('annotator_assignment', study)}?q={participant.rater.pseudonym}",
