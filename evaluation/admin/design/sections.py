@@ -105,6 +105,7 @@ PEOPLE = DesignPage(
             "groups",
             StoppingForm.STOPPING_FIELDS,
             ("seed", "epsilon"),
+            "erases_withdrawn",
             "exact_times",
             REVISIONS,
         ),
@@ -122,6 +123,7 @@ LIVE_FIELDSETS: tuple[tuple[str, dict[str, tuple[Line, ...]]], ...] = (
                 "going_back",
                 "groups",
                 "contact",
+                "erases_withdrawn",
                 "exact_times",
                 REVISIONS,
             )

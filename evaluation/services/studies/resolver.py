@@ -42,6 +42,7 @@ FIELDS = (
     "asker", "language", "render_as", "single_dollars", "show_images", "show_references", "skips",
     "items_per_participant", "paid_minutes", "lease_minutes", "pay", "currency", "contact", "exact_times",
     "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back", "groups",
+    "erases_withdrawn",
 )  # fmt: skip
 # What a query is made of, as its stimulus has it.
 QUERY_FIELDS = (
