@@ -162,7 +162,8 @@ class LiveStudyForm(forms.ModelForm):
             "going_back": "The submitted answers that participants can revise until their visit ends.",
             "pay": "Per participant who completes.",
             "erases_withdrawn": "Whoever withdraws can have everything deleted that is stored about them. "
-            "Otherwise their judgments are kept, and not counted if they wish. The page on which they withdraw says which it is.",
+            "Otherwise their judgments are kept, and not counted if they wish. The page on which they withdraw says "
+            "which it is.",
             "contact": "An e-mail address, shown on every participant's page.",
             "exact_times": "Exports carry exact times instead of the day.",
             "revisions_in_all": "The number of revised drafts that all participants together can request "
