@@ -48,7 +48,7 @@ class OpenErasureForm(ErasureForm):
 
 @study_page("own", methods=FORM)
 def erase_page(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
-    """What goes, what stays and what is out of reach; and the act."""
+    """The page that lists what goes, what stays and what is out of reach; and the act."""
     people = Participant.objects.filter(study=study).select_related("rater", "study")
     participant = people.filter(pk=pk).first()
     if participant is None:

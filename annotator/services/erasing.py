@@ -236,7 +236,7 @@ def _erase_copies(copies: Copies, words: Words) -> dict[Study, tuple[int, int, i
 
 
 def _erase_drafts(items: list[int], words: Words) -> None:
-    """What others have at hand of items that quote them."""
+    """Drafts of others on items that quote them."""
     for row in Assignment.objects.filter(item__in=items).exclude(draft={}).only("pk", "draft"):
         if (draft := words.without(row.draft)) != row.draft:
             Assignment.objects.filter(pk=row.pk).update(draft=draft)

@@ -162,7 +162,7 @@ class Copies:
 
 
 def find_copies(rater: Rater) -> Copies:
-    """Whatever of the installation is made of this rater's judgments, in whichever study."""
+    """Everything in the installation that is made of this rater's judgments, in whichever study."""
     found = Copies()
     # Pooling appends the number of the round.
     is_theirs = re.compile(rf"{re.escape(rater.pseudonym)}(-\d+)*").fullmatch
@@ -187,7 +187,7 @@ def find_copies(rater: Rater) -> Copies:
 
 
 def words_of(raters: Collection[Rater]) -> list[Any]:
-    """What raters wrote in their answers, revised ones too."""
+    """The texts that raters wrote in their answers, and those that they had given before they revised them."""
     texts = AnswerText.objects.filter(judgment__rater__in=raters).values_list("text", flat=True)
     traces = (
         Judgment.objects.filter(rater__in=raters)

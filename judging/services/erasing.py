@@ -34,5 +34,5 @@ def erase_revisions(study: Study, items: Collection[int]) -> None:
 
 
 def _erase_replies(calls: QuerySet[Call]) -> None:
-    """What they cost and how they ended stays. Without its key no other call is answered from one."""
+    """Their cost and outcome stay. Without its key no other call is answered from one."""
     calls.update(raw="", reply={}, data=None, rationale="", error="", cache_key="")
