@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from annotator.models import Participant
 from annotator.panels.selectors import allows_reentry, is_completion_unpaid
 from annotator.panels.services.arrivals import refuse_revoked_link
-from annotator.panels.services.erased_visits import erase_visits, names_there, unsettled_visits
+from annotator.panels.services.erased.visits import erase_visits, names_there, unsettled_visits
 from annotator.panels.services.panel_settings import unknown_reason
 from annotator.recruiters import Recruiters
 from annotator.visit import Visit

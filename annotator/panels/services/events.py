@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotator.models import Panel, PanelEvent, PanelStatus, Submission
 from annotator.panels.platforms import get_api
 from annotator.panels.platforms.api import ReportedEvent
-from annotator.panels.services.erased_digests import is_erased
+from annotator.panels.services.erased.digests import is_erased
 from annotator.panels.services.submission_records import ReportedState, note_status
 
 logger = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from annotator.models import (
     ParticipantOutcome,
     Submission,
 )
-from annotator.panels.services.erased_digests import is_erased
+from annotator.panels.services.erased.digests import is_erased
 from annotator.selectors.visits import has_judged
 from annotator.services.slots.replacements import replace_excluded
 from annotator.services.work.leave import give_back

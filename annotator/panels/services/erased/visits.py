@@ -19,7 +19,7 @@ from annotator.models import (
     PersonalLink,
 )
 from annotator.panels.platforms import get_platform
-from annotator.panels.services.erased_digests import digest_of
+from annotator.panels.services.erased.digests import digest_of
 from annotator.panels.states import PAID, Kind, State
 
 UNDECIDED = (PanelStatus.RESERVED, PanelStatus.ACTIVE, PanelStatus.AWAITING_REVIEW, PanelStatus.UNKNOWN)
