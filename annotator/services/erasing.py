@@ -45,6 +45,7 @@ from evaluation.services.erasing import (
     words_of,
 )
 from evaluation.services.history import server_account
+from evaluation.storable import storable
 
 logger = logging.getLogger(__name__)
 
@@ -154,7 +155,7 @@ def erase_participant(
         problems.append("Say whether the slots of their judgments open again or are retired.")
     if problems:
         raise Refused(*problems)
-    said = _erase(participant.pk, by=by, reason=reason.strip(), deal_again=bool(deal_again))
+    said = _erase(participant.pk, by=by, reason=storable(reason).strip(), deal_again=bool(deal_again))
     clear_erasures()
     return said
 
@@ -181,10 +182,11 @@ def _erase(pk: int, *, by: Any, reason: str, deal_again: bool) -> str:
     _overwrite_what_is_deleted()
     with transaction.atomic():
         # The study before the participant, as whoever comes in locks them.
-        study = Study.objects.select_for_update(no_key=True).get(participants=pk)
+        studies = Study.objects.select_for_update(no_key=True, of=("self",))
+        study = studies.filter(participants=pk).first()
         people = Participant.objects.select_for_update(no_key=True, of=("self",)).select_related("rater")
         participant = people.filter(pk=pk).first()
-        if participant is None:
+        if study is None or participant is None:
             raise Refused("They were erased already.")
         participant.study = study
         if problems := list(_refusals(participant)):

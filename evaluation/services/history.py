@@ -16,6 +16,7 @@ from evaluation.models import Study
 SERVER = "command-line"
 # Between what was done and why, in a line.
 REASON = " Reason: "
+SHORTEST_NAME, SHORTEST_NUMBER = 3, 6
 
 
 def log_action(
@@ -55,9 +56,14 @@ def erase_names(study: Study, pseudonym: str, names: Collection[str], instead: s
         Q(change_message__contains=pseudonym) | Q(object_repr__contains=pseudonym)
     ):
         _rewrite(line, [pseudonym], instead)
-    for name in sorted(names, key=len, reverse=True):
+    for name in sorted(filter(_is_telling, names), key=len, reverse=True):
         for line in history_of(study).filter(change_message__contains=name):
             _rewrite(line, [name], instead)
+
+
+def _is_telling(name: str) -> bool:
+    """False of a name that could be any word or number in a line."""
+    return len(name) >= (SHORTEST_NUMBER if name.isdigit() else SHORTEST_NAME)
 
 
 def _rewrite(line: LogEntry, names: Collection[str], instead: str) -> None:

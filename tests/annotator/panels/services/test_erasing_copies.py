@@ -4,12 +4,14 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
 from analytics.leaderboard.boards import leaderboard_record
 from analytics.reports.cache import compute_report
 from annotator.models import (
     Assignment,
+    DraftRound,
     ErasedVisit,
     KnownMismatch,
     PanelEvent,
@@ -23,10 +25,15 @@ from annotator.panels.services.submission_records import ReportedState, note_sta
 from annotator.selectors.participants import get_participant
 from annotator.services.admission.entry import enter
 from annotator.services.erasing import erase_participant, plan_erasure, sweep_erasures
+from annotator.services.work.draft_rounds import request_round
 from annotator.services.work.submit import submit
 from annotator.visit import Visit
 from evaluation.dumps.derive import derive_study
+from evaluation.dumps.exports.study_export import export_to
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import FileSource
 from evaluation.dumps.pooling import pool_rounds
+from evaluation.extension import Reviser
 from evaluation.filters import Filters
 from evaluation.forms.input.posted_fields import read_fields
 from evaluation.models import (
@@ -42,17 +49,20 @@ from evaluation.models import (
 )
 from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments
-from evaluation.services.jobs import begin_job, new_file_name
+from evaluation.services.history import log_action
+from evaluation.services.jobs import begin_job, mark_sent, new_file_name
 from evaluation.services.leaderboards import publish_leaderboard
+from evaluation.services.seals import seal_new
 from evaluation.services.studies.launch import launch_study
 from evaluation.services.studies.resolver import derive_resolver
 from evaluation.services.studies.verification import erased_facts, verify_study
 from evaluation.tasks import work_on_job
-from judging.models import Call
+from judging.models import Call, Judge, JudgeRun, Run, WorkKind
 from tests.annotator.panels.panel_rows import act, make_panel_study, record, work
 from tests.annotator.services.erased import found_in_database, found_in_files
 from tests.calibrations import FERRY, NEW, OLD, calibration_study, entry, form, kept
 from tests.crowd import before, come, hand_in
+from tests.extensions import extend
 from tests.judging.build import judged, make_judge
 from tests.judging.endpoint.server import serve
 
@@ -403,3 +413,92 @@ def test_sets_that_a_resolver_settles(owner):
     assert list(verify_study(study)) == []
     assert Participant.objects.filter(study=study).count() == 1
     assert Study.objects.filter(pk=derived.pk, corrections__gt=0).exists()
+
+
+def test_a_model_s_revisions_go_and_one_under_way_is_waited_for(owner, monkeypatch):
+    study = calibration_study({"q1": [[OLD, NEW]]}, items_per_participant=1)
+    token = come(study, PERSON).token
+    reviser = Reviser(lambda item: "a-model", lambda item, entries, instruction: [*entries, FERRY])
+    extend(monkeypatch, alone=False, reviser=lambda: reviser)
+    given = read_fields(form(kept(OLD, "r1.e1", condition=f"{WORDS} on the bridge")))
+    asked = request_round(token, before(token).pk, f"Say that {WORDS}.", given)
+    person = get_participant(token)
+    mark_sent(asked.job_id)
+    with pytest.raises(Refused, match="A model is revising a draft of theirs"):
+        erase(person, owner=None)
+    work_on_job(asked.job_id)
+    judge = Judge.objects.create(study=study, name="reviser", backend="longer")
+    run = Run.objects.create(study=study, work=WorkKind.REVISION)
+    JudgeRun.objects.create(
+        run=run,
+        judge=judge,
+        revision=study.revisions.get(),
+        purpose="revision",
+        rater=Rater.objects.create(study=study, kind="judge", label="reviser", in_figures=False),
+    )
+    seal_new(study, [run.judging.rater])
+    Call.objects.create(
+        run=run, item=study.items.get(), raw=f"{WORDS}!", state="final", outcome="ok", step="revision"
+    )
+    assert len(found_in_database(WORDS)) > 2
+    erase(person, owner=None)
+    assert found_in_database(WORDS, *names(person)) == set()
+    assert not DraftRound.objects.exists()
+    assert not Job.objects.filter(kind="draft_round").exists()
+    assert Call.objects.get().outcome == "ok"
+
+
+def test_what_is_left_of_a_study_is_exported_and_read_back(panel, person, owner, tmp_path):
+    hands_in(panel.study, "bob", "Bob says something of his own")
+    coding = derive_study(panel.study, "justifications", by=owner, slug="coding")
+    launch_study(coding)
+    erase(person, owner)
+    coding.refresh_from_db()
+    written = tmp_path / "coding.jsonl"
+    export_to(coding, format="jsonl", path=str(written))
+    again = import_dump(FileSource(written), slug="again")
+    assert sorted(again.items.values_list("responses__text", flat=True)) == sorted(
+        coding.items.values_list("responses__text", flat=True)
+    )
+    assert list(verify_study(again)) == []
+
+
+def test_everything_at_once(panel, person, owner, served):
+    """A study on Prolific with a bonus, a public leaderboard, an export, a derived study with a judge, and a pool."""
+    study = panel.study
+    for name in ("bob", "cem", "dan"):
+        hands_in(study, name, f"Plain words of {name}")
+    before_it, report = shares(study)
+    content = leaderboard_record(report)
+    publish_leaderboard(study, content=content, computed_at=timezone.now(), description="", by=owner)
+    export_of(study, owner, suffix="jsonl")
+    coding = derive_study(study, "justifications", by=owner, slug="coding")
+    launch_study(coding)
+    judged(coding, make_judge(coding, served, "longer"))
+    theirs = Call.objects.filter(item__origin__rater=person.rater.pseudonym)
+    assert theirs.update(raw=f"It says: {WORDS}", rationale=WORDS) == 2
+    pooled = pool_rounds(study, make_like(study, owner), by=owner, slug="both")
+    compute_report(pooled)
+    paid, ids = reconcile(panel).money.total, names(person)
+    found = found_in_database(WORDS, *ids)
+    assert len({table for table, _, _ in found}) >= 12
+    assert found_in_files(WORDS)
+    plan = plan_erasure(person, by=owner)
+    assert [said.split(" of ")[0].split(" has ")[0] for said in plan.copies] == ["2 items", pooled.title]
+    erase(person, owner)
+    assert found_in_database(WORDS, *ids) == set()
+    assert found_in_files(WORDS, *ids) == set()
+    assert reconcile(panel).money.total == paid
+    after, _ = shares(study)
+    assert after == {name: n for name, n in before_it.items() if name != person.rater.pseudonym}
+    for each in (study, coding, pooled):
+        each.refresh_from_db()
+        assert list(verify_study(each)) == [], each
+
+
+def test_an_id_that_is_any_word_changes_no_line_of_others(panel, owner):
+    participant = hands_in(panel.study, "a", WORDS, n=1)
+    record(panel, "a", "approved", submission=participant.submissions.get())
+    log_action(study=panel.study, by=owner, message="Opened a slot.", reason="It is a test.")
+    erase(participant, owner)
+    assert LogEntry.objects.filter(change_message="Opened a slot. Reason: It is a test.").exists()
