@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.cache import cache
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
@@ -392,6 +392,8 @@ def clear_erasures() -> int:
     for erasure in Erasure.objects.filter(is_cleared=False).select_related("study"):
         with transaction.atomic():
             done += _clear(erasure)
+    if done:
+        _empty_write_ahead_log()
     return done
 
 
@@ -409,6 +411,14 @@ def _clear(erasure: Erasure) -> bool:
     for each in extensions():
         each.figures_erased(study)
     return True
+
+
+def _empty_write_ahead_log() -> None:
+    """SQLite keeps what was deleted in the file beside the database's until that is written over. While somebody reads
+    from it that happens later, by itself."""
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _delete_files(jobs: QuerySet[Job]) -> bool:
