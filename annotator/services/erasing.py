@@ -40,6 +40,7 @@ from evaluation.services.erasing import (
     erase_mentions,
     files_before,
     find_copies,
+    is_being_copied,
     record_erasure,
     rename_systems,
     words_of,
@@ -92,6 +93,10 @@ def plan_erasure(participant: Participant, *, by: Any = None) -> ErasurePlan:
     stays = [
         "amount and day of what they were paid, without the person",
         "that somebody was erased: by whom, when, why, and how many judgments",
+        *(
+            f"what they gave in {title}, where they took part, too: erase them there"
+            for title in _elsewhere(participant, by)
+        ),
     ]
     return ErasurePlan(
         rater.pseudonym,
@@ -102,6 +107,16 @@ def plan_erasure(participant: Participant, *, by: Any = None) -> ErasurePlan:
         out_of_reach=list(_out_of_reach(study)),
         problems=list(_refusals(participant)),
     )
+
+
+def _elsewhere(participant: Participant, by: Any) -> list[str]:
+    """The titles of other studies in which the platform's id of them is known, as far as `by` may see them."""
+    if not participant.external_id:
+        return []
+    same = Participant.objects.filter(platform=participant.platform, external_id=participant.external_id)
+    studies = Study.objects.visible() if by is None else studies_for(by)
+    others = studies.filter(pk__in=same.exclude(study=participant.study_id).values("study"))
+    return list(others.order_by("pk").values_list("title", flat=True))
 
 
 def _copies_in_words(copies: Copies, by: Any) -> Iterator[str]:
@@ -132,6 +147,8 @@ def _refusals(participant: Participant) -> Iterator[str]:
     waiting = DraftRound.objects.filter(assignment__participant=participant, state=DraftRound.State.WAITING)
     if any(not is_lost(each) for each in waiting.select_related("job")):
         yield "A model is revising a draft of theirs at this moment. Try again in a minute."
+    if is_being_copied(participant.study):
+        yield "A study is being made of this one at this moment. Try again once it is done."
 
 
 # --- the act ----------------------------------------------------------------------------------------------------------
@@ -174,7 +191,11 @@ def sweep_erasures() -> None:
     """Erase those who asked for it and are settled by now, and clear away what a kill has left."""
     asked = Participant.objects.filter(erasure_asked_at__isnull=False).select_related("study")
     for participant in asked.order_by("pk"):
-        erase_withdrawn(participant)
+        try:
+            erase_withdrawn(participant)
+        except Exception:
+            # One that can't be erased must not keep the others; it is tried again.
+            logger.exception("Participant %s, who asked for it, could not be erased.", participant.pk)
     clear_erasures()
 
 

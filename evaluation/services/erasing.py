@@ -17,11 +17,12 @@ from typing import Any
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
 from evaluation.canonical import canonical_hash
 from evaluation.extension import extensions
+from evaluation.job_kinds import job_kinds
 from evaluation.models import (
     AnswerText,
     ApiRequest,
@@ -181,6 +182,14 @@ def find_copies(rater: Rater) -> Copies:
         if item is not None:
             found.items[item].add(response)
     return found
+
+
+def is_being_copied(study: Study) -> bool:
+    """True while a worker reads the study's judgments to make another study of them, which nobody would find here."""
+    keys = [kind.key for kind in job_kinds().values() if kind.makes_study]
+    at_work = Job.objects.filter(kind__in=keys, state__in=ACTIVE)
+    theirs = at_work.filter(Q(study=study) | Q(parameters__other=study.pk))
+    return any(not job.is_lost for job in theirs)
 
 
 # --- judgments --------------------------------------------------------------------------------------------------------
@@ -348,8 +357,24 @@ def erase_mentions(study: Study, pseudonym: str, names: Collection[str]) -> None
     views = SavedView.objects.annotate(written=Cast("filters", TextField()))
     for view in views.filter(written__contains=pseudonym):
         _leave_out(view, pseudonym)
+    _erase_in_jobs(pseudonym)
     requests = ApiRequest.objects.annotate(written=Cast("answer", TextField()))
     requests.filter(Q(path__contains=pseudonym) | Q(written__contains=pseudonym)).delete()
+
+
+def _erase_in_jobs(pseudonym: str) -> None:
+    """Jobs on a view that names them, and those that complained of a file that did. One that is at work is ended."""
+    texts = {name: Cast(name, TextField()) for name in ("parameters", "problems")}
+    jobs = Job.objects.annotate(written=Concat(*texts.values(), "message", output_field=TextField()))
+    for job in jobs.filter(written__contains=pseudonym):
+        if job.is_active:
+            Job.objects.filter(pk=job.pk).delete()
+            continue
+        left = {
+            name: json.loads(json.dumps(getattr(job, name)).replace(pseudonym, "erased"))
+            for name in ("parameters", "problems", "message")
+        }
+        Job.objects.filter(pk=job.pk).update(**left)
 
 
 def _leave_out(view: SavedView, pseudonym: str) -> None:

@@ -262,6 +262,13 @@ def test_the_plan_changes_nothing(study, person, owner):
     assert (Judgment.objects.count(), Assignment.objects.count()) == counts
 
 
+def test_the_plan_names_other_studies_of_theirs(study, person, owner, outsider):
+    for slug, by in (("second", owner), ("third", outsider)):
+        come(make_crowd_study(slug, owner=by, queries=2, arms=ONE_ARM), person.external_id)
+    said = [each for each in plan_erasure(person, by=owner).stays if "erase them there" in each]
+    assert said == ["what they gave in Second, where they took part, too: erase them there"]
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.postgres
 def test_others_judge_at_the_same_time(owner):

@@ -256,6 +256,27 @@ def test_a_job_that_was_at_work_is_waited_for(panel, person, owner):
     assert kept.is_cleared
 
 
+def test_jobs_on_views_that_name_them(panel, person, owner):
+    study, view = panel.study, {"view": {"rater": [person.rater.pseudonym]}}
+    done = begin_job(kind="report", slug=study.slug, study=study, by=owner, subject="a", parameters=view)
+    Job.objects.filter(pk=done.pk).update(state="done", finished_at=timezone.now())
+    begin_job(kind="figures", slug=study.slug, study=study, by=owner, subject="b", parameters=view)
+    erase(person, owner)
+    assert Job.objects.get().parameters == {"view": {"rater": ["erased"]}}
+    assert found_in_database(*names(person)) == set()
+
+
+def test_refused_while_a_study_is_made_of_it(panel, person, owner):
+    other = make_like(panel.study, owner)
+    for study, parameters in ((panel.study, {"other": other.pk}), (other, {"other": panel.study.pk})):
+        job = begin_job(kind="pooling", slug="both", study=study, by=owner, parameters=parameters)
+        mark_sent(job.pk)
+        with pytest.raises(Refused, match="A study is being made of this one"):
+            erase(person, owner)
+        job.delete()
+    erase(person, owner)
+
+
 def test_views_and_answers_of_the_api_that_name_them(panel, person, owner):
     study, pseudonym = panel.study, person.rater.pseudonym
     other = hands_in(study, "bob", "Plain words").rater.pseudonym
