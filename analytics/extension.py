@@ -8,6 +8,11 @@ from evaluation.models import Study
 
 
 class FiguresExtension(Extension):
+    def figures_erased(self, study: Study) -> None:
+        from analytics.reports.report_jobs import begin_public_report
+
+        begin_public_report(study)
+
     def progress_figures(self, study: Study) -> Mapping[str, Any]:
         from analytics.reports.overview import report_figures
 

@@ -1,5 +1,6 @@
 """Recruiters' say in what the crowd's services do, which don't import them."""
 
+from collections.abc import Iterable
 from functools import cache
 
 from django.utils.module_loading import import_string
@@ -29,6 +30,17 @@ class Recruiters:
     def unknown_reason(self, study: Study, other: Study) -> str:
         """The reason why people of the other study, which a list names, are unknown in this one, or nothing."""
         return ""
+
+    def unsettled(self, participant: Participant) -> Iterable[str]:
+        """Sentences on what of a participant's visits is not settled with the platform, or not paid."""
+        return ()
+
+    def names(self, participant: Participant) -> Iterable[str]:
+        """Names of a participant's visits that the platform alone has given."""
+        return ()
+
+    def erase(self, participant: Participant) -> None:
+        """Delete what a platform has said of a participant, but for amounts and days."""
 
 
 @cache

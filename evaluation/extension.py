@@ -269,6 +269,16 @@ class Extension:
     def exclusion_undone(self, exclusion: Exclusion) -> None:
         """An exclusion was undone, in the same transaction: what counts again needs no replacing any more."""
 
+    def erase_quotes(self, study: Study, items: Collection[int], without: Callable[[Any], Any]) -> None:
+        """Texts of these items were erased, in the same transaction: erase what the app keeps that quotes them.
+        `without` returns a value with a marker in place of every text that quotes whoever was erased."""
+
+    def erase_revisions(self, study: Study, items: Collection[int]) -> None:
+        """Somebody is erased who had a model revise drafts of these items, in the same transaction: erase replies."""
+
+    def figures_erased(self, study: Study) -> None:
+        """Judgments were erased, and kept figures with them: have those computed that anybody can read."""
+
     def duplicate(self, duplication: Duplication) -> Collection[str]:
         """Copy what the app keeps of a study's settings, never anything of its crowd, its runs or its panel's acts;
         what of `along` there was to copy."""

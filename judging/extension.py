@@ -3,7 +3,7 @@
 What a method needs is imported in it, as most processes ask for few of them.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -30,6 +30,16 @@ class JudgesExtension(Extension):
         from judging.services.runs.lifecycle import drop_unfinished_calls
 
         drop_unfinished_calls(item)
+
+    def erase_quotes(self, study: Study, items: Collection[int], without: Callable[[Any], Any]) -> None:
+        from judging.services.erasing import erase_quotes
+
+        erase_quotes(study, items, without)
+
+    def erase_revisions(self, study: Study, items: Collection[int]) -> None:
+        from judging.services.erasing import erase_revisions
+
+        erase_revisions(study, items)
 
     def duplicate(self, duplication: Duplication) -> Collection[str]:
         from judging.services.duplication import copy_judges

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 
 from annotator.models import Assignment, AssignmentState, Participant, Submission
 from annotator.selectors.visits import Stay, completed_visits
@@ -27,6 +28,8 @@ def participant_page(request: HttpRequest, study: Study, pk: int) -> HttpRespons
         "facts": [*rater_facts(participant.rater), *_facts(participant)],
         "visits": _visits(participant),
         "comments": participant.comments,
+        "erasure_asked_at": participant.erasure_asked_at,
+        "erase_url": reverse("admin:annotator_participant_erase", args=[study.slug, participant.pk]),
         "quality": quality_at_hand(study, participant),
         "quality_url": tabs["quality"].url(study),
         "assignments_url": f"{list_url('annotator_assignment', study)}?q={participant.rater.pseudonym}",
@@ -41,7 +44,7 @@ def _visits(participant: Participant) -> list[tuple[Submission, str, str]]:
     done = Assignment.objects.filter(participant=participant, state=AssignmentState.SUBMITTED)
     rows = done.filter(item__role=Role.MAIN).order_by().values_list("visit_number")
     judged = dict(rows.annotate(n=Count("pk"))) if several else {}
-    stays = completed_visits(participant.study) if several else {}
+    stays = completed_visits(Participant.objects.filter(pk=participant.pk)) if several else {}
     return [
         (each, ending_of(each), _visit_facts(each, judged, stays) if several else "")
         for each in participant.submissions.order_by("entered_at", "pk")

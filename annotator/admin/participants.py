@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotator.admin.entry_rules import entry_rules_of
+from annotator.admin.erasing import erase_page
 from annotator.admin.participant_page import ending_of, participant_page
 from annotator.admin.sections import render_section
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
@@ -133,7 +134,7 @@ class ParticipantAdmin(StudyScopedAdmin):
         return f"{participant.n_skipped:,}"
 
     def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
-        return (("", "page", participant_page),)
+        return (("", "page", participant_page), ("erase/", "erase", erase_page))
 
 
 @admin.register(Submission)

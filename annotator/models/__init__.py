@@ -15,6 +15,7 @@ from annotator.models.crowd import (
 )
 from annotator.models.panel import (
     DraftRound,
+    ErasedVisit,
     KnownMismatch,
     Panel,
     PanelAct,
@@ -31,6 +32,7 @@ __all__ = [
     "ClaimCursor",
     "DraftRound",
     "EntryRule",
+    "ErasedVisit",
     "KnownMismatch",
     "Panel",
     "PanelAct",

@@ -96,6 +96,8 @@ class Participant(models.Model):
     comments = models.TextField(blank=True)
     # Comments that were refused because they were too long, so that they can be shortened; they count for nothing.
     unsent_comments = models.TextField(blank=True, default="")
+    # Since when they have asked to be erased; it is done once what they are owed is settled.
+    erasure_asked_at = models.DateTimeField(null=True, blank=True)
     # Whether the places that they fill stay in their arm's count (`ClaimCursor.in_play`): until a newcomer finds that
     # they have ended or left.
     in_play = models.BooleanField(default=True)
@@ -120,6 +122,9 @@ class Participant(models.Model):
         indexes = [
             models.Index(fields=["study", "arm"], condition=Q(outcome=""), name="participant_live_by_arm"),
             models.Index(fields=["study"], condition=Q(in_play=True), name="participant_in_play"),
+            models.Index(
+                fields=["study"], condition=Q(erasure_asked_at__isnull=False), name="participant_to_erase"
+            ),
         ]
 
     def __str__(self) -> str:

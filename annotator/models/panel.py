@@ -298,3 +298,32 @@ class DraftRound(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment_id} round {self.number}"
+
+
+class ErasedVisit(models.Model):
+    """The pay for a visit of somebody who was erased: amounts and a day, and nothing of the person.
+
+    `digest` is a keyed hash of the panel's id of the submission, so that the panel's next list or event about it is
+    not taken up again.
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="erased_visits")
+    # Empty where no panel knows of it.
+    digest = models.CharField(max_length=64, blank=True)
+    status = models.CharField(max_length=20, choices=PanelStatus, blank=True)
+    pay = models.DecimalField(max_digits=9, decimal_places=2, default=0)
+    bonuses = models.DecimalField(max_digits=9, decimal_places=2, default=0)
+    day = models.DateField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="erased_visit_paid_no_less_than_nothing", condition=Q(pay__gte=0) & Q(bonuses__gte=0)
+            ),
+            models.UniqueConstraint(
+                fields=["study", "digest"], condition=~Q(digest=""), name="erased_visit_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pay + self.bonuses} on {self.day}"

@@ -14,6 +14,7 @@ from annotator.panels.selectors import panels_to_sync
 from annotator.panels.services.events import apply_events
 from annotator.panels.services.reading_jobs import read_back
 from annotator.panels.services.readings import sync
+from annotator.services.erasing import sweep_erasures
 from evaluation.models import Job
 from evaluation.operations import logcontext
 from evaluation.operations.message_queue import send_message
@@ -107,7 +108,14 @@ def _panels_with_acts() -> set[int]:
     return set(open_acts().order_by().values_list("panel", flat=True))
 
 
+@shared_task
+def sweep_erased() -> None:
+    """Erase those who asked for it and are settled by now, and finish what a kill has left of an erasure."""
+    sweep_erasures()
+
+
 @signals.worker_ready.connect
 def look_for_panels(**kwargs: Any) -> None:
     """A new worker takes up what there is, so that nothing is left lying even where there is no beat."""
     send_message(take_up_panels)
+    send_message(sweep_erased)

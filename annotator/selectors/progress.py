@@ -6,10 +6,10 @@ from statistics import median
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count
+from django.db.models import Count, Sum
 from django.urls import reverse
 
-from annotator.models import Participant, ParticipantOutcome, Slot, SlotState, Step
+from annotator.models import ErasedVisit, Participant, ParticipantOutcome, Slot, SlotState, Step
 from annotator.selectors.visits import completed_visits, count_completed_visits
 from evaluation.counting import counted
 from evaluation.extension import Concern
@@ -43,8 +43,9 @@ def crowd_figures(study: Study) -> dict[str, Any]:
     for step, outcome, n in rows:
         of, key = (ENDINGS, outcome) if outcome else (STEPS, step)
         by_step[next(label for label, keys in of.items() if key in keys)] += n
-    minutes = [stay.duration.total_seconds() / 60 for stay in completed_visits(study).values()]
-    spent = None if study.pay is None else study.pay * count_completed_visits(people)
+    minutes = [stay.duration.total_seconds() / 60 for stay in completed_visits(people).values()]
+    erased = ErasedVisit.objects.filter(study=study).aggregate(pay=Sum("pay"))["pay"] or 0
+    spent = None if study.pay is None else study.pay * count_completed_visits(people) + erased
     return {
         "recruits": Slot.objects.filter(study=study).exists(),
         "slots_free": Slot.objects.filter(
@@ -88,6 +89,14 @@ def crowd_needs(study: Study, progress: Progress) -> Iterator[Concern]:
             f"{said} reported by participants.",
             "Read and resolve",
             f"{reverse('admin:evaluation_itemflag_list', args=[study.slug])}",
+        )
+    if n := Participant.objects.filter(study=study, erasure_asked_at__isnull=False).count():
+        said = counted(n, "participant has withdrawn and waits", "participants have withdrawn and wait")
+        yield Concern(
+            f"{said} to be erased, until their submissions are settled.",
+            "Look at them",
+            f"{reverse('admin:annotator_participant_list', args=[study.slug])}?outcome__exact=withdrawn",
+            right="view",
         )
     yield from _exclusions(study, progress.figures)
     yield from _careless(study)

@@ -103,12 +103,11 @@ class Stay(NamedTuple):
         return self.ended - self.began
 
 
-def completed_visits(study: Study) -> Mapping[tuple[int, int], Stay]:
-    """The beginning and end of each completed visit of the study's participants, by participant and number.
+def completed_visits(people: QuerySet[Participant]) -> Mapping[tuple[int, int], Stay]:
+    """The beginning and end of each completed visit of these participants, by participant and number.
 
     Of somebody with one visit from their consent on, of others by what the panel's submissions have of each.
     """
-    people = Participant.objects.filter(study=study)
     once = people.filter(visit_number=1, outcome=ParticipantOutcome.COMPLETED)
     found = {
         (pk, 1): Stay(began, ended)

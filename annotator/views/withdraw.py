@@ -11,7 +11,11 @@ from annotator.views.shared.parts import contact
 @participant_view("GET", "HEAD", "POST")
 def withdraw(request: HttpRequest, token: str) -> HttpResponse:
     if request.method == "POST":
-        withdraw_service(token, leave_out_judgments=request.POST.get("leave_out") == "1")
+        withdraw_service(
+            token,
+            leave_out_judgments=request.POST.get("leave_out") == "1",
+            erase=request.POST.get("erase") == "1",
+        )
         return home(token)
     participant = participant_of(token)
     if participant.outcome:
@@ -19,6 +23,7 @@ def withdraw(request: HttpRequest, token: str) -> HttpResponse:
     context = {
         "bar": {"title": participant.revision.spec["title"]},
         "help": {"contact": contact(participant.study.contact)},
+        "erases": participant.study.erases_withdrawn,
         "withdraw": reverse("annotator:withdraw", args=[token]),
         "home": reverse("annotator:page", args=[token]),
     }

@@ -1,6 +1,7 @@
 """The domain's tables."""
 
 from evaluation.models.api import ApiRequest, ApiToken
+from evaluation.models.erasure import Erasure
 from evaluation.models.invitation import StudyInvitation
 from evaluation.models.item import Context, Item, ItemResponse, Query, Response, Role, System
 from evaluation.models.item_tally import ItemTally, StaleItem
@@ -50,6 +51,7 @@ __all__ = [
     "Attribute",
     "CachedReport",
     "Context",
+    "Erasure",
     "Exclusion",
     "GoingBack",
     "Import",

@@ -150,6 +150,9 @@ class Item(models.Model):
     position = models.PositiveIntegerField(default=0)
     stimulus = models.JSONField(null=True, blank=True, editable=False)
     stimulus_hash = models.CharField(max_length=64, blank=True, editable=False)
+    # Of an item from whose stimulus somebody's texts were erased, the hash of what is left; the one above, which the
+    # study's hash covers, stays that of what was launched.
+    erased_hash = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     # The systems of the stimulus, in canonical order: the stratum of its presentation orders.
     systems_key = models.CharField(max_length=500, blank=True, editable=False)
     # Characters of each response, in canonical order: figures need no stimulus opened for them.

@@ -165,6 +165,8 @@ class Study(models.Model):
     contact = models.CharField(
         max_length=200, blank=True, help_text="E-mail address on every participant's page."
     )
+    # Whoever withdraws can have all that is stored about them erased; else what they have judged is kept.
+    erases_withdrawn = models.BooleanField(default=False, db_default=False)
     completion_codes = models.JSONField(default=dict, blank=True, help_text="Code per outcome.")
     exact_times = models.BooleanField(
         default=False, help_text="Exports carry exact times instead of the day."
@@ -384,6 +386,7 @@ class Seal(models.Model):
         ITEM = "item", "item"
         RATER = "rater", "rater"
         EXCLUSION = "exclusion", "exclusion"
+        ERASURE = "erasure", "erasure"
 
     # The unique constraint's index begins with it.
     study = models.ForeignKey(Study, models.CASCADE, related_name="seals", db_index=False)

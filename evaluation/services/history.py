@@ -1,18 +1,22 @@
 """A study's history: every action of a member is in the admin's log, under the study, with its reason; what was done
 to one thing that has a page of its own, such as a run, is there under that one, too."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from evaluation.models import Study
 
 # The account under which stands what was done by a command: nobody can log in with it.
 SERVER = "command-line"
+# Between what was done and why, in a line.
+REASON = " Reason: "
+SHORTEST_NAME, SHORTEST_NUMBER = 3, 6
 
 
 def log_action(
@@ -30,7 +34,7 @@ def log_action(
     """
     if by is not None:
         if reason.strip():
-            message = f"{message} Reason: {reason.strip()}"
+            message = f"{message}{REASON}{reason.strip()}"
         for each in (study, *about):
             LogEntry.objects.log_actions(by.pk, [each], flag, change_message=message, single_object=True)
 
@@ -41,6 +45,33 @@ def history_of(row: Model) -> QuerySet[LogEntry]:
         content_type=ContentType.objects.get_for_model(row), object_id=str(row.pk)
     )
     return lines.select_related("user").order_by("pk")
+
+
+def erase_names(study: Study, pseudonym: str, names: Collection[str], instead: str) -> None:
+    """Take somebody's names out of the history: a line that names them keeps who did what and when, without its reason.
+
+    The pseudonym is nobody else's, wherever it stands; the other names are looked for in the study's own history.
+    """
+    for line in LogEntry.objects.filter(
+        Q(change_message__contains=pseudonym) | Q(object_repr__contains=pseudonym)
+    ):
+        _rewrite(line, [pseudonym], instead)
+    for name in sorted(filter(_is_telling, names), key=len, reverse=True):
+        for line in history_of(study).filter(change_message__contains=name):
+            _rewrite(line, [name], instead)
+
+
+def _is_telling(name: str) -> bool:
+    """False of a name that could be any word or number in a line."""
+    return len(name) >= (SHORTEST_NUMBER if name.isdigit() else SHORTEST_NAME)
+
+
+def _rewrite(line: LogEntry, names: Collection[str], instead: str) -> None:
+    named = re.compile("|".join(rf"(?<!\w){re.escape(each)}(-\d+)*(?!\w)" for each in names))
+    if named.search(line.change_message):
+        line.change_message = named.sub(instead, line.change_message).partition(REASON)[0]
+    line.object_repr = named.sub(instead, line.object_repr)
+    line.save(update_fields=["change_message", "object_repr"])
 
 
 def server_account() -> Any:

@@ -19,6 +19,7 @@ from evaluation.models import (
     AnswerText,
     Arm,
     Context,
+    Erasure,
     Exclusion,
     Item,
     ItemResponse,
@@ -36,7 +37,7 @@ JUDGMENT_FIELDS = (
     *("duration_ms", "visible_ms", "judged_at", "answer_layout_id", "answer_values", "trace"),
 )
 Written = tuple[str, str, str]
-Row = Rater | Exclusion | Study
+Row = Rater | Exclusion | Erasure | Study
 COUNTED = ("recorded_count", "recorded_digest")
 NEW_SEALS = CompiledInsert(Seal)
 _values = attrgetter(*JUDGMENT_FIELDS)
@@ -133,6 +134,8 @@ ITEM_FIELDS = (
     *("clarifying_question", "clarifying_source", "arm_id", "context_id", "query__key", "query__text"),
     *("query__category", "query__source", "query__split", "query__information_need", "query__document"),
 )
+# Named only of an item from which something was erased: the seals of all others are what they were.
+ERASED = "erased_hash"
 ITEM_JSON = ("gold", "origin", "query__turns", "query__references", "query__documents")
 RESPONSE_FIELDS = (
     *("item_id", "response__key", "response__text", "response__system_id", "response__context_id"),
@@ -147,7 +150,9 @@ def item_contents(pks: Collection[int]) -> dict[int, bytes]:
     links: dict[int, list[list[Any]]] = {}
     for item, *response in ItemResponse.objects.filter(item__in=pks).values_list(*RESPONSE_FIELDS):
         links.setdefault(item, []).append(response)
-    rows = list(Item.objects.filter(pk__in=pks).values_list(*ITEM_FIELDS, *ITEM_JSON))
+    chosen = Item.objects.filter(pk__in=pks)
+    rows = list(chosen.values_list(*ITEM_FIELDS, *ITEM_JSON))
+    erased = dict(chosen.exclude(erased_hash="").values_list("pk", ERASED))
     arm, context = ITEM_FIELDS.index("arm_id"), ITEM_FIELDS.index("context_id")
     withdrawn = ITEM_FIELDS.index("withdrawn_at")
     responses = [each for of_item in links.values() for each in of_item]
@@ -166,6 +171,8 @@ def item_contents(pks: Collection[int]) -> dict[int, bytes]:
         for key, text, system, of_context, *parts in sorted(links.get(row[0], ()), key=itemgetter(0)):
             texts.append([key, text, systems[system]])
             more.append([*parts, contexts.get(of_context)])
+        if row[0] in erased:
+            more.append([ERASED, erased[row[0]]])
         del fields[context]
         found[row[0]] = orjson.dumps([fields, texts]) + stable_json(more)
     return found
@@ -186,6 +193,9 @@ def row_content(row: Row) -> bytes:
             of = [judged.rater_id, judged.item_id, judged.replicate] if judged else None
             when = [micros(row.at), micros(row.undone_at)]
             return stable_json([row.pk, row.rater_id, of, row.reason, *when, row.undone_reason])
+        case Erasure():
+            numbers = [row.n_raters, row.n_judgments, row.n_items]
+            return stable_json([row.pk, micros(row.at), row.reason, *numbers])
         case Study():
             return stable_json([row.pk, row.study_hash])
 
@@ -193,6 +203,7 @@ def row_content(row: Row) -> bytes:
 KINDS: dict[type[Model], Seal.Kind] = {
     Rater: Seal.Kind.RATER,
     Exclusion: Seal.Kind.EXCLUSION,
+    Erasure: Seal.Kind.ERASURE,
     Study: Seal.Kind.STUDY,
 }
 
@@ -259,10 +270,12 @@ def _seal_changed(study: Study, kind: Seal.Kind, contents: Mapping[int, bytes]) 
     _seal_new(study, kind, {pk: content for pk, content in contents.items() if pk not in there})
 
 
-def unseal(study: Study, kind: Seal.Kind) -> None:
-    """Take away the seals of rows that are no longer frozen."""
+def unseal(study: Study, kind: Seal.Kind, rows: Collection[int] | None = None) -> None:
+    """Take away the seals of rows that are no longer frozen or are erased: of all of a kind, or of these."""
     key = open_seal_key(study.seal_key)
     seals = Seal.objects.filter(study=study, kind=kind)
+    if rows is not None:
+        seals = seals.filter(row__in=rows)
     if key is not None and (gone := list(seals)):
         seals.delete()
         _count(key, study, -len(gone), gone)

@@ -64,6 +64,7 @@ class Found:
             "judge": rows["judge"].pk,
             "record": rows["panelrecord"].pk,
             "participant": rows["participant"].pk,
+            "pseudonym": rows["participant"].rater.pseudonym,
             "act": world.act.pk,
             "known": world.known.pk,
             "link": world.link.pk,

@@ -53,6 +53,7 @@ NOT_NOW = {
     "admin/evaluation/job/<int:pk>/download/", "admin/evaluation/job/<path:object_id>/history/",
     "admin/judging/judge/together/", "api/v1/studies/<slug:slug>/run-groups/estimate/",
     "api/v1/studies/<slug:slug>/additions/", "studies/<slug:slug>/design-preview/",
+    "api/v1/studies/<slug:slug>/participants/<str:pseudonym>/erasure/",
     "admin/judging/judge/<int:pk>/conditions/", "api/v1/studies/<slug:slug>/judges/<int:judge>/map/",
     "api/v1/studies/<slug:slug>/judges/composites/",
     "api/v1/studies/<slug:slug>/report/files/", "api/v1/studies/<slug:slug>/report/file/",

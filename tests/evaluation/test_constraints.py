@@ -16,6 +16,7 @@ from annotator.models import (
     Assignment,
     DraftRound,
     EntryRule,
+    ErasedVisit,
     KnownMismatch,
     Panel,
     PanelAct,
@@ -33,6 +34,7 @@ from evaluation.models import (
     ApiToken,
     CachedReport,
     Context,
+    Erasure,
     Exclusion,
     Item,
     Job,
@@ -242,6 +244,13 @@ VIOLATIONS = {
     ],
     "exclusion_of_rater_or_judgment": lambda w: Exclusion.objects.create(study=w.study, reason="Spam."),
     "exclusion_has_reason": lambda w: Exclusion.objects.create(study=w.study, rater=w.rater, reason=""),
+    "erasure_has_reason": lambda w: Erasure.objects.create(study=w.study, reason=""),
+    "erased_visit_once": lambda w: [
+        ErasedVisit.objects.create(study=w.study, digest="d", day=w.later.date()) for _ in "ab"
+    ],
+    "erased_visit_paid_no_less_than_nothing": lambda w: ErasedVisit.objects.create(
+        study=w.study, pay=-1, day=w.later.date()
+    ),
     "one_standing_exclusion_per_rater": lambda w: exclude_twice(w, rater=w.rater),
     "one_standing_exclusion_per_judgment": lambda w: exclude_twice(w, judgment=w.judgment),
     "participant_once_per_study": lambda w: change(w.other, external_id=w.participant.external_id),

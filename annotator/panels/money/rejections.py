@@ -140,7 +140,7 @@ def _code_is_right(record: PanelRecord, category: str) -> list[str]:
 
 
 def _not_too_quick(participant: Participant, visit_number: int) -> list[str]:
-    done = completed_visits(participant.study)
+    done = completed_visits(Participant.objects.filter(study=participant.study_id))
     times = {visit: stay.duration.total_seconds() for visit, stay in done.items()}
     took = times.get((participant.pk, visit_number))
     if took is None:

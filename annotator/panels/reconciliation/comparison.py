@@ -9,6 +9,7 @@ from django.db.models import Count
 from annotator.models import (
     Assignment,
     AssignmentState,
+    ErasedVisit,
     Panel,
     PanelStatus,
     ParticipantOutcome,
@@ -97,7 +98,7 @@ def _more(study: Study, needed: int) -> str:
 def _places_there(panel: Panel, cases: Sequence[Case]) -> str:
     if panel.places is None:
         return ""
-    taken = places_taken(cases)
+    taken = places_taken(panel, cases)
     return f"{panel.places:,}: {taken:,} taken, {max(0, panel.places - taken):,} free"
 
 
@@ -114,14 +115,16 @@ def _assignments(study: Study) -> str:
     return _counted(sum(states.values()), ((str(s.label), states.get(s, 0)) for s in AssignmentState))
 
 
-def places_taken(cases: Iterable[Case]) -> int:
-    """Places that the panel counts as taken: who is out of the study there has none any more."""
-    return sum(case.record is not None and case.status not in FREED for case in cases)
+def places_taken(panel: Panel, cases: Iterable[Case]) -> int:
+    """Places that the panel counts as taken, also by people who were erased here: who is out of the study there has
+    none any more."""
+    erased = ErasedVisit.objects.filter(study=panel.study_id).exclude(digest="").exclude(status__in=FREED)
+    return erased.count() + sum(case.record is not None and case.status not in FREED for case in cases)
 
 
 def people_coming(panel: Panel, cases: Sequence[Case]) -> int:
     """The number of people who can still come: the panel's free places, and those who took one and are not here yet."""
-    free = max(0, (panel.places or 0) - places_taken(cases))
+    free = max(0, (panel.places or 0) - places_taken(panel, cases))
     under_way = (PanelStatus.RESERVED, PanelStatus.ACTIVE)
     return free + sum(case.status in under_way and _is_on_the_way(case) for case in cases)
 

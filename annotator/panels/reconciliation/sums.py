@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from annotator.models import Panel, PanelStatus
+from annotator.models import ErasedVisit, Panel, PanelStatus
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.states import COMPLETE_THERE, Kind, State
 
@@ -53,7 +53,7 @@ class PanelMoney:
 
 
 def money_of(panel: Panel, cases: Iterable[Case]) -> PanelMoney:
-    """Pay per submission that earned it, and bonuses per act."""
+    """Pay per submission that earned it, and bonuses per act; of people who were erased, what was paid."""
     pay = panel.study.pay
     wages, bonuses, partial = Sum("Pay"), Sum("Bonuses"), 0
     for case in cases:
@@ -65,6 +65,9 @@ def money_of(panel: Panel, cases: Iterable[Case]) -> PanelMoney:
             bonuses += Sum(
                 "", act.amount, act.amount, act.amount if done else ZERO, act.amount if unknown else ZERO
             )
+    for visit in ErasedVisit.objects.filter(study=panel.study_id):
+        wages += Sum("", visit.pay, visit.pay, visit.pay)
+        bonuses += Sum("", visit.bonuses, visit.bonuses, visit.bonuses)
     return PanelMoney(panel.study.currency, pay, wages, bonuses, partial)
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 from annotator.models import Panel, PanelEvent, PanelStatus, Submission
 from annotator.panels.platforms import get_api
 from annotator.panels.platforms.api import ReportedEvent
+from annotator.panels.services.erased.digests import is_erased
 from annotator.panels.services.submission_records import ReportedState, note_status
 
 logger = logging.getLogger(__name__)
@@ -88,7 +89,8 @@ def _apply_one(event: PanelEvent) -> bool:
         logger.exception("Event %s could not be applied.", event.event_id)
         _note(event, problem="It could not be applied; see the server's log.")
         return False
-    _note(event, applied_at=timezone.now(), problem="")
+    if event.pk is not None:
+        _note(event, applied_at=timezone.now(), problem="")
     return True
 
 
@@ -98,6 +100,9 @@ def _note(event: PanelEvent, **fields: Any) -> None:
 
 def _apply(event: PanelEvent) -> None:
     reported = get_api(event.platform).read_event(event.payload)
+    if reported.submission_id and is_erased(event.platform, reported.submission_id):
+        event.delete()
+        return
     event.panel = event.panel or _find_panel(event.platform, reported)
     if event.panel is None:
         raise EventDeferred(f"No study here belongs to {reported.submission_id or reported.study_id}.")

@@ -100,6 +100,8 @@ def read_visit(panel: Panel, external_id: str) -> PanelRecord:
         label = get_platform(panel.platform).label
         raise Refused(f"{external_id} belongs to another study on {label}, {there.study_id}.")
     record = note_status(panel, _seen(there, asked))
+    if record is None:
+        raise Refused("Whoever made this submission was erased.")
     _note_bonuses(record, there, asked)
     return record
 

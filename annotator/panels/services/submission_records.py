@@ -16,6 +16,7 @@ from annotator.models import (
     ParticipantOutcome,
     Submission,
 )
+from annotator.panels.services.erased.digests import is_erased
 from annotator.selectors.visits import has_judged
 from annotator.services.slots.replacements import replace_excluded
 from annotator.services.work.leave import give_back
@@ -52,8 +53,9 @@ class ReportedState:
     tells_requests: bool = False
 
 
-def note_status(panel: Panel, seen: ReportedState) -> PanelRecord:
-    """Keep what the panel says, unless something newer is known, and do what it calls for here, once.
+def note_status(panel: Panel, seen: ReportedState) -> PanelRecord | None:
+    """Keep what the panel says, unless something newer is known, and do what it calls for here, once. None, and nothing
+    is kept, of a submission whose participant was erased.
 
     A return or a time-out frees the participant's place at once and ends their way. Who had finished keeps their
     outcome. What was submitted in that visit follows the panel's policy; only the work of somebody who finished and
@@ -61,6 +63,9 @@ def note_status(panel: Panel, seen: ReportedState) -> PanelRecord:
     """
     with transaction.atomic():
         submission = _lock_visit(panel, seen)
+        # After the lock: they may have been erased while this waited for it.
+        if submission is None and is_erased(panel.platform, seen.external_id):
+            return None
         record = _keep(panel, seen, submission)
         if record.status not in ENDINGS:
             _set_applied(record, "")

@@ -38,18 +38,26 @@ def store_unsent_comments(token: str, comments: str) -> None:
         participant.save(update_fields=["unsent_comments"])
 
 
-def withdraw(token: str, *, leave_out_judgments: bool = False) -> None:
-    """End the participation and free the place; on wish, what was judged is left out and judged again by others."""
+def withdraw(token: str, *, leave_out_judgments: bool = False, erase: bool = False) -> None:
+    """End the participation and free the place; on wish, what was judged is left out and judged again by others.
+
+    To `erase` is for studies that allow it: it is asked for here, and done by a worker once the participant's
+    submissions are settled (`annotator.services.erasing.sweep_erasures`). Until then it is left out.
+    """
     with transaction.atomic():
         participant = lock_participant(token)
+        erase = erase and participant.study.erases_withdrawn
         if not participant.outcome:
             give_back(participant)
+            if erase:
+                participant.erasure_asked_at = timezone.now()
+                participant.save(update_fields=["erasure_asked_at"])
             if participant.unsent_comments:
                 participant.unsent_comments = ""
                 participant.save(update_fields=["unsent_comments"])
             finish(participant, ParticipantOutcome.WITHDRAWN)
     # Not in the same transaction, which would hold the study while it waits; asking again completes it.
-    if leave_out_judgments and participant.outcome == ParticipantOutcome.WITHDRAWN:
+    if (leave_out_judgments or erase) and participant.outcome == ParticipantOutcome.WITHDRAWN:
         with transaction.atomic():
             with suppress(AlreadyExcluded):
                 exclude(study=participant.study, rater=participant.rater, reason="The participant withdrew.")

@@ -228,6 +228,7 @@ def _settings(study: Study) -> Facts:
         ("Minutes", f"{study.paid_minutes} paid; an item is reserved for {study.lease_minutes}"),
         ("Pay", "none entered" if study.pay is None else f"{study.pay} {study.currency}"),
         ("Revisable answers", study.get_going_back_display()),
+        ("Data of who withdraws", "erased on request" if study.erases_withdrawn else "kept"),
         ("Groups of people", ", ".join(study.groups) or "none"),
         ("Contact", study.contact or "none entered"),
         ("Completion codes", "; ".join(codes) or "none"),

@@ -106,6 +106,7 @@ PEOPLE = DesignPage(
             "groups",
             StoppingForm.STOPPING_FIELDS,
             ("seed", "epsilon"),
+            "erases_withdrawn",
             "exact_times",
             REVISIONS,
         ),
@@ -124,6 +125,7 @@ LIVE_FIELDSETS: tuple[tuple[str, dict[str, tuple[Line, ...]]], ...] = (
                 ("visits", "practice_each_visit"),
                 "groups",
                 "contact",
+                "erases_withdrawn",
                 "exact_times",
                 REVISIONS,
             )

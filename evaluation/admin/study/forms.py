@@ -127,6 +127,7 @@ class LiveStudyForm(forms.ModelForm):
             "going_back": "Revisable answers",
             "visits": "Paid visits per participant",
             "practice_each_visit": "Practice in each visit",
+            "erases_withdrawn": "Erase on request",
             "show_references": "Show references",
             "revisions_in_all": "Model revisions in total",
             "revisions_per_day": "Model revisions per day",
@@ -164,6 +165,9 @@ class LiveStudyForm(forms.ModelForm):
             "get it. Some take four times the median.",
             "going_back": "The submitted answers that participants can revise until their visit ends.",
             "pay": "Per participant who completes.",
+            "erases_withdrawn": "Whoever withdraws can have everything deleted that is stored about them. "
+            "Otherwise their judgments are kept, and not counted if they wish. The page on which they withdraw says "
+            "which it is.",
             "contact": "An e-mail address, shown on every participant's page.",
             "exact_times": "Exports carry exact times instead of the day.",
             "revisions_in_all": "The number of revised drafts that all participants together can request "

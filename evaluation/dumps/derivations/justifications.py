@@ -106,7 +106,8 @@ class Justifications(StudyDerivation):
         judgment = answer.judgment
         item, rater = judgment.item, judgment.rater
         system = CROWD if rater.kind == Rater.Kind.PERSON else rater.label or rater.pseudonym
-        name = f"{rater.pseudonym}-{judgment.pk}"
+        # Without the rater's name: keys are covered by the study's hash, and stay where a rater is erased.
+        name = f"reason-{judgment.pk}"
         return {
             "key": f"{item.key[: 119 - len(name)]}-{name}",
             "arm": (item.stimulus or {})["arm"],

@@ -123,7 +123,8 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
     }
     if len(specs) > 1:
         record["later_specs"] = list(specs[1:])
-    if study.study_hash:
+    # Whoever reads it could not compute the hash from what was erased since.
+    if study.study_hash and not study.items.exclude(erased_hash="").exists():
         record["study_hash"] = study.study_hash
         if study.seal_key:
             record["sealed"] = sealed_state(study)

@@ -139,7 +139,8 @@ class StoredStudy:
             withdrawn=row.withdrawn_at is not None,
             start_order=row.start_order,
             stimulus=stimulus,
-            stimulus_hash=row.stimulus_hash,
+            # What is left of an item after an erasure is not what its hash says.
+            stimulus_hash="" if row.erased_hash else row.stimulus_hash,
             context=self._item_context(row, stimulus),
             clarifying_source=row.clarifying_source,
             origin=row.origin,

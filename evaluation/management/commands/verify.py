@@ -10,7 +10,7 @@ from evaluation.management.base import AssayCommand
 from evaluation.management.studies import study_named
 from evaluation.models import Judgment
 from evaluation.services.seals import sealed_state
-from evaluation.services.studies.verification import verify_study
+from evaluation.services.studies.verification import erased_facts, verify_study
 
 
 class Command(AssayCommand):
@@ -32,6 +32,8 @@ class Command(AssayCommand):
             self.stdout.write(sentence)
         if found:
             raise CommandError("1 check failed." if found == 1 else f"{found:,} checks failed.")
+        for sentence in erased_facts(study):
+            self.stdout.write(sentence)
         self.stdout.write(
             f"{study.slug}: all is well. Checked the hashes of {study.revisions.count()} revision(s) and "
             f"{counted(study.items.count(), 'item')}, the study hash {study.study_hash[:12]}..., and "

@@ -43,6 +43,7 @@ FIELDS = (
     "items_per_participant", "paid_minutes", "lease_minutes", "pay", "currency", "contact", "exact_times",
     "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back", "groups",
     "visits", "practice_each_visit",
+    "erases_withdrawn",
 )  # fmt: skip
 # What a query is made of, as its stimulus has it.
 QUERY_FIELDS = (

@@ -172,6 +172,7 @@ def _rows(study: Study, kind: str) -> QuerySet[Any]:
         Seal.Kind.ITEM: Item.objects.filter(study=study).exclude(stimulus_hash=""),
         Seal.Kind.RATER: study.raters.all(),
         Seal.Kind.EXCLUSION: Exclusion.objects.filter(study=study).select_related("judgment"),
+        Seal.Kind.ERASURE: study.erasures.all(),
     }
     return rows[kind]
 
@@ -196,4 +197,7 @@ def _names(study: Study, kind: str, pks: Collection[int]) -> dict[int, str]:
         }
     if kind == Seal.Kind.RATER:
         return {pk: f"Rater {pk} ({name})" for pk, name in rows.values_list("pk", "pseudonym")}
-    return {row.pk: "The study hash" if kind == Seal.Kind.STUDY else f"Exclusion {row.pk}" for row in rows}
+    return {
+        row.pk: "The study hash" if kind == Seal.Kind.STUDY else f"{kind.capitalize()} {row.pk}"
+        for row in rows
+    }

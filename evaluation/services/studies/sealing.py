@@ -55,7 +55,7 @@ def _seal_around(study: Study) -> None:
     while batch := list(islice(pks, settings.ASSAY_BATCH_SIZE)):
         seal_new_items(study, batch)
     exclusions = Exclusion.objects.filter(study=study).select_related("judgment")
-    around: tuple[QuerySet[Any], ...] = (study.raters.all(), exclusions)
+    around: tuple[QuerySet[Any], ...] = (study.raters.all(), exclusions, study.erasures.all())
     for rows in around:
         stored = rows.order_by("pk").iterator()
         while some := list(islice(stored, settings.ASSAY_BATCH_SIZE)):

@@ -5,7 +5,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from django.db.models import Max, Sum
+
 from evaluation.canonical import canonical_hash
+from evaluation.counting import counted
 from evaluation.extension import extensions
 from evaluation.models import AnswerLayout, AnswerText, Item, Outcome, Study
 from evaluation.protocols.answers.layout import Layout, is_sound
@@ -44,6 +47,24 @@ def verify_study(study: Study) -> Iterator[str]:
         yield from check_surroundings(study, key)
     for each in extensions():
         yield from each.verify(study)
+
+
+def erased_facts(study: Study) -> Iterator[str]:
+    """Sentences on what was erased by the application, and so is neither there nor missing."""
+    done = study.erasures.aggregate(
+        raters=Sum("n_raters"), judgments=Sum("n_judgments"), items=Sum("n_items"), last=Max("at")
+    )
+    if done["last"] is None:
+        return
+    erased = [
+        counted(done["raters"], "rater"),
+        f"with {counted(done['judgments'], 'judgment')}",
+        *([f"and the texts of {counted(done['items'], 'item')}"] if done["items"] else []),
+    ]
+    yield (
+        f"Erased by the application, last on {done['last']:%Y-%m-%d}: {' '.join(erased)}. Whether these were as "
+        "recorded can't be told any more, nor whether the erased texts were those of the items' hashes."
+    )
 
 
 def _check_recorded(study: Study, recorded: RecordedJudgments | None) -> Iterator[str]:
@@ -118,10 +139,11 @@ def _check_hashes(study: Study) -> Iterator[str]:
             yield f"Revision {revision.number}: the spec was changed after it was frozen."
         if hash_added_items(study, revision.number) != revision.items_hash:
             yield f"Revision {revision.number}: its hash does not cover the items that came with it."
-    for item in Item.objects.filter(study=study).only("key", "stimulus", "stimulus_hash").iterator():
+    frozen = Item.objects.filter(study=study).only("key", "stimulus", "stimulus_hash", "erased_hash")
+    for item in frozen.iterator():
         if item.stimulus is None:
             yield f"Item {item.key}: not frozen."
-        elif canonical_hash(item.stimulus) != item.stimulus_hash:
+        elif canonical_hash(item.stimulus) != (item.erased_hash or item.stimulus_hash):
             yield f"Item {item.key}: the stimulus was changed after it was frozen."
     if compute_study_hash(study) != study.study_hash:
         yield "The study hash does not cover the revisions and items that are there."

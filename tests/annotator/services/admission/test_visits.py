@@ -343,7 +343,7 @@ def test_minutes_and_spending_are_of_visits():
         Submission.objects.filter(external_id=session).update(
             entered_at=began, ended_at=began + timedelta(minutes=10 * number)
         )
-    found = completed_visits(study)
+    found = completed_visits(Participant.objects.filter(study=study))
     assert {key: stay.duration for key, stay in found.items()} == {
         (ann.pk, 1): timedelta(minutes=10),
         (ann.pk, 2): timedelta(minutes=20),

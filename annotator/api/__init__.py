@@ -1,0 +1,1 @@
+"""The crowd in the API."""

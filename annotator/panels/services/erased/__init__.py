@@ -1,0 +1,1 @@
+"""People who were erased: their visits, and what is kept of these."""
