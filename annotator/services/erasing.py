@@ -249,10 +249,10 @@ def _erase_copies(copies: Copies, words: Words) -> dict[Study, tuple[int, int, i
     found: dict[Study, tuple[int, int, int]] = {}
     for study, (raters, n_items) in copies.by_study().items():
         judgments = sum(delete_rater(each) for each in copies.raters if each.study_id == study.pk)
-        items = dict(study.items.filter(pk__in=copies.items).values_list("pk", "pk"))
+        items = list(study.items.filter(pk__in=copies.items).values_list("pk", flat=True))
         if items:
             erase_items(study, {pk: copies.items[pk] for pk in items}, words.without)
-            _erase_drafts(list(items), words)
+            _erase_drafts(items, words)
         found[study] = raters, judgments, n_items
     rename_systems(copies.systems)
     return found

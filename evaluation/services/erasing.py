@@ -31,6 +31,7 @@ from evaluation.models import (
     Exclusion,
     Item,
     ItemFlag,
+    ItemResponse,
     Job,
     Judgment,
     Note,
@@ -172,9 +173,10 @@ def find_copies(rater: Rater) -> Copies:
         each for each in named.select_related("study").order_by("pk") if is_theirs(each.pseudonym)
     ]
     made = Item.objects.exclude(origin={}).filter(origin__rater__startswith=rater.pseudonym)
-    for pk, origin in made.values_list("pk", "origin"):
-        if is_theirs(origin["rater"]):
-            found.items[pk] = set(Response.objects.filter(items=pk).values_list("pk", flat=True))
+    quoting = [pk for pk, origin in made.values_list("pk", "origin") if is_theirs(origin["rater"])]
+    links = ItemResponse.objects.filter(item__in=quoting)
+    for item, response in links.values_list("item", "response"):
+        found.items[item].add(response)
     systems = System.objects.filter(key__startswith=rater.pseudonym).select_related("study").order_by("pk")
     found.systems = [each for each in systems if is_theirs(each.key)]
     theirs = Response.objects.filter(system__in=found.systems)

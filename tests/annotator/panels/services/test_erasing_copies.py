@@ -347,6 +347,10 @@ def test_items_made_of_their_reasons_with_judges_and_coders(panel, person, owner
     assert not erased.filter(withdrawn_at=None).exists()
     assert not Call.objects.filter(cache_key__in=[key for key in keys if key]).exists()
     assert draft.items.filter(role="main").count() == 2
+    # The draft is launched with what is left.
+    launch_study(draft)
+    draft.refresh_from_db()
+    assert list(verify_study(draft)) == []
     # What was paid for stays so.
     run.refresh_from_db()
     assert run.state == "complete"
