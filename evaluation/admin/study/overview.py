@@ -31,6 +31,7 @@ from evaluation.selectors import (
 )
 from evaluation.services.progress import progress_of
 from evaluation.services.studies.launch import Weight
+from evaluation.services.studies.origin import standing_source
 from evaluation.services.studies.reference_pairs import can_pair_references
 from evaluation.services.studies.rehearsals import rehearsal_of
 
@@ -167,7 +168,7 @@ def _origin(request: HttpRequest, study: Study) -> dict[str, Any]:
     """The study that this one was made from, with its address for its members."""
     if not study.origin:
         return {}
-    source = studies_for(request.user).filter(slug=study.origin.get("study", "")).first()
+    source = studies_for(request.user).filter(slug=standing_source(study)).first()
     return {**study.origin, "url": overview_url(source) if source else ""}
 
 
@@ -243,23 +244,28 @@ def _action_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
         Status.DRAFT: (
             ("Rehearse with simulated participants", "rehearse"),
             ("Upload items", "upload"),
-            ("Delete the draft", "delete"),
             ("Archive", "archive"),
         ),
         Status.LIVE: (("Pause", "pause"), *growing, scores, ("Close", "close")),
         Status.PAUSED: (*growing, scores, ("Close", "close")),
         Status.CLOSED: (("Reopen", "reopen"), scores, ("Archive", "archive")),
     }
+    gone = []
+    if has_right(request, "own", study.pk) and study.status in (Status.DRAFT, Status.CLOSED):
+        gone = [(f"Delete the {'draft' if study.status == Status.DRAFT else 'study'}", _url(study, "delete"))]
     if study.archived_at is not None:
-        return [("Take it out of the archive", _url(study, "archive"))]
+        return [("Take it out of the archive", _url(study, "archive")), *gone]
     resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()
     copy = (("Duplicate", "duplicate"),)
     derive = (("Derive a study", "derive"),) if derivations_of(study) else ()
     pool = (("Pool with another round", "pool"),) if other_rounds(request.user, study).exists() else ()
     pair = (("Pair with the reference", "pair_references"),) if can_pair_references(study) else ()
     return [
-        (label, _url(study, name))
-        for label, name in (*names[study.status], *copy, *derive, *pool, *resolve, *pair)
+        *(
+            (label, _url(study, name))
+            for label, name in (*names[study.status], *copy, *derive, *pool, *resolve, *pair)
+        ),
+        *gone,
     ]
 
 
