@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.models import DELETION
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -23,6 +23,8 @@ from evaluation.services.studies.rows import delete_rows
 
 # Whatever was written into it between two steps of its deletion.
 MEANWHILE = "Something was added to the study at this moment, so nothing was deleted. Try again."
+# PostgreSQL's code for two who wait for each other, as somebody does who hands in at this moment.
+DEADLOCK = "40P01"
 
 
 def deletion_problems(study: Study, *, job: Job | None = None) -> list[str]:
@@ -84,6 +86,10 @@ def delete_study(
             return _delete(study, by, title, reason, job, watch, and_then)
     except IntegrityError:
         raise Refused(MEANWHILE) from None
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") == DEADLOCK:
+            raise Refused(MEANWHILE) from None
+        raise
 
 
 def _delete(
