@@ -53,7 +53,7 @@ class CrowdExtension(Extension):
             raise Refused("Nobody was recruited for this study here: it came with its judgments.")
 
     def deletion_problems(self, study: Study) -> Iterator[str]:
-        from annotator.panels.selectors import unsettled_problems
+        from annotator.panels.services.unsettled import unsettled_problems
         from annotator.services.admission.entry_rules import needed_by_others
 
         yield from unsettled_problems(study)

@@ -77,6 +77,7 @@ def without_participants(request: HttpRequest, study: Study) -> EmptyNote:
 @admin.register(Participant)
 class ParticipantAdmin(StudyScopedAdmin):
     address = "participants"
+    private_fields = ("external_id",)
     tab = "participants"
 
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
@@ -96,7 +97,7 @@ class ParticipantAdmin(StudyScopedAdmin):
     list_filter = ("step", "outcome", "platform")
     list_select_related = ("rater", "arm", "study")
     search_fields = ("external_id", "rater__pseudonym")
-    search_help_text = "Panel's id or pseudonym"
+    search_help_text = "Pseudonym or panel's id"
 
     def get_queryset(self, request: HttpRequest) -> Any:
         main = Q(assignments__item__role=Role.MAIN)
@@ -133,6 +134,7 @@ class ParticipantAdmin(StudyScopedAdmin):
 @admin.register(Submission)
 class SubmissionAdmin(StudyScopedAdmin):
     address = "submissions"
+    private_fields = ("external_id",)
     study_path = "participant__study"
     tab = "participants"
     fields = ("participant", "external_id", "external_study_id", "entered_at", "ended_at", "outcome")
@@ -150,6 +152,7 @@ class SubmissionAdmin(StudyScopedAdmin):
 @admin.register(Assignment)
 class AssignmentAdmin(StudyScopedAdmin):
     address = "assignments"
+    private_fields = ("external_id",)
     study_path = "participant__study"
     tab = "participants"
     fields = (

@@ -139,7 +139,7 @@ class PanelRecord(models.Model):
         indexes = [models.Index(fields=["panel", "participant_id"], name="panel_record_by_person")]
 
     def __str__(self) -> str:
-        return f"{self.external_id}: {self.status}"
+        return f"record {self.pk}: {self.status}"
 
 
 class PanelEvent(models.Model):

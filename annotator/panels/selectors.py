@@ -1,36 +1,18 @@
 """Reads of the recruiters: the panels to ask, and what they know of a participant's visits."""
 
-from collections.abc import Iterator
+from django.db.models import Q, QuerySet
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
-
-from annotator.models import Panel, PanelAct, PanelRecord, PanelStatus, Participant, Submission
+from annotator.models import Panel, PanelAct, PanelStatus, Participant, Submission
 from annotator.panels.platforms import statuses
-from annotator.panels.states import UNSETTLED_ACTS, UNDECIDED
 from annotator.selectors.visits import has_judged, knows_session
 from annotator.visit import Visit
-from evaluation.counting import counted
-from evaluation.models import Study
 
 
 def panels_to_sync() -> QuerySet[Panel]:
     """Studies that are drafted on a panel and not over there: not completed, or with submissions that are undecided."""
-    undecided = Q(records__status__in=UNDECIDED)
+    undecided = Q(records__status__in=[PanelStatus.RESERVED, PanelStatus.ACTIVE, PanelStatus.AWAITING_REVIEW])
     drafted = Panel.objects.exclude(drafted_at=None)
     return drafted.filter(~Q(status=statuses.COMPLETED) | undecided).distinct()
-
-
-def unsettled_records(study: Study) -> QuerySet[PanelRecord]:
-    """Submissions whose money is not final: the panel has not decided on them, or something that was asked of it about
-    them has no known end."""
-    asked = Exists(PanelAct.objects.filter(record=OuterRef("pk"), state__in=UNSETTLED_ACTS))
-    return PanelRecord.objects.filter(panel__study=study).filter(Q(status__in=[*UNDECIDED, PanelStatus.UNKNOWN]) | asked)
-
-
-def unsettled_problems(study: Study) -> Iterator[str]:
-    if n := unsettled_records(study).count():
-        said = counted(n, "submission is", "submissions are")
-        yield f"{said} not settled on the panel: approve, reject or return them, and reconcile."
 
 
 def allows_reentry(participant: Participant, visit: Visit) -> bool:

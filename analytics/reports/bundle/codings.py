@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from jsonschema import Draft202012Validator
 
-from analytics.reports.bundle.private_words import PrivateWords
+from evaluation.private_words import PrivateWords
 from evaluation.canonical import canonical_hash
 from evaluation.extension import CodedText, Coding
 from evaluation.refusals import Refused

@@ -12,7 +12,7 @@ import orjson
 
 from analytics.figures.report_view import Record
 from analytics.reports.bundle.codings import CODES, write_codings
-from analytics.reports.bundle.private_words import PrivateWords
+from evaluation.private_words import PrivateWords
 from analytics.reports.code_version import SOFTWARE_VERSION, code_version
 from analytics.reports.files import report_html, report_json
 from analytics.reports.paper.archive import tables_of

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from analytics.reports.bundle.comparison import Sameness
-from analytics.reports.bundle.private_words import PrivateWords
+from evaluation.private_words import PrivateWords
 from analytics.reports.bundle.replication import replicate
 from analytics.reports.bundle.writing import export_bundle
 from annotator.models import Panel, PanelRecord, PersonalLink
