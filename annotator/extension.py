@@ -48,7 +48,9 @@ class CrowdExtension(Extension):
 
     def refuse_reopening(self, study: Study) -> None:
         from annotator.models import Slot
+        from annotator.panels.services.retention import refuse_without_ids
 
+        refuse_without_ids(study)
         if not Slot.objects.filter(study=study).exists():
             raise Refused("Nobody was recruited for this study here: it came with its judgments.")
 

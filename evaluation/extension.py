@@ -173,7 +173,7 @@ class JobKind:
     title: str
     work: str
     # The right to the study that begins it: viewers may have files written and figures computed.
-    need: Literal["view", "write"] = "write"
+    need: Literal["view", "write", "own"] = "write"
     # The tab of a study's pages that shows it.
     tab: str = "overview"
     # The form that takes another file, where the job reads an uploaded one.

@@ -24,6 +24,7 @@ from annotator.panels.states import GONE, PAID, STANDING, Kind
 from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import has_right, reads_ids, study_page, without_ids
 from evaluation.models import Study
+from evaluation.services.studies.retention import retention_text
 
 tabs["panel"] = Tab("Panel", "admin:evaluation_study_panel", 34, "People and judges", "panels")
 
@@ -91,6 +92,7 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
         "acts": _acts(panel, found) if writes else [],
         "platform_url": _platform_url(study),
         "takes": _takes(panel),
+        "retention": retention_text(study),
         "reading": latest_reading(study),
         "found": found,
         "sums": (found.money.wages, found.money.bonuses, found.money.total),

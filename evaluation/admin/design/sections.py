@@ -105,7 +105,7 @@ PEOPLE = DesignPage(
             "groups",
             StoppingForm.STOPPING_FIELDS,
             ("seed", "epsilon"),
-            "exact_times",
+            ("exact_times", "retention_days"),
             REVISIONS,
         ),
     ),
@@ -122,7 +122,7 @@ LIVE_FIELDSETS: tuple[tuple[str, dict[str, tuple[Line, ...]]], ...] = (
                 "going_back",
                 "groups",
                 "contact",
-                "exact_times",
+                ("exact_times", "retention_days"),
                 REVISIONS,
             )
         },

@@ -34,6 +34,7 @@ from evaluation.services.studies.launch import Weight
 from evaluation.services.studies.origin import standing_source
 from evaluation.services.studies.reference_pairs import can_pair_references
 from evaluation.services.studies.rehearsals import rehearsal_of
+from evaluation.services.studies.retention import retention_text
 
 SHOWN = 8
 
@@ -69,6 +70,7 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
         "design": study_design(study) if draft else None,
         "judged": judged,
         "origin": _origin(request, study),
+        "retention": retention_text(study),
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
         "sections": [
             (section.label, reverse(section.url_name, args=[study.slug]))

@@ -1,4 +1,4 @@
-"""manage.py delete_study SLUG [--title TITLE] [--reason TEXT] [--by USERNAME]: deletes a study with everything in it."""
+"""manage.py delete_study SLUG [--title TITLE] [--reason TEXT] [--by USERNAME]: deletes a study with all in it."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.admin.models import DELETION
 from django.db import IntegrityError, OperationalError, transaction
-from django.db.models import Max
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluation.extension import Watch, extensions
@@ -39,12 +39,17 @@ def _problems(study: Study, job: Job | None) -> Iterator[str]:
         yield "The study is being launched."
     if study.status in (Status.LIVE, Status.PAUSED):
         yield "The study collects judgments: close it first."
-    others = Job.objects.filter(slug=study.slug).exclude(pk=job.pk if job else None)
-    for each in others:
+    for each in _jobs_of(study, job):
         if each.is_active and not each.is_lost:
             yield f"A job is at work ({kind_of(each).title}): wait until it has ended."
     for each_app in extensions():
         yield from each_app.deletion_problems(study)
+
+
+def _jobs_of(study: Study, job: Job | None) -> QuerySet[Job]:
+    """The study's jobs but this one, and those that were to make it and failed."""
+    jobs = Job.objects.filter(slug=study.slug)
+    return jobs if job is None else jobs.exclude(pk=job.pk)
 
 
 def needs_title(study: Study) -> bool:
@@ -62,7 +67,7 @@ def last_bundle(study: Study) -> datetime | None:
     """When the latest replication bundle was made; None where none was, or so long ago that its job is gone."""
     # Its kind is analytics', known here by its key alone.
     done = Job.objects.filter(study=study, kind="bundle", state=Job.State.DONE)
-    return done.aggregate(at=Max("finished_at"))["at"]
+    return done.order_by("-finished_at").values_list("finished_at", flat=True).first()
 
 
 def delete_study(
@@ -112,7 +117,7 @@ def _delete(
     if job is not None:
         Job.objects.filter(pk=job.pk).update(study=None)
         job.study = None
-    jobs = Job.objects.filter(slug=locked.slug).exclude(pk=job.pk if job else None)
+    jobs = _jobs_of(locked, job)
     files = [name for each in jobs for name in (each.file, each.parameters.get("left_out")) if name]
     jobs.filter(study=None).delete()
     for each in extensions():
