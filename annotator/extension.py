@@ -48,14 +48,14 @@ class CrowdExtension(Extension):
 
     def refuse_reopening(self, study: Study) -> None:
         from annotator.models import Slot
-        from annotator.panels.services.retention import refuse_without_ids
+        from annotator.panels.services.retention.id_deletion import refuse_without_ids
 
         refuse_without_ids(study)
         if not Slot.objects.filter(study=study).exists():
             raise Refused("Nobody was recruited for this study here: it came with its judgments.")
 
     def deletion_problems(self, study: Study) -> Iterator[str]:
-        from annotator.panels.services.unsettled import unsettled_problems
+        from annotator.panels.services.retention.unsettled import unsettled_problems
         from annotator.services.admission.entry_rules import needed_by_others
 
         yield from unsettled_problems(study)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotator.models import Panel
 from annotator.panels.reconciliation.overview import reconcile
-from annotator.panels.services.unsettled import unsettled_problems
+from annotator.panels.services.retention.unsettled import unsettled_problems
 from evaluation.counting import counted
 from evaluation.extension import Concern
 from evaluation.models import Progress, Study

@@ -14,7 +14,7 @@ from annotator.panels.selectors import panels_to_sync
 from annotator.panels.services.events import apply_events
 from annotator.panels.services.reading_jobs import read_back
 from annotator.panels.services.readings import sync
-from annotator.panels.services.retention import delete_ids
+from annotator.panels.services.retention.id_deletion import delete_ids
 from evaluation.models import Job
 from evaluation.operations import logcontext
 from evaluation.operations.message_queue import send_message

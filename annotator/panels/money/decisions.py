@@ -15,7 +15,7 @@ from annotator.models import Panel, PanelAct, PanelRecord, PanelStatus
 from annotator.panels.money.rejections import rejection_problems
 from annotator.panels.platforms import get_api
 from annotator.panels.platforms.api import PlatformAPI
-from annotator.panels.services.retention import refuse_without_ids
+from annotator.panels.services.retention.id_deletion import refuse_without_ids
 from evaluation.refusals import Refused
 
 Kind, State = PanelAct.Kind, PanelAct.State

@@ -17,7 +17,7 @@ from annotator.panels.platforms.api import PanelStudy, StudyAction
 from annotator.panels.platforms.errors import PanelError
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.preflight import codes_of
-from annotator.panels.services.retention import refuse_without_ids
+from annotator.panels.services.retention.id_deletion import refuse_without_ids
 from evaluation.counting import counted
 from evaluation.models import Status
 from evaluation.refusals import Refused

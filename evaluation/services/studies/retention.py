@@ -1,4 +1,4 @@
-"""How long a study keeps what platforms know its people by, and the moments at which they worked."""
+"""The period for which a study keeps what platforms know its people by, and the moments at which they worked."""
 
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby

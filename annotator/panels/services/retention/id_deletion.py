@@ -25,7 +25,7 @@ from annotator.models import (
     PersonalLink,
     Submission,
 )
-from annotator.panels.services.unsettled import unsettled_problems
+from annotator.panels.services.retention.unsettled import unsettled_problems
 from annotator.selectors.private_words import private_words
 from evaluation.models import Exclusion, Job, Note, Status, Study
 from evaluation.private_words import PrivateWords

@@ -27,7 +27,7 @@ from annotator.panels.reconciliation.overview import reconcile
 from annotator.panels.selectors import panels_to_sync
 from annotator.panels.services import events
 from annotator.panels.services.readings import sync
-from annotator.panels.services.retention import delete_ids
+from annotator.panels.services.retention.id_deletion import delete_ids
 from annotator.panels.tasks import delete_due_ids
 from evaluation.dumps.exports.study_export import export_study
 from evaluation.models import Exclusion, Judgment, Note, Rater, Study
