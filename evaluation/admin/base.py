@@ -186,6 +186,8 @@ class StudyScopedAdmin(admin.ModelAdmin):
         if changes is not None and is_empty(changes):
             response.context_data["empty"] = self.when_empty(request, study)
             changes.has_filters = False
+        if changes is not None and self.private_fields and not reads_ids(request, study):
+            changes.search_help_text = ""  # it speaks of ids
         return without_ids(request, study, response)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, overview_url
+from evaluation.admin.pages import ConfirmedAction, confirmation_page, overview_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.counting import counted
 from evaluation.job_kinds import DELETION
@@ -25,7 +25,18 @@ from evaluation.services.studies.rehearsals import rehearsal_of
 from evaluation.tasks import enqueue_job
 
 
-class TypedTitleForm(OptionalReasonForm):
+class DeletionForm(forms.Form):
+    """The reason, which goes into the one line that stays."""
+
+    reason = forms.CharField(
+        required=False,
+        max_length=300,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Recorded with your name in the server's log of acts. Optional.",
+    )
+
+
+class TypedTitleForm(DeletionForm):
     """The title of a study that is deleted with its judgments."""
 
     title = forms.CharField(
@@ -72,7 +83,7 @@ def delete(request: HttpRequest, study: Study) -> HttpResponse:
         do=do,
         back=overview_url(study),
         then=then,
-        form=TypedTitleForm if typed else OptionalReasonForm,
+        form=TypedTitleForm if typed else DeletionForm,
         danger=True,
         objects=_contents(study, n_items, n_judgments),
         logs_itself=True,

@@ -354,7 +354,7 @@ def test_the_page_asks_for_the_title_and_offers_a_bundle(world: SimpleNamespace,
     client, address = signed_in(owner), reverse("admin:evaluation_study_delete", args=[SLUG])
     assert address in client.get(f"/studies/{SLUG}/").content.decode()
     page = client.get(address).content.decode()
-    assert "None has been made in the last days." in page
+    assert "None was made yet." in page
     assert reverse("analytics:study-bundle", args=[SLUG]) in page
     Job.objects.create(kind="bundle", slug=SLUG, study=world.study, state="done",
                        finished_at=datetime(2026, 3, 3, tzinfo=UTC))  # fmt: skip
