@@ -20,7 +20,6 @@ from evaluation.admin.pages import EmptyNote, Tab, tabs
 from evaluation.admin.rights import View, has_right
 from evaluation.models import Role, Status, Study
 from evaluation.permissions import get_study_for
-from evaluation.services.studies.retention import retention_text
 
 tabs["participants"] = Tab(
     "Participants", "admin:annotator_participant_list", 30, "People and judges", "admin#4-watch"
@@ -42,7 +41,6 @@ def participants_section(request: HttpRequest, slug: str) -> HttpResponse:
         "ended": [(label, f"{ended[key]:,}") for key, label in ParticipantOutcome.choices if key in ended],
         "list": tabs["participants"].url(study),
         "rules": entry_rules_of(request, study),
-        "retention": retention_text(study),
         "acts": _section_links(request, study),
     }
     return render_section(request, "admin/annotator/participants_section.html", context)
