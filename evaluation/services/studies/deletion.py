@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.admin.models import DELETION
 from django.db import IntegrityError, OperationalError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from evaluation.extension import Watch, extensions
@@ -47,8 +47,8 @@ def _problems(study: Study, job: Job | None) -> Iterator[str]:
 
 
 def _jobs_of(study: Study, job: Job | None) -> QuerySet[Job]:
-    """The study's jobs but this one, and those that were to make it and failed."""
-    jobs = Job.objects.filter(slug=study.slug)
+    """The study's jobs but this one, also those that make another of it; and those that were to make it and failed."""
+    jobs = Job.objects.filter(Q(study=study) | Q(study=None, slug=study.slug))
     return jobs if job is None else jobs.exclude(pk=job.pk)
 
 

@@ -27,6 +27,7 @@ from annotator.panels.reconciliation.overview import reconcile
 from annotator.panels.selectors import panels_to_sync
 from annotator.panels.services import events
 from annotator.panels.services.readings import sync
+from annotator.panels.services.retention import id_deletion
 from annotator.panels.services.retention.id_deletion import delete_ids
 from annotator.panels.tasks import delete_due_ids
 from evaluation.dumps.exports.study_export import export_study
@@ -152,6 +153,15 @@ def test_nothing_that_a_platform_knows_people_by_is_left(panel: Any) -> None:
     assert PanelRecord.objects.filter(submission__isnull=False).count() == 2
     assert LogEntry.objects.filter(change_message__startswith="Deleted platform ids").count() == 1
     assert "x" * 24 in Exclusion.objects.get().reason
+
+
+def test_it_happens_whole_or_not_at_all(panel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = mentions(PEOPLE), exact_times(panel.study), PersonalLink.objects.count()
+    monkeypatch.setattr(id_deletion, "log_action", lambda **line: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        delete_ids(panel.study)
+    assert (mentions(PEOPLE), exact_times(panel.study), PersonalLink.objects.count()) == before
+    assert list(verify_study(panel.study)) == []
 
 
 def test_what_was_changed_past_the_application_still_shows(panel: Any) -> None:

@@ -46,7 +46,7 @@ from evaluation.services.jobs import begin_job
 from evaluation.services.studies import deletion
 from evaluation.services.studies.deletion import delete_study, deletion_problems
 from evaluation.services.studies.duplication import duplicate_study
-from evaluation.services.studies.launch import close_study, launch_study
+from evaluation.services.studies.launch import archive_study, close_study, launch_study
 from evaluation.services.studies.rows import study_tables
 from evaluation.services.studies.verification import verify_study
 from evaluation.tasks import work_on_job
@@ -272,6 +272,24 @@ def test_it_is_refused_while_anything_is_open(owner: Any, world: SimpleNamespace
         study.refresh_from_db()
         assert deletion_problems(study) == []
     assert Study.objects.filter(pk=study.pk).exists()
+
+
+def test_jobs_that_make_another_study_of_it_or_fill_its_rehearsal_come_first(
+    world: SimpleNamespace, owner: Any
+) -> None:
+    begin_job(kind="pooling", slug="both-rounds", study=world.study, by=owner, parameters={"other": 1})
+    assert "A job is at work (Pooling two rounds)" in refusal(world.study)
+    draft = factories.make_study("soups", owner=owner)
+    begin_job(kind="rehearsal", slug=draft.slug, study=draft, by=owner)
+    assert "A job is at work (Rehearsing)" in refusal(draft)
+
+
+def test_one_that_is_archived_is_deleted_from_its_page(world: SimpleNamespace, owner: Any) -> None:
+    archive_study(world.study, by=owner)
+    address = reverse("admin:evaluation_study_delete", args=[SLUG])
+    assert address in signed_in(owner).get(f"/studies/{SLUG}/").content.decode()
+    delete_study(world.study, by=owner, title=TITLE)
+    assert not Study.objects.filter(slug=SLUG).exists()
 
 
 def status(value: str) -> None:
