@@ -48,9 +48,23 @@ class CrowdExtension(Extension):
 
     def refuse_reopening(self, study: Study) -> None:
         from annotator.models import Slot
+        from annotator.panels.services.retention.id_deletion import refuse_without_ids
 
+        refuse_without_ids(study)
         if not Slot.objects.filter(study=study).exists():
             raise Refused("Nobody was recruited for this study here: it came with its judgments.")
+
+    def deletion_problems(self, study: Study) -> Iterator[str]:
+        from annotator.panels.services.retention.unsettled import unsettled_problems
+        from annotator.services.admission.entry_rules import needed_by_others
+
+        yield from unsettled_problems(study)
+        yield from needed_by_others(study)
+
+    def study_deleted(self, study: Study, by: Any) -> None:
+        from annotator.services.admission.entry_rules import drop_rules_about
+
+        drop_rules_about(study, by)
 
     def exclusion_undone(self, exclusion: Exclusion) -> None:
         from annotator.services.slots.replacements import take_back_replacements

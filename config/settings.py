@@ -234,6 +234,7 @@ CELERY_BEAT_SCHEDULE = {
     "start-anchors": {"task": "judging.tasks.start_anchors", "schedule": 600.0},
     "sync-panels": {"task": "annotator.panels.tasks.sync_panels", "schedule": ASSAY_PANEL_SYNC_SECONDS},
     "sweep-erased": {"task": "annotator.panels.tasks.sweep_erased", "schedule": 300.0},
+    "delete-due-ids": {"task": "annotator.panels.tasks.delete_due_ids", "schedule": 3_600.0},
     "send-waiting-jobs": {"task": "evaluation.tasks.send_waiting_jobs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
     "count-progress": {"task": "evaluation.tasks.count_progress", "schedule": 60.0},
     "remove-old-job-files": {"task": "evaluation.tasks.remove_old_job_files", "schedule": 86_400.0},

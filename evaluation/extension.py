@@ -173,7 +173,7 @@ class JobKind:
     title: str
     work: str
     # The right to the study that begins it: viewers may have files written and figures computed.
-    need: Literal["view", "write"] = "write"
+    need: Literal["view", "write", "own"] = "write"
     # The tab of a study's pages that shows it.
     tab: str = "overview"
     # The form that takes another file, where the job reads an uploaded one.
@@ -265,6 +265,14 @@ class Extension:
 
     def refuse_reopening(self, study: Study) -> None:
         """Refused, for a closed study that can't be reopened."""
+
+    def deletion_problems(self, study: Study) -> Iterable[str]:
+        """Sentences on what must end before the study can be deleted, with what to do about each."""
+        return ()
+
+    def study_deleted(self, study: Study, by: Any) -> None:
+        """The study is about to be deleted with all its rows, in the same transaction: what other studies have of it is
+        let go."""
 
     def exclusion_undone(self, exclusion: Exclusion) -> None:
         """An exclusion was undone, in the same transaction: what counts again needs no replacing any more."""

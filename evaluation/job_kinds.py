@@ -71,7 +71,15 @@ POOLING = JobKind(
     makes_study=True,
     participle="pooled",
 )
-CORE = (IMPORT, EXPORT, LAUNCH, SCORES, REHEARSAL, ADDITION, POOLING)
+DELETION = JobKind(
+    key="deletion",
+    noun="deletion",
+    title="Deleting a study",
+    work="evaluation.job_work.delete",
+    need="own",
+    participle="deleted",
+)
+CORE = (IMPORT, EXPORT, LAUNCH, SCORES, REHEARSAL, ADDITION, POOLING, DELETION)
 
 
 def job_kinds() -> dict[str, JobKind]:

@@ -27,6 +27,7 @@ from evaluation.refusals import Refused
 from evaluation.services.history import log_action, server_account
 from evaluation.services.jobs import JobProgress, ask_to_confirm, finish_job, new_file_name, note_in_job
 from evaluation.services.scores import scores_summary
+from evaluation.services.studies.deletion import delete_study
 from evaluation.services.studies.launch import launch_study
 from evaluation.services.studies.rehearsing import rehearse
 from evaluation.services.table_maps import keep_table_map
@@ -131,6 +132,21 @@ def launch(job: Job) -> None:
             study, by=job.by or server_account(), on_batch=lambda done: progress("freezing", done, total)
         )
     finish_job(job, message=f"Live, with {counted(total, 'item')}.")
+
+
+def delete(job: Job) -> None:
+    study = job.study
+    # A worker that was killed after it had deleted it has said so in the same transaction.
+    assert study is not None
+    delete_study(
+        study,
+        by=job.by or server_account(),
+        title=job.parameters["title"],
+        reason=job.parameters["reason"],
+        job=job,
+        watch=JobProgress(job),
+        and_then=lambda said: finish_job(job, message=said),
+    )
 
 
 def rehearse_draft(job: Job) -> None:

@@ -41,6 +41,11 @@ class JudgesExtension(Extension):
 
         erase_revisions(study, items)
 
+    def deletion_problems(self, study: Study) -> Iterable[str]:
+        from judging.selectors import working_runs
+
+        return (f"Run {run.pk} is at work: pause or cancel it first." for run in working_runs(study))
+
     def duplicate(self, duplication: Duplication) -> Collection[str]:
         from judging.services.duplication import copy_judges
 

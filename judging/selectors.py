@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 from django.utils.text import Truncator
 
 from analytics.display.verdicts import verdict_sentences
@@ -21,7 +22,18 @@ from judging.backends.derived import (
     MAP_GIVEN,
     MAP_OF_HREF,
 )
-from judging.models import Judge, Orders, Rationale, Run, SelfPreference, Verdict
+from judging.models import (
+    ACTIVE,
+    Call,
+    CallState,
+    Judge,
+    Orders,
+    Rationale,
+    Run,
+    SelfPreference,
+    Verdict,
+    WorkKind,
+)
 
 # Letters of a persona that a sentence quotes.
 PERSONA = 90
@@ -34,6 +46,15 @@ def runs_of(study: Study) -> QuerySet[Run]:
         .select_related("judging__judge__endpoint", "judging__rater", "study")
         .order_by("-pk")
     )
+
+
+def working_runs(study: Study) -> QuerySet[Run]:
+    """Runs that workers take calls of, or have calls in flight of."""
+    in_flight = Exists(
+        Call.objects.filter(run=OuterRef("pk"), state=CallState.LEASED, leased_until__gt=timezone.now())
+    )
+    taken = Q(state__in=ACTIVE) & ~Q(work=WorkKind.REVISION)
+    return Run.objects.filter(study=study).filter(taken | in_flight).order_by("pk")
 
 
 def judges_in_figures(study: Study) -> Iterator[str]:

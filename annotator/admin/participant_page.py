@@ -12,7 +12,7 @@ from annotator.selectors.visits import Stay, completed_visits
 from annotator.services.quality.cached_quality import quality_at_hand
 from evaluation.admin.explorer.rater_page import rater_context, rater_facts
 from evaluation.admin.pages import list_url, page, tabs
-from evaluation.admin.rights import study_page
+from evaluation.admin.rights import reads_ids, study_page
 from evaluation.models import Role, Study
 
 
@@ -23,9 +23,11 @@ def participant_page(request: HttpRequest, study: Study, pk: int) -> HttpRespons
     participant = rows.filter(pk=pk).first()
     if participant is None:
         raise Http404
+    with_ids = reads_ids(request, study)
     context = {
         "title": str(participant.rater),
-        "facts": [*rater_facts(participant.rater), *_facts(participant)],
+        "facts": [*rater_facts(participant.rater), *_facts(participant, with_ids)],
+        "with_ids": with_ids,
         "visits": _visits(participant),
         "comments": participant.comments,
         "erasure_asked_at": participant.erasure_asked_at,
@@ -67,7 +69,7 @@ def ending_of(visit: Submission) -> str:
     return visit.get_outcome_display() or "under way"
 
 
-def _facts(participant: Participant) -> list[tuple[str, Any]]:
+def _facts(participant: Participant, with_ids: bool) -> list[tuple[str, Any]]:
     """The token stays out: whoever has it is the participant."""
     made = Assignment.objects.filter(participant=participant)
     main = made.filter(item__role=Role.MAIN, state=AssignmentState.SUBMITTED)
@@ -75,7 +77,7 @@ def _facts(participant: Participant) -> list[tuple[str, Any]]:
     skipped = made.filter(state=AssignmentState.SKIPPED).count()
     facts = [
         ("Platform", participant.platform),
-        ("Id", participant.external_id),
+        ("Id", participant.external_id if with_ids else ""),
         ("Setting", str(participant.arm or "")),
         ("Revision", str(participant.revision.number) if participant.revision.number > 1 else ""),
         ("Step", participant.get_step_display()),

@@ -78,6 +78,7 @@ def without_participants(request: HttpRequest, study: Study) -> EmptyNote:
 @admin.register(Participant)
 class ParticipantAdmin(StudyScopedAdmin):
     address = "participants"
+    private_fields = ("external_id",)
     tab = "participants"
 
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
@@ -97,7 +98,7 @@ class ParticipantAdmin(StudyScopedAdmin):
     list_filter = ("step", "outcome", "platform")
     list_select_related = ("rater", "arm", "study")
     search_fields = ("external_id", "rater__pseudonym")
-    search_help_text = "Panel's id or pseudonym"
+    search_help_text = "Pseudonym or panel's id"
 
     def get_queryset(self, request: HttpRequest) -> Any:
         main = Q(assignments__item__role=Role.MAIN)
@@ -140,6 +141,7 @@ class ParticipantAdmin(StudyScopedAdmin):
 @admin.register(Submission)
 class SubmissionAdmin(StudyScopedAdmin):
     address = "submissions"
+    private_fields = ("external_id",)
     study_path = "participant__study"
     tab = "participants"
     fields = (
@@ -160,6 +162,7 @@ class SubmissionAdmin(StudyScopedAdmin):
 @admin.register(Assignment)
 class AssignmentAdmin(StudyScopedAdmin):
     address = "assignments"
+    private_fields = ("external_id",)
     study_path = "participant__study"
     tab = "participants"
     fields = (

@@ -139,7 +139,7 @@ class PanelRecord(models.Model):
         indexes = [models.Index(fields=["panel", "participant_id"], name="panel_record_by_person")]
 
     def __str__(self) -> str:
-        return f"{self.external_id}: {self.status}"
+        return f"record {self.pk}: {self.status}"
 
 
 class PanelEvent(models.Model):
@@ -154,7 +154,7 @@ class PanelEvent(models.Model):
     occurred_at = models.DateTimeField()
     received_at = models.DateTimeField(default=timezone.now)
     payload = models.JSONField()
-    panel = models.ForeignKey(Panel, models.SET_NULL, null=True, blank=True, related_name="events")
+    panel = models.ForeignKey(Panel, models.CASCADE, null=True, blank=True, related_name="events")
     applied_at = models.DateTimeField(null=True, blank=True)
     # Why it was not applied, in words.
     problem = models.CharField(max_length=300, blank=True)

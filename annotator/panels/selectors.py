@@ -11,7 +11,7 @@ from annotator.visit import Visit
 def panels_to_sync() -> QuerySet[Panel]:
     """Studies that are drafted on a panel and not over there: not completed, or with submissions that are undecided."""
     undecided = Q(records__status__in=[PanelStatus.RESERVED, PanelStatus.ACTIVE, PanelStatus.AWAITING_REVIEW])
-    drafted = Panel.objects.exclude(drafted_at=None)
+    drafted = Panel.objects.exclude(drafted_at=None).filter(study__ids_deleted_at=None)
     return drafted.filter(~Q(status=statuses.COMPLETED) | undecided).distinct()
 
 

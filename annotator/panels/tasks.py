@@ -14,11 +14,13 @@ from annotator.panels.selectors import panels_to_sync
 from annotator.panels.services.events import apply_events
 from annotator.panels.services.reading_jobs import read_back
 from annotator.panels.services.readings import sync
+from annotator.panels.services.retention.id_deletion import delete_ids
 from annotator.services.erasing import sweep_erasures
 from evaluation.models import Job
 from evaluation.operations import logcontext
 from evaluation.operations.message_queue import send_message
 from evaluation.refusals import Refused
+from evaluation.services.studies.retention import studies_due
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +106,17 @@ def take_up_panels() -> None:
         send_message(send_panel_acts, panel_id)
 
 
+@shared_task
+def delete_due_ids() -> None:
+    """Delete platform ids and exact times of the studies whose retention period is over; of one with a submission that
+    is not settled, once it is."""
+    for study in studies_due():
+        try:
+            delete_ids(study)
+        except Refused as why:
+            logger.info("Ids of study %s wait: %s", study.slug, why)
+
+
 def _panels_with_acts() -> set[int]:
     return set(open_acts().order_by().values_list("panel", flat=True))
 
@@ -119,3 +132,4 @@ def look_for_panels(**kwargs: Any) -> None:
     """A new worker takes up what there is, so that nothing is left lying even where there is no beat."""
     send_message(take_up_panels)
     send_message(sweep_erased)
+    send_message(delete_due_ids)

@@ -22,8 +22,10 @@ from evaluation.admin.rights import (
     has_right,
     has_right_anywhere,
     my_studies,
+    reads_ids,
     study_for,
     study_page,
+    without_ids,
 )
 from evaluation.models import Study
 from evaluation.refusals import WrongState
@@ -99,6 +101,8 @@ class StudyScopedAdmin(admin.ModelAdmin):
     tab: ClassVar[str] = ""
     # Fields that writers may change while the study is a draft.
     draft_fields: ClassVar[tuple[str, ...]] = ()
+    # Names of fields with ids of platforms, which viewers neither see nor search by.
+    private_fields: ClassVar[tuple[str, ...]] = ()
     list_per_page = 50
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
@@ -146,6 +150,26 @@ class StudyScopedAdmin(admin.ModelAdmin):
         actions.pop("delete_selected", None)
         return actions
 
+    # --- who reads ids of platforms ---------------------------------------------------------------------------------
+    def _open_to(self, request: HttpRequest, names: Any, obj: Any = None) -> list[Any]:
+        """Those of the lookups or names that the user may read."""
+        study = study_of_list(request) if obj is None else self.study_of(obj)
+        if not self.private_fields or reads_ids(request, study):
+            return list(names)
+        return [name for name in names if not set(str(name).split("__")) & set(self.private_fields)]
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return self._open_to(request, super().get_list_display(request))
+
+    def get_search_fields(self, request: HttpRequest) -> Any:
+        return self._open_to(request, super().get_search_fields(request))
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self._open_to(request, super().get_fields(request, obj), obj)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        return bool(self._open_to(request, [lookup])) and super().lookup_allowed(lookup, value, request)
+
     # --- what is shown ----------------------------------------------------------------------------------------------
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         shown = self.get_fields(request, obj) if self.fields else ()
@@ -162,7 +186,9 @@ class StudyScopedAdmin(admin.ModelAdmin):
         if changes is not None and is_empty(changes):
             response.context_data["empty"] = self.when_empty(request, study)
             changes.has_filters = False
-        return response  # type: ignore[no-any-return]
+        if changes is not None and self.private_fields and not reads_ids(request, study):
+            changes.search_help_text = ""  # it speaks of ids
+        return without_ids(request, study, response)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         if study_of_list(request) is not None:
@@ -211,8 +237,10 @@ class StudyScopedAdmin(admin.ModelAdmin):
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         obj = self.get_object(request, object_id)
         tab = "history" if isinstance(obj, Study) else self.tab
-        around = {} if obj is None else study_context(request, self.study_of(obj), tab)
-        return super().history_view(request, object_id, {**around, **(extra_context or {})})
+        study = None if obj is None else self.study_of(obj)
+        around = {} if study is None else study_context(request, study, tab)
+        response = super().history_view(request, object_id, {**around, **(extra_context or {})})
+        return without_ids(request, study, response)
 
     # --- what is chosen from ----------------------------------------------------------------------------------------
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

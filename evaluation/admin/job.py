@@ -24,6 +24,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.job_rights import job_for, may_begin, my_jobs
 from evaluation.admin.pages import overview_url, page
+from evaluation.admin.rights import without_ids
 from evaluation.admin.tables import mapping
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.problems import place_and_fault
@@ -68,7 +69,7 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         if job.is_active and not job.is_lost:
             response["Refresh"] = f"{REFRESH}" if "plain" in request.GET else "60"
     add_never_cache_headers(response)
-    return response
+    return without_ids(request, job.study, response)
 
 
 def _to_be_confirmed(request: HttpRequest, job: Job) -> HttpResponse:

@@ -5,10 +5,13 @@ from functools import wraps
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.template.response import SimpleTemplateResponse
 
+from evaluation.extension import extensions
 from evaluation.models import Study
 from evaluation.permissions import RIGHTS, get_study_for, roles_of, studies_for
+from evaluation.private_words import PrivateWords
 
 
 def my_studies(request: HttpRequest) -> QuerySet[Study]:
@@ -36,6 +39,27 @@ def has_right_anywhere(request: HttpRequest, right: str) -> bool:
 def study_for(request: HttpRequest, pk: int, right: str = "view") -> Study:
     """The study of a row, for a member with the right."""
     return get_study_for(request.user, pk=pk, right=right)
+
+
+def reads_ids(request: HttpRequest, study: Study | None) -> bool:
+    """True for who may read the ids that platforms have for a study's people: its owners and editors."""
+    return has_right(request, "write", study.pk if study is not None else None)
+
+
+def without_ids(request: HttpRequest, study: Study | None, response: HttpResponse) -> HttpResponse:
+    """The page; for viewers with every such id in it blacked out, whoever wrote it into which text."""
+    if study is None or reads_ids(request, study):
+        return response
+    private = PrivateWords(word for each in extensions() for word in each.private_words(study))
+
+    def black_out(page: HttpResponse) -> None:
+        page.content = private.blacked_out(page.content.decode()).encode()
+
+    if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
+        response.add_post_render_callback(black_out)
+    else:
+        black_out(response)
+    return response
 
 
 View = Callable[..., HttpResponseBase]

@@ -171,10 +171,17 @@ class Study(models.Model):
     exact_times = models.BooleanField(
         default=False, help_text="Exports carry exact times instead of the day."
     )
+    # Days from closing to the deletion of platforms' ids and exact times (`services.studies.retention`); None: kept.
+    retention_days = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )
 
     # Which column of its tables is what (`evaluation.dumps.tables`), as the last one was read.
     table_map = models.JSONField(default=dict, blank=True, editable=False)
 
+    # Since when it is closed, and when platforms' ids and exact times were deleted.
+    closed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    ids_deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Set aside from the list of studies: a draft or a closed one, with which nothing begins until it is taken out.
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
     launching_since = models.DateTimeField(null=True, blank=True, editable=False)
@@ -222,6 +229,10 @@ class Study(models.Model):
             ),
             models.CheckConstraint(
                 name="study_epsilon_is_share", condition=Q(epsilon__gte=0) & Q(epsilon__lte=1)
+            ),
+            models.CheckConstraint(
+                name="study_retention_positive",
+                condition=Q(retention_days=None) | Q(retention_days__gte=1),
             ),
             models.CheckConstraint(name="study_redundancy_positive", condition=Q(redundancy__gte=1)),
             models.CheckConstraint(name="study_visits_positive", condition=Q(visits__gte=1)),

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation.canonical import canonical_hash
-from evaluation.models import ApiRequest
+from evaluation.models import ApiRequest, Study
 
 KEPT = timedelta(days=1)
 
@@ -38,3 +38,8 @@ def run_once(
         request.answer = act()
         request.save(update_fields=["answer"])
     return request.answer, True
+
+
+def forget_requests(study: Study) -> None:
+    """Forget what was asked of a study, as it is deleted."""
+    ApiRequest.objects.filter(path__contains=f"/studies/{study.slug}/").delete()

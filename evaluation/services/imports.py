@@ -398,8 +398,8 @@ def finish_import(
             revision.save(update_fields=["items_hash"])
         if frozen:
             study.study_hash = compute_study_hash(study)
-            study.status = Status.CLOSED
-        study.save(update_fields=["study_hash", "status", "simulated"])
+            study.status, study.closed_at = Status.CLOSED, timezone.now()
+        study.save(update_fields=["study_hash", "status", "simulated", "closed_at"])
         if frozen and not aside:
             seal_changed(study, [study])
             if study.sealed_before:

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
 
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page
-from evaluation.admin.rights import FORM, has_right
+from evaluation.admin.rights import FORM, has_right, without_ids
 from evaluation.services.history import history_of
 from judging.acts import act_on, possible_acts
 from judging.admin.durations import duration_text
@@ -94,7 +94,7 @@ def run_page(
     if context["progress"].active and "plain" in request.GET:
         response["Refresh"] = "5"
     add_never_cache_headers(response)
-    return response
+    return without_ids(request, run.study, response)
 
 
 class ResumeForm(OptionalReasonForm):

@@ -391,5 +391,5 @@ def test_a_study_begun_from_a_protocol(desk: Visitor, researcher: Any, tmp_path:
     assert study.items.count() == 3
     press(page, "Delete the draft")
     look(desk, "44-delete-dark")
-    leave_by(page.get_by_role("button", name="Yes"))
+    leave_by(page.get_by_role("button", name="Delete the draft"))
     assert not Study.objects.exists()

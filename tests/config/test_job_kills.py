@@ -5,7 +5,7 @@ from itertools import count
 
 import orjson
 import pytest
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import DELETION, LogEntry
 from django.utils import timezone
 
 from analytics.figures.registry import FIGURES
@@ -31,6 +31,7 @@ from evaluation.job_kinds import job_kinds
 from evaluation.models import CachedReport, Job, Rater, Study, StudyMember
 from evaluation.services import jobs
 from evaluation.services.jobs import begin_job, new_file_name, restart_job, store_upload
+from evaluation.services.studies.launch import close_study
 from evaluation.services.studies.verification import verify_study
 from judging import validation_acts
 from judging.models import LedgerEntry, Product, Run
@@ -128,6 +129,15 @@ def a_rehearsal(owner, request):
     yield begin_job(kind="rehearsal", slug=draft.slug, study=draft, by=owner, parameters=asked)
     assert Study.objects.exclude(pk=draft.pk).count() == 1
     assert Study.objects.exclude(pk=draft.pk).get().raters.count() == 2
+
+
+def a_deletion(owner, request):
+    study = request.getfixturevalue("judged")
+    close_study(study)
+    asked = {"title": study.title, "reason": ""}
+    yield begin_job(kind="deletion", slug=study.slug, study=study, by=owner, parameters=asked)
+    assert not Study.objects.exists()
+    assert LogEntry.objects.filter(action_flag=DELETION).count() == 1
 
 
 def an_addition(owner, request):
@@ -304,7 +314,7 @@ def a_draft_round(owner, request):
 
 CASES = {
     "import": an_import, "export": an_export, "launch": a_launch, "scores": scores, "rehearsal": a_rehearsal,
-    "addition": an_addition, "pooling": a_pooling, "queries": queries, "products": products,
+    "addition": an_addition, "deletion": a_deletion, "pooling": a_pooling, "queries": queries, "products": products,
     "making": a_study_of_products,
     "corpus": a_corpus, "figures": figures, "comparison": a_comparison, "section": a_section, "report": files,
     "bundle": a_bundle, "reading": a_reading, "connection_test": a_connection_test, "steps": evaluation_steps,

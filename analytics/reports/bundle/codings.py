@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 from jsonschema import Draft202012Validator
 
-from analytics.reports.bundle.private_words import PrivateWords
 from evaluation.canonical import canonical_hash
 from evaluation.extension import CodedText, Coding
+from evaluation.private_words import PrivateWords
 from evaluation.refusals import Refused
 
 CODES = "codes.json"

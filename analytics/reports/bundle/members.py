@@ -12,7 +12,6 @@ import orjson
 
 from analytics.figures.report_view import Record
 from analytics.reports.bundle.codings import CODES, write_codings
-from analytics.reports.bundle.private_words import PrivateWords
 from analytics.reports.code_version import SOFTWARE_VERSION, code_version
 from analytics.reports.files import report_html, report_json
 from analytics.reports.paper.archive import tables_of
@@ -22,6 +21,7 @@ from evaluation.dumps.exports.jsonl import OPTIONS, jsonl_lines
 from evaluation.dumps.exports.stored_study import StoredStudy
 from evaluation.extension import BundleFile, extensions
 from evaluation.models import Exclusion, Study
+from evaluation.private_words import PrivateWords
 
 FAMILY = "assay-bundle/"
 FORMAT = f"{FAMILY}1"

@@ -22,8 +22,9 @@ from annotator.panels.services.reading_jobs import latest_reading
 from annotator.panels.services.recruitment_filters import eligibility_of, filter_sentences
 from annotator.panels.states import GONE, PAID, STANDING, Kind
 from evaluation.admin.pages import Tab, page, tabs
-from evaluation.admin.rights import has_right, study_page
+from evaluation.admin.rights import has_right, reads_ids, study_page, without_ids
 from evaluation.models import Study
+from evaluation.services.studies.retention import retention_text
 
 tabs["panel"] = Tab("Panel", "admin:evaluation_study_panel", 34, "People and judges", "panels")
 
@@ -91,6 +92,7 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
         "acts": _acts(panel, found) if writes else [],
         "platform_url": _platform_url(study),
         "takes": _takes(panel),
+        "retention": retention_text(study),
         "reading": latest_reading(study),
         "found": found,
         "sums": (found.money.wages, found.money.bonuses, found.money.total),
@@ -107,7 +109,8 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
         "bonuses_url": panel_url(study, "bonus"),
         "send_url": panel_url(study, "send"),
     }
-    return page(request, "admin/annotator/reconciliation.html", context, study=study, tab="panel")
+    response = page(request, "admin/annotator/reconciliation.html", context, study=study, tab="panel")
+    return without_ids(request, study, response)
 
 
 @study_page()
@@ -120,7 +123,7 @@ def reading(request: HttpRequest, study: Study) -> HttpResponse:
     if not latest.is_active:
         response["HX-Refresh"] = "true"
     add_never_cache_headers(response)
-    return response
+    return without_ids(request, study, response)
 
 
 def _takes(panel: Panel) -> str:
@@ -202,12 +205,13 @@ def _shown(request: HttpRequest, found: Reconciliation) -> list[Case]:
     if kind in MISMATCH_KINDS:
         odd = {id(each.case) for each in found.mismatches if each.kind.key == kind}
         cases = [case for case in cases if id(case) in odd]
-    return [case for case in cases if not wanted or wanted in _searched(case)]
+    with_ids = reads_ids(request, found.panel.study)
+    return [case for case in cases if not wanted or wanted in _searched(case, with_ids)]
 
 
-def _searched(case: Case) -> str:
+def _searched(case: Case, with_ids: bool) -> str:
     rater = str(case.participant.rater) if case.participant is not None else ""
-    return f"{case.id} {case.person} {rater}".lower()
+    return f"{case.id} {case.person} {rater}".lower() if with_ids else rater.lower()
 
 
 def _filters(request: HttpRequest, found: Reconciliation) -> list[tuple[str, str, int, bool]]:

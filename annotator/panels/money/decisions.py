@@ -15,6 +15,7 @@ from annotator.models import Panel, PanelAct, PanelRecord, PanelStatus
 from annotator.panels.money.rejections import rejection_problems
 from annotator.panels.platforms import get_api
 from annotator.panels.platforms.api import PlatformAPI
+from annotator.panels.services.retention.id_deletion import refuse_without_ids
 from evaluation.refusals import Refused
 
 Kind, State = PanelAct.Kind, PanelAct.State
@@ -151,6 +152,7 @@ def _bonus_problems(record: PanelRecord, amount: Decimal, api: PlatformAPI) -> l
 
 def _lock(panel: Panel, records: Iterable[PanelRecord]) -> list[PanelRecord]:
     """The rows, so that two who decide about the same submission take turns."""
+    refuse_without_ids(panel.study)
     wanted = {record.pk for record in records}
     rows = PanelRecord.objects.filter(panel=panel, pk__in=wanted).select_related("panel__study", "submission")
     locked = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))

@@ -73,7 +73,7 @@ def apply_events(panel: Panel | None = None, *, again: bool = False) -> int:
         _adopt(panel)
         events = events.filter(panel=panel)
     applied = 0
-    for event in events.select_related("panel").order_by("occurred_at", "pk"):
+    for event in events.select_related("panel__study").order_by("occurred_at", "pk"):
         applied += _apply_one(event)
     return applied
 
@@ -95,7 +95,8 @@ def _apply_one(event: PanelEvent) -> bool:
 
 
 def _note(event: PanelEvent, **fields: Any) -> None:
-    PanelEvent.objects.filter(pk=event.pk).update(panel=event.panel, **fields)
+    if event.pk is not None:  # else it came after its study's ids were deleted
+        PanelEvent.objects.filter(pk=event.pk).update(panel=event.panel, **fields)
 
 
 def _apply(event: PanelEvent) -> None:
@@ -106,6 +107,9 @@ def _apply(event: PanelEvent) -> None:
     event.panel = event.panel or _find_panel(event.platform, reported)
     if event.panel is None:
         raise EventDeferred(f"No study here belongs to {reported.submission_id or reported.study_id}.")
+    if event.panel.study.ids_deleted_at is not None:
+        event.delete()
+        return
     if not reported.status:
         return
     if reported.submission_id:

@@ -17,6 +17,7 @@ from annotator.panels.platforms.api import PanelStudy, StudyAction
 from annotator.panels.platforms.errors import PanelError
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.preflight import codes_of
+from annotator.panels.services.retention.id_deletion import refuse_without_ids
 from evaluation.counting import counted
 from evaluation.models import Status
 from evaluation.refusals import Refused
@@ -55,6 +56,7 @@ def _move(panel: Panel, action: StudyAction, before: tuple[str, ...], after: tup
     """Move the study there, unless it is there already; ask where it is when a move got no answer."""
     study = drafted_id(panel)
     asked = timezone.now()
+    study = drafted_id(panel)
     with open_client(panel.platform) as client:
         there = client.get_study(study)
         if action is not StudyAction.PAUSE:
@@ -114,14 +116,16 @@ def places_added(panel: Panel, more: int) -> str:
 def sync_study(panel: Panel) -> Panel:
     """Read the study's state and places back."""
     asked = timezone.now()
+    study = drafted_id(panel)
     with open_client(panel.platform) as client:
-        there = client.get_study(drafted_id(panel))
+        there = client.get_study(study)
     return _note_study(panel, there, asked)
 
 
 def drafted_id(panel: Panel) -> str:
-    """The panel's id of the study. Raises Refused."""
+    """The panel's id of the study, to ask it something. Raises Refused."""
     get_api(panel.platform)
+    refuse_without_ids(panel.study)
     if not panel.external_id:
         raise Refused(f"The study is not drafted on {get_platform(panel.platform).label} yet.")
     return panel.external_id

@@ -2,8 +2,10 @@
 as they come, and said to the researchers."""
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 
+from django.db import IntegrityError
 from django.db.models import F, Max, Sum
 from django.utils import timezone
 
@@ -41,8 +43,10 @@ def note_placeholder(study: Study, name: str) -> None:
 
 
 def _count(study: Study, names: str) -> None:
-    row, _ = UnreadArrivals.objects.get_or_create(study=study, day=timezone.localdate(), names=names)
-    UnreadArrivals.objects.filter(pk=row.pk).update(n=F("n") + 1)
+    # The study may be deleted at this moment.
+    with suppress(IntegrityError):
+        row, _ = UnreadArrivals.objects.get_or_create(study=study, day=timezone.localdate(), names=names)
+        UnreadArrivals.objects.filter(pk=row.pk).update(n=F("n") + 1)
 
 
 def unread_cautions(study: Study) -> Iterator[Advice]:

@@ -12,8 +12,9 @@ from annotator.selectors.visits import has_qualified
 from annotator.visit import Visit
 from evaluation.counting import counted
 from evaluation.extension import Advice
-from evaluation.models import Exclusion, Study
+from evaluation.models import Exclusion, Status, Study
 from evaluation.permissions import studies_for
+from evaluation.services.history import log_action
 
 Participation = EntryRule.Participation
 ENTRY_RULES_URL_NAME = "admin:evaluation_study_entry_rules"
@@ -81,6 +82,22 @@ def set_entry_rules(study: Study, *, barred: Mapping[Study, str], invited: Mappi
             for kind, studies in lists
             for other, took in studies.items()
         )
+
+
+def needed_by_others(study: Study) -> Iterator[str]:
+    """A sentence where other studies that are not closed admit people by how they fared in this one."""
+    n = EntryRule.objects.filter(other=study).exclude(study__status=Status.CLOSED).count()
+    if n:
+        others = counted(n, "entry rule of another study names", "entry rules of other studies name")
+        yield f"{others} this one: remove them there, or close those studies, first."
+
+
+def drop_rules_about(study: Study, by: Any) -> None:
+    """Drop the rules of closed studies that name a study which is being deleted."""
+    rules = EntryRule.objects.filter(other=study).select_related("study")
+    for each in {rule.study for rule in rules}:
+        log_action(study=each, by=by, message=f"{study.title} was deleted, and the entry rules that name it.")
+    rules.delete()
 
 
 def contradicts(barred: str, invited: str) -> bool:

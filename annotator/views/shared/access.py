@@ -51,7 +51,7 @@ def participant_view(*methods: str) -> Callable[[View], View]:
             with translation.override(Language.ENGLISH):
                 try:
                     return _protect(view(request, *args, **kwargs))
-                except (Http404, Participant.DoesNotExist, NotYours):
+                except (Http404, Participant.DoesNotExist, Study.DoesNotExist, NotYours):
                     return _protect(render("404.html", {}, status=404))
 
         return answer

@@ -17,6 +17,7 @@ from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.requirements.needs import Needs, read_needs
 from evaluation.rendering.markdown import render_markdown
 from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.retention import retention_text
 from evaluation.stopping import StoppingRule
 
 STEPS = ("consent", "instructions", "training", "comments")
@@ -233,4 +234,5 @@ def _settings(study: Study) -> Facts:
         ("Contact", study.contact or "none entered"),
         ("Completion codes", "; ".join(codes) or "none"),
         ("Exported times", "exact" if study.exact_times else "the day"),
+        ("Platform ids", retention_text(study) or "kept"),
     ]

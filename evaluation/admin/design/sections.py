@@ -107,7 +107,7 @@ PEOPLE = DesignPage(
             StoppingForm.STOPPING_FIELDS,
             ("seed", "epsilon"),
             "erases_withdrawn",
-            "exact_times",
+            ("exact_times", "retention_days"),
             REVISIONS,
         ),
     ),
@@ -126,7 +126,7 @@ LIVE_FIELDSETS: tuple[tuple[str, dict[str, tuple[Line, ...]]], ...] = (
                 "groups",
                 "contact",
                 "erases_withdrawn",
-                "exact_times",
+                ("exact_times", "retention_days"),
                 REVISIONS,
             )
         },

@@ -18,6 +18,7 @@ from evaluation.protocols import PROTOCOLS, Kind, Shown
 from evaluation.protocols.attributes import find_attribute_problems
 from evaluation.protocols.kinds import KINDS
 from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.retention import retention_text
 from evaluation.stopping import NO_STOPPING_WITH_SAMPLE
 
 ARMS: dict[str, tuple[str, Any]] = {
@@ -106,6 +107,8 @@ class LiveStudyForm(forms.ModelForm):
         paid, lease = data.get("paid_minutes"), data.get("lease_minutes")
         if paid and lease and lease < paid:
             self.add_error("lease_minutes", "Items must be reserved for at least the paid minutes.")
+        if data.get("exact_times") and self.instance.ids_deleted_at is not None:
+            self.add_error("exact_times", retention_text(self.instance))
         return data
 
     class Meta:
@@ -122,6 +125,7 @@ class LiveStudyForm(forms.ModelForm):
             "lease_minutes": "Item reservation (minutes)",
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
+            "retention_days": "Days until ids are deleted",
             "epsilon": "Epsilon of judges",
             "human_sample": "Queries that people judge",
             "going_back": "Revisable answers",
@@ -170,6 +174,8 @@ class LiveStudyForm(forms.ModelForm):
             "which it is.",
             "contact": "An e-mail address, shown on every participant's page.",
             "exact_times": "Exports carry exact times instead of the day.",
+            "retention_days": "So many days after the study is closed, platform ids and exact times are deleted. "
+            "Empty: they are kept.",
             "revisions_in_all": "The number of revised drafts that all participants together can request "
             "from a model, where entries are calibrated.",
             "revisions_per_day": "The same limit within any 24 hours.",

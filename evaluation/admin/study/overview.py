@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_datetime
 
 from evaluation.admin.job_rights import listed_jobs
 from evaluation.admin.pages import overview_url, page, walk_through_url
-from evaluation.admin.rights import has_right, study_page
+from evaluation.admin.rights import has_right, study_page, without_ids
 from evaluation.admin.study.launch import cautions_for
 from evaluation.admin.study.launch_design import study_design
 from evaluation.admin.study.missing import missing_for
@@ -31,8 +31,10 @@ from evaluation.selectors import (
 )
 from evaluation.services.progress import SMALL, progress_of
 from evaluation.services.studies.launch import Weight
+from evaluation.services.studies.origin import standing_source
 from evaluation.services.studies.reference_pairs import can_pair_references
 from evaluation.services.studies.rehearsals import rehearsal_of
+from evaluation.services.studies.retention import retention_text
 
 SHOWN = 8
 # Below them a pace would be drawn from a few people who began at once.
@@ -77,6 +79,7 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
         "design": study_design(study) if draft else None,
         "judged": judged,
         "origin": _origin(request, study),
+        "retention": retention_text(study),
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
         "sections": [
             (section.label, reverse(section.url_name, args=[study.slug]))
@@ -92,7 +95,8 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
         .order_by("-pk")[:SHOWN],
         "revisions": _revisions(study),
     }
-    return page(request, "admin/evaluation/study/overview.html", context, study=study, tab="overview")
+    response = page(request, "admin/evaluation/study/overview.html", context, study=study, tab="overview")
+    return without_ids(request, study, response)
 
 
 def _running(request: HttpRequest, study: Study, progress: Progress) -> dict[str, Any]:
@@ -187,7 +191,7 @@ def _origin(request: HttpRequest, study: Study) -> dict[str, Any]:
     """The study that this one was made from, with its address for its members."""
     if not study.origin:
         return {}
-    source = studies_for(request.user).filter(slug=study.origin.get("study", "")).first()
+    source = studies_for(request.user).filter(slug=standing_source(study)).first()
     return {**study.origin, "url": overview_url(source) if source else ""}
 
 
@@ -266,23 +270,28 @@ def _action_links(request: HttpRequest, study: Study, progress: Progress | None)
         Status.DRAFT: (
             ("Rehearse with simulated participants", "rehearse"),
             ("Upload items", "upload"),
-            ("Delete the draft", "delete"),
             ("Archive", "archive"),
         ),
         Status.LIVE: (("Pause", "pause"), *growing, scores, ("Close", "close")),
         Status.PAUSED: (*growing, scores, ("Close", "close")),
         Status.CLOSED: (*reopen, scores, ("Archive", "archive")),
     }
+    gone = []
+    if has_right(request, "own", study.pk) and study.status in (Status.DRAFT, Status.CLOSED):
+        gone = [(f"Delete the {'draft' if study.status == Status.DRAFT else 'study'}", _url(study, "delete"))]
     if study.archived_at is not None:
-        return [("Take it out of the archive", _url(study, "archive"))]
+        return [("Take it out of the archive", _url(study, "archive")), *gone]
     resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()
     copy = (("Duplicate", "duplicate"),)
     derive = (("Derive a study", "derive"),) if derivations_of(study) else ()
     pool = (("Pool with another round", "pool"),) if other_rounds(request.user, study).exists() else ()
     pair = (("Pair with the reference", "pair_references"),) if can_pair_references(study) else ()
     return [
-        (label, _url(study, name))
-        for label, name in (*names[study.status], *copy, *derive, *pool, *resolve, *pair)
+        *(
+            (label, _url(study, name))
+            for label, name in (*names[study.status], *copy, *derive, *pool, *resolve, *pair)
+        ),
+        *gone,
     ]
 
 

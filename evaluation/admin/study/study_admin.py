@@ -45,6 +45,7 @@ from evaluation.admin.rights import (
     study_page,
 )
 from evaluation.admin.study import (
+    deletion,
     files,
     launch,
     members,
@@ -59,10 +60,9 @@ from evaluation.admin.study.making import additions, derivation, duplicate, libr
 from evaluation.admin.study.missing import count_by_page, missing_for, recruitment_links
 from evaluation.models import Language, Status, Study
 from evaluation.permissions import may_begin_studies
-from evaluation.refusals import Refused, WrongState
+from evaluation.refusals import WrongState
 from evaluation.services.studies.creation import add_arms, create_study
-from evaluation.services.studies.drafts import delete_draft, lock_draft
-from evaluation.services.studies.rehearsals import rehearsal_of
+from evaluation.services.studies.drafts import lock_draft
 
 tabs["overview"] = Tab("Overview", "admin:evaluation_study_overview", 10, "Overview", "admin#4-watch")
 tabs["design"] = Tab("Form", "admin:evaluation_study_change", 20, "Design", "admin#2-prepare-the-draft")
@@ -101,7 +101,7 @@ class StudyAdmin(StudyScopedAdmin):
         return has_right(request, "write", obj.pk) and obj.launching_since is None
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return obj is not None and has_right(request, "own", obj.pk) and not obj.is_frozen
+        return False  # it is deleted on a page of its own (`evaluation.admin.study.deletion`)
 
     # --- the forms --------------------------------------------------------------------------------------------------
     def may_edit_draft(self, request: HttpRequest, obj: Any) -> bool:
@@ -236,28 +236,6 @@ class StudyAdmin(StudyScopedAdmin):
             query, anchor = query | {OrderedInline.wanted: another}, f"#{another}s-group"
         return HttpResponseRedirect(f"{design_url(obj)}{'?' if query else ''}{urlencode(query)}{anchor}")
 
-    # --- deleting a draft -------------------------------------------------------------------------------------------
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Show counts instead of a line for every row."""
-        study = next(iter(objs))
-        counts = {
-            "items": study.items.count(),
-            "queries": study.queries.count(),
-            "questions": study.questions.count(),
-            "members": study.members.count(),
-        }
-        if rehearsal_of(study):
-            counts["rehearsal, with all that was simulated"] = 1
-        said = [f"{n:,} {what}" for what, n in counts.items()]
-        perms = set() if self.has_delete_permission(request, study) else {"study"}
-        return said, counts, perms, []
-
-    def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        try:
-            delete_draft(obj)
-        except Refused as refused:
-            raise PermissionDenied(str(refused)) from None
-
     # --- further pages ----------------------------------------------------------------------------------------------
     def notice(self, request: HttpRequest, obj: Any, study: Study) -> str:
         if study.launching_since is not None:
@@ -279,15 +257,12 @@ class StudyAdmin(StudyScopedAdmin):
     def acts_view(self, request: HttpRequest, study: Study) -> HttpResponse:
         return self.history_view(request, str(study.pk))
 
-    def deletion_view(self, request: HttpRequest, study: Study) -> HttpResponse:
-        return self.delete_view(request, str(study.pk))
-
     def pages_of_study(self) -> Sequence[tuple[str, str, View]]:
         return (
             ("", "overview", overview.overview),
             ("design/", "change", study_page(methods=FORM)(self.design_view)),
             ("history/", "history", study_page(methods=FORM)(self.acts_view)),
-            ("delete/", "delete", study_page("own", methods=FORM)(self.deletion_view)),
+            ("delete/", "delete", deletion.delete),
             ("design-preview/", "draft_preview", draft_preview),
             ("upload/", "upload", files.upload),
             ("template/", "template", files.template),

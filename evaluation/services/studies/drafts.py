@@ -1,4 +1,4 @@
-"""Changes of drafts: a lock against launch, other items, deletion."""
+"""Changes of drafts: a lock against launch, other items."""
 
 from typing import Any
 
@@ -7,8 +7,6 @@ from django.db.models import F, RestrictedError
 
 from evaluation.models import Arm, Item, Query, Response, Study, System
 from evaluation.refusals import Refused, WrongState
-from evaluation.services.imports import discard_import
-from evaluation.services.studies.rehearsals import delete_rehearsal, rehearsal_of
 
 
 def lock_draft(study: Study) -> Study:
@@ -64,12 +62,3 @@ def _add_attributes(study: Study, incoming: Study) -> None:
     own = dict(study.attributes.values_list("key", "position"))
     new = incoming.attributes.exclude(key__in=own)
     new.update(study=study, position=F("position") + max(own.values(), default=0) + 1)
-
-
-def delete_draft(study: Study) -> None:
-    """Delete a draft with everything in it, and with its rehearsal; WrongState once it was launched."""
-    with transaction.atomic():
-        lock_draft(study)
-    if rehearsal := rehearsal_of(study):
-        delete_rehearsal(rehearsal)
-    discard_import(study)

@@ -28,7 +28,7 @@ from evaluation.services.studies.origin import origin_of
 OWN_FIELDS = frozenset(
     ("id", "slug", "title", "status", "created_at", "created_by_import", "launching_since", "study_hash",
      "corrections", "simulated", "completion_codes", "origin", "rehearsal_of", "seal_key", "sealed_count",
-     "sealed_digest", "sealed_before", "settled_as_gold")
+     "sealed_digest", "sealed_before", "settled_as_gold", "archived_at", "closed_at", "ids_deleted_at")
 )  # fmt: skip
 # What an item's frozen form and its way through the study have set.
 FROZEN_FIELDS = frozenset(

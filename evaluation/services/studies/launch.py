@@ -340,6 +340,7 @@ def _move(study: Study, allowed: set[Status], to: Status, said: str, by: Any, re
             raise WrongState(f"A study that is {locked.status} can't become {to}.")
         _refuse_archived(locked)
         study.status = locked.status = to
-        locked.save(update_fields=["status"])
+        study.closed_at = locked.closed_at = timezone.now() if to == Status.CLOSED else None
+        locked.save(update_fields=["status", "closed_at"])
         log_action(study=study, by=by, message=said, reason=reason)
     return said

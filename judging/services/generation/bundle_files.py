@@ -13,6 +13,7 @@ from django.conf import settings
 from evaluation.canonical import canonical_hash
 from evaluation.extension import BundleFile
 from evaluation.models import Import, Query, Study
+from evaluation.services.studies.origin import standing_source
 from judging.backends.base import StopRun
 from judging.generation.pipeline import SourceQuery
 from judging.generation.pipelines import PIPELINES
@@ -61,7 +62,7 @@ def generation_runs(study: Study) -> list[Run]:
         products = list(_products_of_items(study))
         for start in range(0, len(products), settings.ASSAY_BATCH_SIZE):
             some = Product.objects.filter(pk__in=products[start : start + settings.ASSAY_BATCH_SIZE])
-            some = some.filter(unit__run__study__slug=study.origin.get("study", ""))
+            some = some.filter(unit__run__study__slug=standing_source(study))
             found |= set(some.values_list("unit__run", flat=True).distinct())
     runs: dict[int, Run] = {}
     while found:

@@ -256,10 +256,12 @@ def test_rows_of_a_draft_are_corrected(editors_draft: Any, colleague: Any, viewe
     assert "Changed Text, Split of query" in said
 
 
-def test_only_owners_delete_only_drafts(editors_draft: Any, mine: Any, owner: Any, colleague: Any) -> None:
-    for user, study in ((colleague, editors_draft), (owner, mine.study)):
+def test_only_owners_delete_and_no_study_that_collects(
+    editors_draft: Any, mine: Any, owner: Any, colleague: Any
+) -> None:
+    for user, study, status in ((colleague, editors_draft, 403), (owner, mine.study, 422)):
         where = reverse("admin:evaluation_study_delete", args=[study.slug])
-        assert signed_in(user).post(where, {"post": "yes"}).status_code == 403
+        assert signed_in(user).post(where, {"post": "yes"}).status_code == status
     where = reverse("admin:evaluation_study_delete", args=[editors_draft.slug])
     assert "18 items" in signed_in(owner).get(where).content.decode()
     assert signed_in(owner).post(where, {"post": "yes"}).status_code == 302

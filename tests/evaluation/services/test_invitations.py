@@ -22,7 +22,7 @@ from evaluation.services.invitations import (
     withdraw_invitation,
 )
 from evaluation.services.members import change_member
-from evaluation.services.studies.drafts import delete_draft
+from evaluation.services.studies.deletion import delete_study
 from tests.crowd import at_once
 
 PASSWORD = "seven green bottles"
@@ -162,7 +162,7 @@ def test_so_many_are_made_in_a_day(draft, owner, monkeypatch):
 
 def test_a_draft_is_deleted_with_its_invitations(draft, owner):
     invited(draft, owner)
-    delete_draft(draft)
+    delete_study(draft, by=owner)
     assert not StudyInvitation.objects.exists()
 
 

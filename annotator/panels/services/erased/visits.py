@@ -13,17 +13,14 @@ from annotator.models import (
     PanelAct,
     PanelEvent,
     PanelRecord,
-    PanelStatus,
     Participant,
     PersonalLink,
 )
 from annotator.panels.platforms import get_platform
 from annotator.panels.services.erased.digests import digest_of
-from annotator.panels.states import PAID, Kind, State
+from annotator.panels.states import PAID, UNDECIDED, UNSETTLED_ACTS, Kind, State
 from annotator.selectors.visits import completed_visits
 
-UNDECIDED = (PanelStatus.RESERVED, PanelStatus.ACTIVE, PanelStatus.AWAITING_REVIEW, PanelStatus.UNKNOWN)
-UNDONE = (State.INTENDED, State.SENDING, State.UNKNOWN)
 ZERO = Decimal("0.00")
 
 
@@ -36,7 +33,7 @@ def unsettled_visits(participant: Participant) -> Iterator[str]:
             f"Submission {record.external_id} is {record.get_status_display()} on {label}. It must be approved, "
             "rejected or returned first."
         )
-    for act in PanelAct.objects.filter(record__in=records, state__in=UNDONE).select_related("record"):
+    for act in PanelAct.objects.filter(record__in=records, state__in=UNSETTLED_ACTS).select_related("record"):
         yield f"The {act.get_kind_display()} of submission {act.record.external_id} is {act.get_state_display()}."
     panel = Panel.objects.filter(study=participant.study_id).exclude(external_id="").first()
     if panel is not None and panel.platform == participant.platform:

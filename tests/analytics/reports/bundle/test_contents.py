@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 import pytest
 
 from analytics.reports.bundle.comparison import Sameness
-from analytics.reports.bundle.private_words import PrivateWords
 from analytics.reports.bundle.replication import replicate
 from analytics.reports.bundle.writing import export_bundle
 from annotator.models import Panel, PanelRecord, PersonalLink
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import Judgment, Outcome, Rater
+from evaluation.private_words import PrivateWords
 from evaluation.services.exclusions import exclude
 from evaluation.services.studies.creation import PAPER_ARMS
 from judging.models import Call, Endpoint

@@ -26,7 +26,7 @@ from evaluation.models import AnswerLayout, Judgment, Rater, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.jobs import begin_job
 from evaluation.services.studies.creation import PAPER_ARMS
-from evaluation.services.studies.drafts import delete_draft
+from evaluation.services.studies.deletion import delete_study
 from evaluation.services.studies.launch import launch_problems, launch_study
 from evaluation.services.studies.rehearsals import delete_rehearsal
 from evaluation.services.studies.rehearsing import rehearse
@@ -216,8 +216,8 @@ def test_while_it_is_being_filled_the_draft_is_not_launched(draft, owner):
         launch_study(draft)
 
 
-def test_it_goes_with_the_draft(draft, rehearsal):
-    delete_draft(draft)
+def test_it_goes_with_the_draft(draft, rehearsal, owner):
+    delete_study(draft, by=owner)
     assert not Study.objects.exists()
 
 

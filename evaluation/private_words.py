@@ -1,4 +1,5 @@
-"""Words that no bundle holds, blacked out where somebody wrote one into a text: ids of platforms, addresses, keys."""
+"""Words that no bundle holds and no viewer reads, blacked out where somebody wrote one into a text: ids of platforms,
+addresses, keys."""
 
 import re
 from collections.abc import Iterable

@@ -1,0 +1,1 @@
+"""The end of a study's retention period, and what puts it off."""

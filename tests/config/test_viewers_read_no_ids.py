@@ -1,0 +1,130 @@
+"""Viewers read no id that a platform has for a study's people, on any page, in any file, and by no search."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotator.models import KnownMismatch, PanelRecord, Participant, Submission
+from evaluation.dumps.exports.study_export import export_study
+from evaluation.models import Job, StudyMember
+from evaluation.services.history import log_action
+from evaluation.services.tokens import make_token
+from tests.config.addresses import ROUTES, world_of
+from tests.evaluation.admin.conftest import make_user
+
+# As Prolific makes them: of a person here and a visit, of one whom only the panel knows, of an invited person.
+PERSON, VISIT = "5f8d0d55b54764421b7156d9", "60d0fe4f5311236168a109ca"
+OTHER, THEIR_VISIT = "61e1ac5b64764421b7156daa", "62f2bd6c75875532c8267ebb"
+INVITED = "ada.lovelace@example.org"
+IDS = (PERSON, VISIT, OTHER, THEIR_VISIT, INVITED)
+# Pages that are made for people without an account, who hold their own key; the server's own.
+NOT_OURS = ("s/", "p/", "i/", "w/", "hooks/", "patterns/")
+
+
+@pytest.fixture(scope="module")
+def made(around_module: None) -> SimpleNamespace:
+    world = world_of("quokka", make_user("owner-of-quokka"))
+    study, record = world.study, world.panelrecord
+    Participant.objects.filter(pk=world.participant.pk).update(external_id=PERSON)
+    Submission.objects.filter(participant=world.participant).update(external_id=VISIT)
+    PanelRecord.objects.filter(pk=record.pk).update(
+        external_id=VISIT, participant_id=PERSON, submission=world.submission, status="awaiting_review"
+    )
+    PanelRecord.objects.create(
+        panel=record.panel, external_id=THEIR_VISIT, participant_id=OTHER, status_at=timezone.now(), code="C"
+    )
+    world.link.label = INVITED
+    world.link.save()
+    KnownMismatch.objects.create(panel=record.panel, key=f"x:{THEIR_VISIT}:y", note=f"{OTHER} wrote to us.")
+    for each in IDS:
+        log_action(study=study, by=world.owner, message=f"Rejecting {each}.", about=[world.run, world.judge])
+    Job.objects.filter(pk=world.rows["job"].pk).update(
+        message=f"Read {VISIT}.", problems=[f"{THEIR_VISIT} is another study's."]
+    )
+    viewer = make_user("viewer")
+    StudyMember.objects.create(study=study, user=viewer, role="viewer")
+    world.clients, world.tokens = {}, {}
+    for name, person in {"viewer": viewer, "owner": world.owner}.items():
+        world.clients[name] = Client()
+        world.clients[name].force_login(person)
+        world.tokens[name] = make_token(person, name="t")[1]
+    return world
+
+
+@pytest.fixture
+def world(db: None, made: SimpleNamespace, settings: Any) -> SimpleNamespace:
+    settings.ASSAY_API_READS_PER_MINUTE = 10_000
+    return made
+
+
+def read(world: SimpleNamespace, who: str, address: str, **query: str) -> str:
+    headers = {"authorization": f"Bearer {world.tokens[who]}"} if address.startswith("/api/") else {}
+    response = world.clients[who].get(address, query, headers=headers)
+    body = b"".join(response.streaming_content) if response.streaming else response.content
+    return body.decode(errors="replace")
+
+
+def pages(world: SimpleNamespace) -> Iterator[tuple[str, str]]:
+    for route in ROUTES:
+        if not route.startswith(NOT_OURS) and "<token:token>" not in route and "logout" not in route:
+            yield route, world.find(route)
+
+
+def test_on_no_page(world: SimpleNamespace) -> None:
+    found = [
+        (route, each)
+        for route, address in pages(world)
+        for body in [read(world, "viewer", address)]
+        for each in IDS
+        if each in body
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "panel/",
+        "panel/records/",
+        "links/",
+        "participants/",
+        "participants/<int:pk>/",
+        "submissions/",
+        "history/",
+        "jobs/",
+    ],
+)
+def test_those_who_run_the_study_read_them(world: SimpleNamespace, page: str) -> None:
+    body = read(world, "owner", world.find(f"studies/<slug:slug>/{page}"))
+    assert any(each in body for each in IDS)
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_in_no_export(world: SimpleNamespace, format: str) -> None:
+    out = BytesIO()
+    export_study(world.study, format=format, out=out)
+    assert not [each for each in (PERSON, VISIT, OTHER, THEIR_VISIT) if each.encode() in out.getvalue()]
+
+
+def test_by_no_search_and_no_lookup(world: SimpleNamespace) -> None:
+    people = f"/studies/{world.study.slug}/participants/"
+    name = str(world.participant.rater)
+    for address, query in (
+        (people, {"q": PERSON}),
+        (f"/studies/{world.study.slug}/panel/", {"q": PERSON}),
+        (f"/studies/{world.study.slug}/panel/", {"q": PERSON[:4]}),
+        (people, {"external_id": PERSON}),
+        (people, {"external_id__startswith": PERSON[:4]}),
+        (f"/studies/{world.study.slug}/assignments/", {"q": PERSON}),
+        (f"/studies/{world.study.slug}/assignments/", {"participant__external_id": PERSON}),
+    ):
+        body = read(world, "viewer", address, **query)
+        listed = body.partition('id="visits"' if "/panel/" in address else "<main")[2]
+        assert name not in listed, (address, query)
+    assert name in read(world, "owner", people, q=PERSON)
+    assert name in read(world, "viewer", people, q=name.split()[-1])
