@@ -22,13 +22,14 @@ from django.utils.cache import add_never_cache_headers
 from django_htmx.http import HttpResponseClientRefresh
 
 from evaluation.admin.base import StudyScopedAdmin
-from evaluation.admin.job_rights import job_for, may_begin, my_jobs
+from evaluation.admin.job_rights import job_for, may_begin
 from evaluation.admin.pages import overview_url, page
 from evaluation.admin.tables import mapping
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.problems import place_and_fault
 from evaluation.job_kinds import job_kinds, kind_of
 from evaluation.models import Job
+from evaluation.permissions import jobs_for
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.jobs import confirm_job, restart_job
@@ -214,7 +215,7 @@ class JobAdmin(StudyScopedAdmin):
     list_select_related = ("study", "by")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return my_jobs(request).order_by("-pk")
+        return jobs_for(request.user).order_by("-pk")
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is not None and obj.study_id is None:

@@ -2,11 +2,17 @@
 
 from django.urls import path
 
+from evaluation.api.design import StudyDesignView
+from evaluation.api.exports import StudyExports
 from evaluation.api.items import ItemDetail, ItemList
+from evaluation.api.jobs import JobDetail, JobFile, JobLeftOut, StudyJobs
 from evaluation.api.judgments import JudgmentList
+from evaluation.api.lifecycle import MOVES, StudyCheck, StudyLaunch, move_view
 from evaluation.api.making.additions import StudyAdditions
 from evaluation.api.making.derivations import StudyDerivations
 from evaluation.api.making.duplicates import StudyDuplicates
+from evaluation.api.making.imports import ImportItems, ImportStudies
+from evaluation.api.making.library import LibraryList
 from evaluation.api.making.queries import StudyQueries
 from evaluation.api.raters import RaterList
 from evaluation.api.scores import ScoreList
@@ -15,6 +21,21 @@ from evaluation.api.studies import StudyDetail, StudyList
 urlpatterns = [
     path("studies/", StudyList.as_view(), name="study-list"),
     path("studies/<slug:slug>/", StudyDetail.as_view(), name="study-detail"),
+    path("library/", LibraryList.as_view(), name="library"),
+    path("imports/", ImportStudies.as_view(), name="study-import"),
+    path("jobs/<int:job>/", JobDetail.as_view(), name="job-detail"),
+    path("jobs/<int:job>/file/", JobFile.as_view(), name="job-file"),
+    path("jobs/<int:job>/left-out/", JobLeftOut.as_view(), name="job-left-out"),
+    path("studies/<slug:slug>/imports/", ImportItems.as_view(), name="study-items-import"),
+    path("studies/<slug:slug>/design/", StudyDesignView.as_view(), name="study-design"),
+    path("studies/<slug:slug>/check/", StudyCheck.as_view(), name="study-check"),
+    path("studies/<slug:slug>/launch/", StudyLaunch.as_view(), name="study-launch"),
+    *(
+        path(f"studies/<slug:slug>/{name}/", move_view(name).as_view(), name=f"study-{name}")
+        for name in MOVES
+    ),
+    path("studies/<slug:slug>/jobs/", StudyJobs.as_view(), name="study-jobs"),
+    path("studies/<slug:slug>/exports/", StudyExports.as_view(), name="study-exports"),
     path("studies/<slug:slug>/derivations/", StudyDerivations.as_view(), name="study-derivations"),
     path("studies/<slug:slug>/duplicates/", StudyDuplicates.as_view(), name="study-duplicates"),
     path("studies/<slug:slug>/additions/", StudyAdditions.as_view(), name="study-additions"),
