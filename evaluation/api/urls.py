@@ -3,6 +3,7 @@
 from django.urls import path
 
 from evaluation.api.design import StudyDesignView
+from evaluation.api.exclusions import ExclusionList, ExclusionUndo, ItemWithdrawals, ItemWithdrawalsUndo
 from evaluation.api.exports import StudyExports
 from evaluation.api.items import ItemDetail, ItemList
 from evaluation.api.jobs import JobDetail, JobFile, JobLeftOut, StudyJobs
@@ -14,8 +15,11 @@ from evaluation.api.making.duplicates import StudyDuplicates
 from evaluation.api.making.imports import ImportItems, ImportStudies
 from evaluation.api.making.library import LibraryList
 from evaluation.api.making.queries import StudyQueries
+from evaluation.api.notes import NoteDetail, NoteList
+from evaluation.api.progress import StudyProgress
 from evaluation.api.raters import RaterList
 from evaluation.api.scores import ScoreList
+from evaluation.api.settled import SettledList, SettledTakeBack
 from evaluation.api.studies import StudyDetail, StudyList
 
 urlpatterns = [
@@ -43,6 +47,23 @@ urlpatterns = [
     path("studies/<slug:slug>/items/", ItemList.as_view(), name="item-list"),
     # A key is whatever the researcher's file said, slashes included.
     path("studies/<slug:slug>/items/<path:key>/", ItemDetail.as_view(), name="item-detail"),
+    path("studies/<slug:slug>/withdrawals/", ItemWithdrawals.as_view(), name="item-withdrawals"),
+    path(
+        "studies/<slug:slug>/withdrawals/undo/", ItemWithdrawalsUndo.as_view(), name="item-withdrawals-undo"
+    ),
+    path("studies/<slug:slug>/exclusions/", ExclusionList.as_view(), name="exclusion-list"),
+    path(
+        "studies/<slug:slug>/exclusions/<int:exclusion>/undo/", ExclusionUndo.as_view(), name="exclusion-undo"
+    ),
+    path("studies/<slug:slug>/settled/", SettledList.as_view(), name="settled-list"),
+    path(
+        "studies/<slug:slug>/settled/<int:judgment>/take-back/",
+        SettledTakeBack.as_view(),
+        name="settled-take-back",
+    ),
+    path("studies/<slug:slug>/notes/", NoteList.as_view(), name="note-list"),
+    path("studies/<slug:slug>/notes/<int:note>/", NoteDetail.as_view(), name="note-detail"),
+    path("studies/<slug:slug>/progress/", StudyProgress.as_view(), name="study-progress"),
     path("studies/<slug:slug>/raters/", RaterList.as_view(), name="rater-list"),
     path("studies/<slug:slug>/scores/", ScoreList.as_view(), name="score-list"),
     path("studies/<slug:slug>/judgments/", JudgmentList.as_view(), name="judgment-list"),
