@@ -15,6 +15,8 @@ from evaluation.api.query import QuerySerializer
 from evaluation.models import Study
 from evaluation.permissions import NoRight, get_study_for, may_begin_studies
 
+NOT_STAFF = "Your account may not begin studies or endpoints."
+
 
 class ApiView(APIView):
     """Reads the parameters before it does anything else; `query` holds them."""
@@ -58,7 +60,7 @@ class BeginningView(ApiView):
 
     def authorise(self) -> None:
         if self.request.method not in SAFE_METHODS and not may_begin_studies(self.request.user):
-            raise PermissionDenied("Your account may not begin studies or endpoints.", code="not_staff")
+            raise PermissionDenied(NOT_STAFF, code="not_staff")
 
 
 class StudyView(ApiView):
