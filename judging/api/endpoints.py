@@ -7,6 +7,7 @@ from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, PermissionDenied, ValidationError
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -185,7 +186,7 @@ class OfEndpoint(ApiView):
         if endpoint is None:
             raise Http404
         if self.request.method in self.changing and not may_change(endpoint, self.request.user):
-            raise PermissionDenied
+            raise Http404 if self.request.method in SAFE_METHODS else PermissionDenied
         self.endpoint = endpoint
 
 
