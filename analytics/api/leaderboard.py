@@ -35,7 +35,7 @@ class LeaderboardSerializer(PublicationSerializer):
 
 
 class PublishSerializer(StrictSerializer):
-    """What everybody reads above the boards."""
+    """The words that everybody reads above the boards."""
 
     description = BodyTextField(max_length=LONGEST_DESCRIPTION, required=False, default="", allow_blank=True)
 

@@ -28,7 +28,7 @@ class DesignSerializer(serializers.Serializer[Any]):
 
 
 class DesignChangesSerializer(StrictSerializer):
-    """What is left out stays as it is."""
+    """Parts of the design; those that are left out stay as they are."""
 
     spec = serializers.DictField(
         default=dict,

@@ -81,7 +81,7 @@ class StartEndpointTestSerializer(StrictSerializer):
 
 
 class EndpointChangesSerializer(StrictSerializer):
-    """What is left out stays as it is, or is as an endpoint begins."""
+    """Fields of an endpoint; those that are left out stay as they are, or are as an endpoint begins."""
 
     base_url = BodyTextField(
         max_length=300,

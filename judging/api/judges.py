@@ -106,7 +106,7 @@ class EstimateSerializer(serializers.Serializer[Any]):
 
 
 class JudgeSettingsSerializer(StrictSerializer):
-    """A judge's settings. What is left out is as every judge begins, or stays as it is."""
+    """A judge's settings; those that are left out are as every judge begins, or stay as they are."""
 
     name = BodyTextField(max_length=80, required=False, help_text="Letters, digits and hyphens.")
     backend = serializers.ChoiceField(choices=backend_choices(), required=False)

@@ -121,7 +121,7 @@ def _begin(request: Request, given: dict[str, Any], study: Study | None) -> Resp
 
 
 def _told_apart(given: dict[str, Any]) -> dict[str, Any]:
-    """What tells the request from another with the same key: everything, of the file its digest."""
+    """Everything by which another request with the same key is told apart; of the file its digest."""
     file, digest = given["file"], hashlib.sha256()
     for chunk in file.chunks():
         digest.update(chunk)
