@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -18,9 +17,10 @@ from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.query import PageQuery, QueryTextField
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.problems import place_and_fault
-from evaluation.job_kinds import job_kinds, kind_of
+from evaluation.job_kinds import job_kinds
 from evaluation.models import Job
 from evaluation.permissions import jobs_for
+from evaluation.services.jobs import has_download, left_out_file
 
 # Seconds after which it is worth asking again.
 RETRY_AFTER = 2
@@ -66,8 +66,8 @@ def job_record(job: Job) -> dict[str, Any]:
         "study": job.study.slug if job.study else None,
         "lost": job.is_lost,
         "problems": [{"place": place, "message": fault} for place, fault in places],
-        "downloads": _downloads(job),
-        "left_out": _left_out(job) is not None,
+        "downloads": has_download(job),
+        "left_out": left_out_file(job) is not None,
         "created_at": time_text(job.created_at),
         "started_at": time_text(job.started_at),
         "finished_at": time_text(job.finished_at),
@@ -133,7 +133,7 @@ class JobFile(OfJob):
     )
     def get(self, request: Request, job: int) -> FileResponse:
         found = self.job
-        if not _downloads(found):
+        if not has_download(found):
             raise Http404
         assert found.finished_at is not None  # it is done
         form = FORMATS[found.parameters["format"]]
@@ -153,20 +153,9 @@ class JobLeftOut(OfJob):
         responses={(200, "text/csv"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, job: int) -> FileResponse:
-        if (path := _left_out(self.job)) is None:
+        if (path := left_out_file(self.job)) is None:
             raise Http404
         name = f"{Path(self.job.file_name).stem}-left-out.csv"
         return FileResponse(
             path.open("rb"), as_attachment=True, filename=name, content_type="text/csv; charset=utf-8"
         )
-
-
-def _downloads(job: Job) -> bool:
-    done = kind_of(job).downloads and job.state == Job.State.DONE
-    return bool(done and job.file and job.path.exists())
-
-
-def _left_out(job: Job) -> Path | None:
-    name = job.parameters.get("left_out") if job.state == Job.State.DONE else None
-    path = Path(settings.ASSAY_JOB_FILES) / name if name else None
-    return path if path and path.exists() else None

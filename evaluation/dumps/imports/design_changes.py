@@ -55,7 +55,7 @@ def change_design(
             _write_spec(locked, header.spec)
         for name, value in header.rules.items():
             setattr(locked, name, value)
-        locked.save()
+        locked.save(update_fields=list(header.rules))
         after = design_as_dumped(locked)
         changed = [
             name
