@@ -6,7 +6,7 @@ from typing import IO, Any
 from django.conf import settings
 from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import JSONParser
 
 from evaluation.json_bodies import BadJSON, read_json
 
@@ -38,7 +38,3 @@ class ItemsJSONParser(SmallJSONParser):
     """As much as any address but those of uploads takes (`config.bodies`)."""
 
     max_bytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-
-
-class UploadParser(MultiPartParser):
-    """A form with a file, of which only the addresses of uploads take more than a form can be (`config.bodies`)."""

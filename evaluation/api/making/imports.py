@@ -7,6 +7,7 @@ from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,7 +16,6 @@ from evaluation.api.base import BeginningView, StudyView
 from evaluation.api.fields import FreeObjectField
 from evaluation.api.jobs import RETRY_AFTER, JobProblemSerializer, JobSerializer, job_record
 from evaluation.api.once import IDEMPOTENCY_KEY, start_once
-from evaluation.api.parsing import UploadParser
 from evaluation.api.problems import CONFLICTS, allowed
 from evaluation.api.query import BodyTextField, StrictSerializer, read_body
 from evaluation.dumps.problems import place_and_fault
@@ -154,7 +154,7 @@ def _guess_record(table: StagedTable) -> dict[str, Any]:
 
 
 class ImportStudies(BeginningView):
-    parser_classes = (UploadParser,)
+    parser_classes = (MultiPartParser,)
 
     @extend_schema(
         operation_id="import_study",
@@ -172,7 +172,7 @@ class ImportStudies(BeginningView):
 
 
 class ImportItems(StudyView):
-    parser_classes = (UploadParser,)
+    parser_classes = (MultiPartParser,)
 
     @extend_schema(
         operation_id="import_items",

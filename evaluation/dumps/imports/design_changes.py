@@ -23,8 +23,8 @@ from evaluation.stopping import StoppingRule
 DESIGN_RULES = (*(name for name in RULES if name != "completion_codes"), "pay")
 # What a launch fixes, and `change_redundancy` changes.
 FIXED_BY_LAUNCH = ("redundancy",)
-# The part of the line that a sentence begins with.
-PATH = re.compile(r"((?:spec|rules)[^\s:]*): (.+)", re.DOTALL)
+# The part of the line, or of its spec, that a sentence begins with.
+PATH = re.compile(r"((?:spec|rules|questions|attributes|shares|needs)[^\s:]*): (.+)", re.DOTALL)
 Design = dict[str, dict[str, Any]]
 
 
@@ -103,7 +103,9 @@ def _by_path(problems: tuple[str, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for problem in problems:
         match = PATH.fullmatch(problem)
-        found.setdefault(match[1] if match else "", []).append(match[2] if match else problem)
+        path, fault = (match[1], match[2]) if match else ("", problem)
+        whole = path if path.startswith(("spec", "rules")) or not path else f"spec.{path}"
+        found.setdefault(whole, []).append(fault)
     return found
 
 

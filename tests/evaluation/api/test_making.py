@@ -226,6 +226,7 @@ def test_a_draft_s_design_is_read_and_changed(draft, as_owner):
     ("changes", "field"),
     [
         ({"spec": {"questions": [{"key": "a", "kind": "none", "prompt": "A"}]}}, "spec.questions[0].kind"),
+        ({"spec": {"questions": [{"key": "a", "kind": "scale", "prompt": "A"}]}}, "spec.questions.a"),
         ({"spec": {"nothing": 1}}, "spec"),
         ({"spec": {"protocol": "ranking"}}, ""),
         ({"spec": {"arms": []}}, "spec.arms"),
