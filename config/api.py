@@ -7,8 +7,8 @@ from evaluation.api.schema import NotFoundView, SchemaView
 app_name = "api"
 urlpatterns = [
     path("", include("evaluation.api.urls")),
-    path("", include("annotator.api.erasing_urls")),
     path("", include("analytics.api.urls")),
+    path("", include("annotator.api.urls")),
     path("", include("judging.api.urls")),
     path("schema/", SchemaView.as_view(), name="schema"),
     re_path(r"^[\s\S]*$", NotFoundView.as_view(), name="nothing"),

@@ -313,8 +313,8 @@ REST_KNOX = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
-    "DESCRIPTION": "Human evaluation of language models: studies, items, raters, judgments and reports to read, "
-    "runs of judges and of pipelines to start and follow.",
+    "DESCRIPTION": "Human evaluation of language models: studies to make, launch and watch, judges and pipelines "
+    "to run, reports to read and exports to take home.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "LICENSE": {"name": "Apache-2.0"},

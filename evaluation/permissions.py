@@ -3,10 +3,10 @@
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 
-from evaluation.models import Study, StudyMember
+from evaluation.models import Job, Study, StudyMember
 
 Role = StudyMember.Role
 # The roles that have each right; superusers have all.
@@ -41,6 +41,12 @@ def get_study_for(user: Any, slug: str | None = None, *, pk: int | None = None, 
     if not user.is_superuser and study.own_role not in RIGHTS[right]:
         raise NoRight
     return study
+
+
+def jobs_for(user: Any) -> QuerySet[Job]:
+    """Jobs of the user's studies, and jobs without a study that the user began."""
+    mine = Q(study__in=studies_for(user).values("pk")) | Q(study=None, by=user.pk)
+    return Job.objects.filter(mine).select_related("study", "by")
 
 
 def is_owner(user: Any, study: Study) -> bool:

@@ -4,6 +4,7 @@ from django.urls import path
 
 from analytics.api.bundle import StudyBundleFile, StudyBundles
 from analytics.api.comparison import ComparisonDetail, ComparisonSchema
+from analytics.api.leaderboard import StudyLeaderboard
 from analytics.api.report import ReportDetail, ReportSchema
 from analytics.api.report_files import ReportFile, ReportFiles
 
@@ -14,6 +15,7 @@ urlpatterns = [
     path("studies/<slug:slug>/comparison/", ComparisonDetail.as_view(), name="comparison-detail"),
     path("studies/<slug:slug>/report/files/", ReportFiles.as_view(), name="report-files"),
     path("studies/<slug:slug>/report/file/", ReportFile.as_view(), name="report-file"),
+    path("studies/<slug:slug>/leaderboard/", StudyLeaderboard.as_view(), name="leaderboard"),
     path("studies/<slug:slug>/bundle/", StudyBundles.as_view(), name="bundle"),
     path("studies/<slug:slug>/bundle/file/", StudyBundleFile.as_view(), name="bundle-file"),
 ]

@@ -5,14 +5,13 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotator.admin.sections import render_section
 from annotator.models import Slot, SlotState
+from annotator.selectors.slots import count_lapsed, slot_counts
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from evaluation.admin.base import StudyScopedAdmin
@@ -28,28 +27,17 @@ from evaluation.refusals import Refused
 def slots_section(request: HttpRequest, slug: str) -> HttpResponse:
     """Slots by state, per arm and presented order, for the study's pages."""
     study = get_study_for(request.user, slug)
-    rows = list(
-        Slot.objects.filter(study=study, replaced_by=None)
-        .order_by("arm__position", "arm", "order")
-        .values_list("arm__label", "order", "state")
-        .annotate(n=Count("pk"))
-    )
-    lines: dict[tuple[str, str], dict[str, int]] = {}
-    for arm, order, state, n in rows:
-        lines.setdefault((arm, order), {})[state] = n
-    lapsed_slots = Slot.objects.filter(
-        study=study, state=SlotState.RESERVED, leased_until__lt=timezone.now()
-    ).count()
+    lines = slot_counts(study)
     states = list(SlotState.values)
     context = {
         "study": study,
         "states": [label for _, label in SlotState.choices],
         "lines": [
-            (arm, order.replace(",", ", "), [f"{counts.get(state, 0):,}" for state in states])
-            for (arm, order), counts in lines.items()
+            (arm.label, order.replace(",", ", "), [f"{counts.get(state, 0):,}" for state in states])
+            for arm, order, counts in lines
         ],
-        "totals": [f"{sum(each.get(state, 0) for each in lines.values()):,}" for state in states],
-        "lapsed": lapsed_slots,
+        "totals": [f"{sum(counts.get(state, 0) for _, _, counts in lines):,}" for state in states],
+        "lapsed": count_lapsed(study),
         "acts": _acts(request, study),
     }
     return render_section(request, "admin/annotator/slots_section.html", context)

@@ -11,10 +11,9 @@ from rest_framework.response import Response
 from annotator.models import Participant
 from annotator.services.erasing import erase_participant, plan_erasure
 from evaluation.api.base import StudyView
-from evaluation.api.problems import CONFLICTS, Conflict
+from evaluation.api.problems import CONFLICTS, allowed
 from evaluation.api.query import BodyTextField, StrictSerializer
 from evaluation.permissions import get_study_for
-from evaluation.refusals import Refused
 
 SLOTS = {"again": True, "retired": False}
 
@@ -67,16 +66,15 @@ class ParticipantErasure(StudyView):
         plan = plan_erasure(participant, by=request.user)
         slots, done = given.validated_data.get("slots"), ""
         if not given.validated_data["dry_run"]:
-            try:
-                done = erase_participant(
+            done = allowed(
+                lambda: erase_participant(
                     participant,
                     by=request.user,
                     reason=given.validated_data["reason"],
                     typed=pseudonym,
                     deal_again=None if slots is None else SLOTS[slots],
                 )
-            except Refused as refused:
-                raise Conflict(str(refused), code="refused") from None
+            )
         return Response(
             {
                 "done": done,

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotator.models import Assignment, ClaimCursor, Participant, Slot, SlotState
 from evaluation.database.compiled_queries import CompiledSelect, field_of
-from evaluation.models import Status, Study
+from evaluation.models import Arm, Status, Study
 
 # Of slots. A partial index is used where its condition is seen to hold, so each state is asked for by itself.
 OPEN = Q(state=SlotState.OPEN)
@@ -35,6 +35,26 @@ def arms_with_places(study: Study, now: datetime) -> list[int]:
     return list(found) or list(
         available_slots(study, now).order_by("arm").values_list("arm", flat=True).distinct()
     )
+
+
+def slot_counts(study: Study) -> list[tuple[Arm, str, dict[str, int]]]:
+    """Slots by state, per arm and presented order; those that were replaced are not among them."""
+    rows = (
+        Slot.objects.filter(study=study, replaced_by=None)
+        .order_by("arm__position", "arm", "order")
+        .values_list("arm", "order", "state")
+        .annotate(n=Count("pk"))
+    )
+    arms = {arm.pk: arm for arm in study.arms.all()}
+    lines: dict[tuple[int, str], dict[str, int]] = {}
+    for arm, order, state, n in rows:
+        lines.setdefault((arm, order), {})[state] = n
+    return [(arms[arm], order, counts) for (arm, order), counts in lines.items()]
+
+
+def count_lapsed(study: Study) -> int:
+    """Reserved slots that are free again, as their lease ran out."""
+    return Slot.objects.filter(lapsed_slots(timezone.now()), study=study).count()
 
 
 def closed_early(study: Study) -> list[str]:

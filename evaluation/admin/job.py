@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -22,7 +21,7 @@ from django.utils.cache import add_never_cache_headers
 from django_htmx.http import HttpResponseClientRefresh
 
 from evaluation.admin.base import StudyScopedAdmin
-from evaluation.admin.job_rights import job_for, may_begin, my_jobs
+from evaluation.admin.job_rights import job_for, may_begin
 from evaluation.admin.pages import overview_url, page
 from evaluation.admin.rights import without_ids
 from evaluation.admin.tables import mapping
@@ -30,9 +29,10 @@ from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.problems import place_and_fault
 from evaluation.job_kinds import job_kinds, kind_of
 from evaluation.models import Job
+from evaluation.permissions import jobs_for
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
-from evaluation.services.jobs import confirm_job, restart_job
+from evaluation.services.jobs import confirm_job, has_download, left_out_file, restart_job
 from evaluation.tasks import enqueue_job
 
 # Seconds after which the page asks again where there are no scripts.
@@ -54,10 +54,10 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         "more_problems": job.n_problems - len(job.problems),
         "restart": may_begin(request, job) and (job.is_lost or job.is_unsent or _may_fare_better(job)),
         "maps": job.state == Job.State.FAILED and "map" in job.parameters and bool(job.file),
-        "downloads": kind.downloads and job.state == Job.State.DONE and bool(job.file),
+        "downloads": has_download(job),
         "links": kind.links(job),
         "upload_again": _upload_again(job),
-        "left_out": _left_out(job) is not None,
+        "left_out": left_out_file(job) is not None,
         "outcome": job.parameters.get("outcome") if job.state == Job.State.DONE else None,
         "generation": _generation_of(job),
         "overview": overview_url(job.study) if job.study else "",
@@ -94,13 +94,6 @@ def _may_fare_better(job: Job) -> bool:
     """False for a file or products with faults, which would fail again."""
     kind = kind_of(job)
     return job.state == Job.State.FAILED and not ((kind.upload_form or kind.makes_study) and job.problems)
-
-
-def _left_out(job: Job) -> Path | None:
-    """The file of the rows that an import has left out."""
-    name = job.parameters.get("left_out") if job.state == Job.State.DONE else None
-    path = Path(settings.ASSAY_JOB_FILES) / name if name else None
-    return path if path and path.exists() else None
 
 
 def _upload_again(job: Job) -> str:
@@ -161,7 +154,7 @@ def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET", "HEAD"])
     job = job_for(request, pk)
-    if not kind_of(job).downloads or job.state != Job.State.DONE or not job.file or not job.path.exists():
+    if not has_download(job):
         raise Http404
     assert job.finished_at is not None  # it is done
     form = FORMATS[job.parameters["format"]]
@@ -181,7 +174,7 @@ def left_out(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET", "HEAD"])
     job = job_for(request, pk)
-    if (path := _left_out(job)) is None:
+    if (path := left_out_file(job)) is None:
         raise Http404
     name = f"{Path(job.file_name).stem}-left-out.csv"
     response = FileResponse(
@@ -215,7 +208,7 @@ class JobAdmin(StudyScopedAdmin):
     list_select_related = ("study", "by")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return my_jobs(request).order_by("-pk")
+        return jobs_for(request.user).order_by("-pk")
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is not None and obj.study_id is None:

@@ -1,21 +1,16 @@
 """The member a job belongs to, and the right to begin one."""
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
-from evaluation.admin.rights import has_right, my_studies
+from evaluation.admin.rights import has_right
 from evaluation.job_kinds import job_kinds, kind_of
 from evaluation.models import Job, Study
-
-
-def my_jobs(request: HttpRequest) -> QuerySet[Job]:
-    """Jobs of the user's studies, and jobs without a study that the user began."""
-    mine = Q(study__in=my_studies(request).values("pk")) | Q(study=None, by=request.user.pk)
-    return Job.objects.filter(mine).select_related("study", "by")
+from evaluation.permissions import jobs_for
 
 
 def job_for(request: HttpRequest, pk: int) -> Job:
-    job = my_jobs(request).filter(pk=pk).first()
+    job = jobs_for(request.user).filter(pk=pk).first()
     if job is None:
         raise Http404
     return job

@@ -23,8 +23,8 @@ from evaluation.explorer.search import judgments_with
 from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.selectors import system_labels
-from evaluation.services.exclusions import exclude, restore
-from evaluation.services.settling import take_back
+from evaluation.services.exclusions import restore
+from evaluation.services.settling import exclude_or_take_back
 from evaluation.storable import storable
 
 # In a row of the list.
@@ -149,10 +149,7 @@ def exclude_judgment(request: HttpRequest, pk: int) -> HttpResponse:
     study, judgment = _judgment(request, pk)
 
     def do(data: dict[str, Any]) -> str:
-        if judgment.rater.kind == Rater.Kind.SETTLED:
-            # Not every editor may take back anybody's.
-            return take_back(judgment, by=request.user, reason=data["reason"])
-        exclude(study=study, judgment=judgment, reason=data["reason"], by=request.user)
+        exclude_or_take_back(judgment, reason=data["reason"], by=request.user)
         return f"Excluded {judgment.rater}'s judgment of {judgment.item}."
 
     act = ConfirmedAction(

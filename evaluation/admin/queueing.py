@@ -8,11 +8,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.job_kinds import kind_of
+from evaluation.acts import start_job
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
-from evaluation.services.jobs import begin_job, store_upload
-from evaluation.tasks import enqueue_job
+from evaluation.services.jobs import store_upload
 
 # A form shows no more errors than this.
 MAX_SHOWN = 5
@@ -20,15 +18,7 @@ MAX_SHOWN = 5
 
 def queue_job(request: HttpRequest, **job: Any) -> HttpResponse:
     """Begin a job and lead to its page; Refused while another of its kind is running."""
-    begun = begin_job(by=request.user, **job)
-    if begun.study is not None:
-        what = begun.parameters.get("format") or begun.file_name
-        label = kind_of(begun).noun
-        article = "an" if label[0] in "aeiou" else "a"
-        log_action(
-            study=begun.study, by=request.user, message=f"Started {article} {label}: {what or begun.slug}."
-        )
-    enqueue_job(begun)
+    begun = start_job(by=request.user, **job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[begun.pk]))
 
 

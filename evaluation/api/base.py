@@ -1,9 +1,10 @@
 """Base classes of the API's views."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.http import Http404, HttpRequest
-from rest_framework.exceptions import MethodNotAllowed
+from rest_framework.exceptions import MethodNotAllowed, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +13,9 @@ from rest_framework.views import APIView
 from evaluation.api.paging import IdPagination
 from evaluation.api.query import QuerySerializer
 from evaluation.models import Study
-from evaluation.permissions import get_study_for
+from evaluation.permissions import NoRight, get_study_for, may_begin_studies
+
+NOT_STAFF = "Your account may not begin studies or endpoints."
 
 
 class ApiView(APIView):
@@ -52,11 +55,29 @@ class ApiView(APIView):
         return pages.get_paginated_response(records(pages.paginate_queryset(queryset, self.request, self)))
 
 
-class StudyView(ApiView):
-    """A view below a study: for its members only, and for writing only with the right to."""
-
-    study: Study
+class BeginningView(ApiView):
+    """A view that makes what costs the installation something: for members of its staff."""
 
     def authorise(self) -> None:
-        right = "view" if self.request.method in SAFE_METHODS else "write"
-        self.study = get_study_for(self.request.user, self.kwargs["slug"], right=right)
+        if self.request.method not in SAFE_METHODS and not may_begin_studies(self.request.user):
+            raise PermissionDenied(NOT_STAFF, code="not_staff")
+
+
+class StudyView(ApiView):
+    """A view below a study: for its members only, and for writing only with the right to.
+
+    `rights` names, by method, the right that is needed where it is another one.
+    """
+
+    study: Study
+    rights: ClassVar[Mapping[str, str]] = {}
+
+    def authorise(self) -> None:
+        method = self.request.method or ""
+        right = self.rights.get(method, "view" if method in SAFE_METHODS else "write")
+        try:
+            self.study = get_study_for(self.request.user, self.kwargs["slug"], right=right)
+        except NoRight:
+            if right != "own":
+                raise
+            raise PermissionDenied("Only owners of this study may do that.", code="owners_only") from None

@@ -1,5 +1,8 @@
 """Values whose shape is described elsewhere: by a protocol, by the report's own schema, by the dump formats."""
 
+from datetime import UTC, datetime
+from decimal import Decimal
+
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -17,3 +20,11 @@ class NullableObjectField(serializers.JSONField):
 @extend_schema_field({})
 class AnyValueField(serializers.JSONField):
     """Any JSON."""
+
+
+def money_text(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount:f}"
+
+
+def time_text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat()

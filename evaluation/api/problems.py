@@ -1,8 +1,9 @@
 """Errors, all in one shape: RFC 9457's problem details, with a code for programs and the fields that are wrong."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from django.http import Http404
 from rest_framework import serializers, status
@@ -10,13 +11,20 @@ from rest_framework.exceptions import APIException, NotFound, PermissionDenied, 
 from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
+from evaluation.dumps.problems import place_and_fault
 from evaluation.permissions import NoRight
+from evaluation.refusals import FieldsRefused, Refused, WrongState
 
+T = TypeVar("T")
 MEDIA_TYPE = "application/problem+json"
+# The row of a table, the line of a file, the item of a study.
+PLACE = re.compile(r"(row|line|record|item) ", re.IGNORECASE)
 
 
 class FieldProblemSerializer(serializers.Serializer[Any]):
-    field = serializers.CharField(help_text="The parameter or field; empty: all of them together.")
+    field = serializers.CharField(
+        help_text="The parameter or field, or the place in a file; empty: all of them together."
+    )
     code = serializers.CharField()
     message = serializers.CharField()
 
@@ -49,6 +57,30 @@ class Conflict(APIException):
     def __init__(self, detail: str, code: str, by_field: Mapping[str, Sequence[str]] | None = None) -> None:
         super().__init__(detail, code)
         self.by_field = by_field or {}
+
+
+def allowed(act: Callable[[], T]) -> T:
+    """The service's result; a refusal is a conflict, with the service's sentences and what they are about: a field, or
+    a place in a file."""
+    try:
+        return act()
+    except WrongState as wrong:
+        raise Conflict(str(wrong), code="wrong_state") from None
+    except FieldsRefused as refused:
+        raise Conflict(str(refused), code="refused", by_field=refused.by_field) from None
+    except Refused as refused:
+        raise Conflict(str(refused), code="refused", by_field=_by_place(refused)) from None
+
+
+def _by_place(refused: Refused) -> dict[str, list[str]]:
+    """Each reason under its place in the file; of a single one that has no place the detail says all."""
+    found: dict[str, list[str]] = {}
+    for sentence in refused.problems:
+        place, fault = place_and_fault(sentence)
+        if not PLACE.match(place):
+            place, fault = "", sentence
+        found.setdefault(place, []).append(fault)
+    return {} if list(found) == [""] and len(refused.problems) == 1 else found
 
 
 def problem_response(exc: Exception, context: dict[str, Any]) -> Response | None:

@@ -30,6 +30,13 @@ class OpenSerializer(serializers.Serializer[Any]):
     """An object that may carry further fields; they are not read."""
 
 
+def read_body(serializer_class: type[StrictSerializer], request: Request) -> dict[str, Any]:
+    body = serializer_class(data=request.data)
+    body.is_valid(raise_exception=True)
+    values: dict[str, Any] = body.validated_data
+    return values
+
+
 class QuerySerializer(StrictSerializer):
     """The parameters of a request; each may appear once, unless it is a list."""
 

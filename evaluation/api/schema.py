@@ -19,6 +19,7 @@ from evaluation.api.query import OpenSerializer, StrictSerializer
 SAID = {
     "200": "As asked.",
     "201": "Made.",
+    "202": "Begun: a worker does it.",
     "400": "A parameter or field that does not exist or does not fit.",
     "401": "No token, or one that is not valid or no longer.",
     "403": "You may read this study, not change it.",
@@ -26,7 +27,7 @@ SAID = {
     "406": "Only JSON is spoken here.",
     "409": "The state of the study or of the run forbids it.",
     "413": "The body is too large.",
-    "415": "The body is not called JSON.",
+    "415": "The body is not called JSON, or of an upload not multipart/form-data.",
     "429": "Too many requests in this minute; see Retry-After.",
 }
 

@@ -1,18 +1,33 @@
 """Studies: those that the user may see, and one with its hashes and counts."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
+from django.utils.text import slugify
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.api.base import ApiView, StudyView
+from evaluation.acts import begin_deletion
+from evaluation.api.base import BeginningView, StudyView
+from evaluation.api.jobs import JobSerializer, job_record
+from evaluation.api.once import IDEMPOTENCY_KEY, start_once
 from evaluation.api.paging import NewestFirstPagination
-from evaluation.api.query import PageQuery, StrictSerializer
+from evaluation.api.problems import CONFLICTS, allowed
+from evaluation.api.query import (
+    BodyTextField,
+    PageQuery,
+    QuerySerializer,
+    QueryTextField,
+    StrictSerializer,
+    read_body,
+)
+from evaluation.library.entries import begin_from_entry, find_entry
 from evaluation.models import GoingBack, Language, Role, Status, Study, StudyMember
 from evaluation.permissions import roles_of, studies_for
+from evaluation.protocols import PROTOCOLS
 from evaluation.selectors import (
     added_item_counts,
     annotate_judgment_counts,
@@ -20,6 +35,8 @@ from evaluation.selectors import (
     left_out_counts,
     outcome_counts,
 )
+from evaluation.services.studies.creation import ARMS, begin_study
+from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, free_slug
 from evaluation.services.studies.revisable import set_revisable
 
 
@@ -91,13 +108,75 @@ class StudyDetailSerializer(StudySerializer):
     counts = CountsSerializer()
 
 
+class DeletionQuery(QuerySerializer):
+    title = QueryTextField(
+        max_length=MAX_TITLE,
+        required=False,
+        default="",
+        help_text="The study's, to be sure, where it has judgments.",
+    )
+    reason = QueryTextField(
+        max_length=300, required=False, default="", help_text="It stands in the line of history that stays."
+    )
+
+
+class DeletedStudySerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    deleted = serializers.BooleanField()
+    job = JobSerializer(allow_null=True, help_text="The worker's, of a large study.")
+
+
 class StudyChangesSerializer(StrictSerializer):
     going_back = serializers.ChoiceField(
         choices=GoingBack.choices, required=False, help_text="Holds from now on, also for who is at work."
     )
 
 
-class StudyList(ApiView):
+class NewStudySerializer(StrictSerializer):
+    """A blank study of a protocol, or with `library` a study from that entry; one of the two is needed."""
+
+    slug = serializers.SlugField(
+        max_length=MAX_SLUG,
+        required=False,
+        help_text="Without it, one of the title or the entry that is free.",
+    )
+    title = BodyTextField(
+        max_length=MAX_TITLE, required=False, help_text="A blank study needs one; an entry has its own."
+    )
+    protocol = serializers.ChoiceField(choices=list(PROTOCOLS), required=False)
+    language = serializers.ChoiceField(
+        choices=Language.choices, required=False, help_text="Of a blank study; English without it."
+    )
+    arms = serializers.ChoiceField(
+        choices=[(key, label) for key, (label, _) in ARMS.items()],
+        required=False,
+        help_text="Of a blank study; plain without it.",
+    )
+    library = BodyTextField(max_length=120, required=False, help_text="Key of an entry of list_library.")
+    items = serializers.BooleanField(
+        required=False, help_text="From the library: with the entry's items to try; true without it."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        needed, others = (
+            ((), ("protocol", "language", "arms"))
+            if "library" in attrs
+            else (("title", "protocol"), ("items",))
+        )
+        wrong = {
+            name: [ErrorDetail("This field is required.", "required")] for name in needed if name not in attrs
+        }
+        wrong |= {
+            name: [ErrorDetail("This does not go with the others.", "unknown")]
+            for name in others
+            if name in attrs
+        }
+        if wrong:
+            raise ValidationError(wrong)
+        return attrs
+
+
+class StudyList(BeginningView):
     query_class = PageQuery
     pagination_class = NewestFirstPagination
 
@@ -112,12 +191,31 @@ class StudyList(ApiView):
             annotate_judgment_counts(studies_for(request.user).filter(rehearsal_of=None)), self._records
         )
 
+    @extend_schema(
+        operation_id="create_study",
+        summary="Make a draft of your own: blank, or from an entry of the library of forms",
+        description="A draft from a file is made by import_study.",
+        tags=["studies"],
+        parameters=[IDEMPOTENCY_KEY],
+        request=NewStudySerializer,
+        responses={201: StudySerializer, **CONFLICTS},
+    )
+    def post(self, request: Request) -> Response:
+        wanted = read_body(NewStudySerializer, request)
+
+        def make() -> dict[str, Any]:
+            return study_brief(allowed(lambda: _begin(wanted, by=request.user)), "owner", 0)
+
+        return start_once(request, make)
+
     def _records(self, studies: Iterable[Study]) -> list[dict[str, Any]]:
         roles = roles_of(self.request.user)
         return [study_brief(study, roles.get(study.pk), study.n_judgments) for study in studies]  # type: ignore[attr-defined]
 
 
 class StudyDetail(StudyView):
+    rights: ClassVar[dict[str, str]] = {"DELETE": "own"}
+
     @extend_schema(
         operation_id="get_study",
         summary="One study: hashes of its revisions, arms, systems, counts",
@@ -141,12 +239,27 @@ class StudyDetail(StudyView):
             set_revisable(self.study, changes.validated_data["going_back"], by=request.user)
         return Response(self._detail())
 
+    @extend_schema(
+        operation_id="delete_study",
+        summary="Delete a draft or a closed study for good, with everything in it",
+        description="Owners only; of a study that has judgments its title must be given. A large one is deleted by a "
+        "worker: the answer is 202 with its job.",
+        tags=["studies"],
+        parameters=[DeletionQuery],
+        request=None,
+        responses={200: DeletedStudySerializer, 202: DeletedStudySerializer, **CONFLICTS},
+    )
+    def delete(self, request: Request, slug: str) -> Response:
+        asked = DeletionQuery.read(request)
+        job = allowed(lambda: begin_deletion(self.study, by=request.user, **asked))
+        record = {"slug": slug, "deleted": job is None, "job": None if job is None else job_record(job)}
+        return Response(record, status=200 if job is None else 202)
+
     def _detail(self) -> dict[str, Any]:
-        study, request = self.study, self.request
-        role = study.members.filter(user=request.user.pk).values_list("role", flat=True).first()
+        study = self.study
         left_out = left_out_counts(study)
         counting = counting_judgments(study).count()
-        record = study_brief(study, role, counting + sum(left_out.values()))
+        record = own_brief(study, self.request.user, counting + sum(left_out.values()))
         record |= {
             "redundancy": study.redundancy,
             "baseline": study.baseline,
@@ -178,6 +291,30 @@ def _revisions(study: Study) -> list[dict[str, Any]]:
         }
         for each in study.revisions.order_by("number")
     ]
+
+
+def _begin(wanted: dict[str, Any], *, by: Any) -> Study:
+    if "library" in wanted:
+        entry = find_entry(wanted["library"])
+        return begin_from_entry(
+            entry,
+            slug=wanted.get("slug") or free_slug(entry.key),
+            title=wanted.get("title", ""),
+            owner=by,
+            items=wanted.get("items", True),
+        )
+    given = {name: wanted[name] for name in ("language", "arms") if name in wanted}
+    title = wanted["title"]
+    slug = wanted.get("slug") or free_slug(slugify(title)[:MAX_SLUG] or "study")
+    return begin_study(slug=slug, title=title, protocol=wanted["protocol"], by=by, **given)
+
+
+def own_brief(study: Study, user: Any, judgments: int | None = None) -> dict[str, Any]:
+    """The record of one study for this user; its judgments are counted where the caller has not."""
+    role = study.members.filter(user=user.pk).values_list("role", flat=True).first()
+    if judgments is None:
+        judgments = counting_judgments(study).count() + sum(left_out_counts(study).values())
+    return study_brief(study, role, judgments)
 
 
 def study_brief(study: Study, role: str | None, judgments: int) -> dict[str, Any]:

@@ -246,6 +246,19 @@ def job_at(kind: str, slug: str, subject: str = "") -> Job | None:
     return Job.objects.filter(kind=kind, slug=slug, subject=subject).first()
 
 
+def has_download(job: Job) -> bool:
+    """True once the file that the job wrote can be fetched, until it is removed."""
+    done = kind_of(job).downloads and job.state == Job.State.DONE
+    return bool(done and job.file and job.path.exists())
+
+
+def left_out_file(job: Job) -> Path | None:
+    """The file of the rows that an import has left out; None without one."""
+    name = job.parameters.get("left_out") if job.state == Job.State.DONE else None
+    path = Path(settings.ASSAY_JOB_FILES) / name if name else None
+    return path if path and path.exists() else None
+
+
 def note_in_job(job: Job, found: dict[str, Any]) -> None:
     """Keep something with the job; JobTaken if it no longer belongs to this worker."""
     job.parameters = job.parameters | found

@@ -50,8 +50,20 @@ def settle_item(item: Item, data: Data, *, reason: str, by: Any, shown: Collecti
     return judgment
 
 
+def exclude_or_take_back(judgment: Judgment, *, reason: str, by: Any) -> Exclusion:
+    """Exclude any judgment; a settled label is taken back, which not every editor may do with anybody's."""
+    if judgment.rater.kind == Rater.Kind.SETTLED:
+        return _take_back(judgment, by=by, reason=reason)
+    return exclude(study=judgment.study, judgment=judgment, reason=reason, by=by)
+
+
 def take_back(judgment: Judgment, *, by: Any, reason: str = "") -> str:
     """Take a settled label back: it stays on record and counts no more. Own ones; owners any."""
+    _take_back(judgment, by=by, reason=reason)
+    return f"Took back the settled label of {judgment.item.key}."
+
+
+def _take_back(judgment: Judgment, *, by: Any, reason: str) -> Exclusion:
     study = judgment.study
     with transaction.atomic():
         get_study_for(by, study.slug, right="write")
@@ -59,8 +71,7 @@ def take_back(judgment: Judgment, *, by: Any, reason: str = "") -> str:
             raise Refused("This is no settled label.")
         if judgment.rater.settled_by_id != by.pk and not is_owner(by, study):
             raise Refused("Only an owner can take back what somebody else has settled.")
-        exclude(study=study, judgment=judgment, reason=reason.strip() or TAKEN_BACK, by=by)
-    return f"Took back the settled label of {judgment.item.key}."
+        return exclude(study=study, judgment=judgment, reason=reason.strip() or TAKEN_BACK, by=by)
 
 
 def noted_in(judgment: Judgment) -> dict[str, Any]:

@@ -32,11 +32,11 @@ from judging.services.endpoints.access import (
     may_trust,
     set_trust,
 )
+from judging.services.endpoints.changes import moved_away
 from judging.services.endpoints.connection_test import (
     KINDS,
     begin_test,
     findings,
-    forget_tests,
     last_test,
 )
 
@@ -270,10 +270,7 @@ class EndpointAdmin(admin.ModelAdmin):
         if not change:
             obj.created_by = request.user
         moved = not change or bool(PLACE & set(form.changed_data))
-        if change and moved:
-            forget_tests(obj)
-        if obj.stored_key and "base_url" in form.changed_data:
-            obj.stored_key, obj.key_entered_at = "", None
+        if change and moved_away(obj, form.changed_data):
             messages.warning(request, "Its stored key was for the old address, and was removed.")
         if moved or "trusted" in form.changed_data:
             set_trust(obj, request.user, trusted=form.cleaned_data.get("trusted", False))

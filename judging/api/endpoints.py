@@ -1,26 +1,41 @@
 """Endpoints by name. Where they are and which key opens them is for superusers; a key itself is never told."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import ErrorDetail, PermissionDenied, ValidationError
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.api.base import ApiView
+from evaluation.api.base import NOT_STAFF, ApiView, BeginningView
 from evaluation.api.fields import FreeObjectField
+from evaluation.api.once import IDEMPOTENCY_KEY, start_once
 from evaluation.api.paging import IdPagination
-from evaluation.api.problems import CONFLICTS, Conflict
-from evaluation.api.query import BodyTextField, PageQuery, StrictSerializer
+from evaluation.api.problems import CONFLICTS, Conflict, allowed
+from evaluation.api.query import (
+    BodyIntegerField,
+    BodyNumberField,
+    BodyTextField,
+    PageQuery,
+    StrictSerializer,
+    read_body,
+)
+from evaluation.permissions import may_begin_studies
 from evaluation.refusals import Refused
 from evaluation.tasks import enqueue_job
 from judging.backends import CHAT
 from judging.models import Endpoint
-from judging.services.endpoints.access import endpoints_for, may_change
+from judging.services.endpoints.access import create_endpoint, endpoints_for, may_change, may_trust
+from judging.services.endpoints.changes import change_endpoint
 from judging.services.endpoints.connection_test import KIND_CHOICES, begin_test, last_test
+
+MAX_IN_FLIGHT = 1024
+# Of the numbers that the database keeps.
+MOST = 2**31 - 1
 
 
 class EndpointSerializer(serializers.Serializer[Any]):
@@ -40,7 +55,8 @@ class EndpointSerializer(serializers.Serializer[Any]):
     )
     base_url = serializers.CharField(allow_null=True, help_text="For superusers; null for others.")
     key_name = serializers.CharField(
-        allow_null=True, help_text="For superusers: the name of the environment variable that holds the key."
+        allow_null=True,
+        help_text="For superusers: the name of the environment variable that holds the key.",
     )
 
 
@@ -64,7 +80,51 @@ class StartEndpointTestSerializer(StrictSerializer):
     kind = serializers.ChoiceField(choices=KIND_CHOICES, required=False, default=CHAT.key)
 
 
-class EndpointList(ApiView):
+class EndpointChangesSerializer(StrictSerializer):
+    """Fields of an endpoint; those that are left out stay as they are, or are as an endpoint begins."""
+
+    base_url = BodyTextField(
+        max_length=300,
+        required=False,
+        help_text="Up to and with the version, such as https://host.example/v1.",
+    )
+    key_name = serializers.RegexField(
+        r"^[A-Za-z0-9_]*$", max_length=80, required=False, allow_blank=True,
+        help_text="Name of the environment variable that holds the key; empty: a server without keys.",
+    )  # fmt: skip
+    timeout_seconds = BodyNumberField(min_value=1, max_value=600, required=False)
+    max_in_flight = BodyIntegerField(min_value=1, max_value=MAX_IN_FLIGHT, required=False)
+    requests_per_minute = BodyIntegerField(min_value=1, max_value=MOST, required=False, allow_null=True)
+    tokens_per_minute = BodyIntegerField(min_value=1, max_value=MOST, required=False, allow_null=True)
+    local = serializers.BooleanField(
+        required=False, help_text="Keeps what it is sent. For superusers to say."
+    )
+    open_to_all = serializers.BooleanField(required=False, help_text="To every study. For superusers to say.")
+
+
+class NewEndpointSerializer(EndpointChangesSerializer):
+    """An endpoint: its address, the name of its key, and its limits."""
+
+    name = serializers.SlugField(max_length=80)
+    base_url = BodyTextField(
+        max_length=300, help_text="Up to and with the version, such as https://host.example/v1."
+    )
+
+
+# What only those say whose word is enough.
+OF_TRUST = ("local", "open_to_all")
+
+
+def _read(serializer_class: type[StrictSerializer], request: Request) -> dict[str, Any]:
+    wanted = read_body(serializer_class, request)
+    if not may_trust(request.user) and (said := [name for name in OF_TRUST if name in wanted]):
+        raise ValidationError(
+            {name: [ErrorDetail("This is for superusers to say.", "superusers")] for name in said}
+        )
+    return wanted
+
+
+class EndpointList(BeginningView):
     query_class = PageQuery
     pagination_class = IdPagination
 
@@ -78,35 +138,93 @@ class EndpointList(ApiView):
         return self.paged(endpoints_for(request.user), self._records)
 
     def _records(self, endpoints: Sequence[Endpoint]) -> list[dict[str, Any]]:
-        sees_all = bool(self.request.user.is_superuser)
-        return [
-            {
-                "name": endpoint.name,
-                "max_in_flight": endpoint.max_in_flight,
-                "requests_per_minute": endpoint.requests_per_minute,
-                "tokens_per_minute": endpoint.tokens_per_minute,
-                "batch_price_factor": f"{endpoint.batch_price_factor.normalize():f}",
-                "local": endpoint.local,
-                "base_url": endpoint.base_url if sees_all else None,
-                "key_name": endpoint.key_name if sees_all else None,
-            }
-            for endpoint in endpoints
-        ]
+        return [_record(endpoint, self.request.user) for endpoint in endpoints]
+
+    @extend_schema(
+        operation_id="create_endpoint",
+        summary="Make an endpoint, at a place that the rules allow",
+        description="A superuser's word is enough for any place; one that others make must stand on the list of "
+        "allowed endpoints, or it is a conflict. Its key is told by the name of an environment variable.",
+        tags=["judges"],
+        parameters=[IDEMPOTENCY_KEY],
+        request=NewEndpointSerializer,
+        responses={201: EndpointSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request) -> Response:
+        wanted = _read(NewEndpointSerializer, request)
+
+        def make() -> dict[str, Any]:
+            return _record(allowed(lambda: create_endpoint(user=request.user, **wanted)), request.user)
+
+        return start_once(request, make)
 
 
-class EndpointTest(ApiView):
-    """For who may change the endpoint: it tells what stands there, and asks at its cost."""
+def _record(endpoint: Endpoint, user: Any) -> dict[str, Any]:
+    sees_place = bool(user.is_superuser)
+    return {
+        "name": endpoint.name,
+        "max_in_flight": endpoint.max_in_flight,
+        "requests_per_minute": endpoint.requests_per_minute,
+        "tokens_per_minute": endpoint.tokens_per_minute,
+        "batch_price_factor": f"{endpoint.batch_price_factor.normalize():f}",
+        "local": endpoint.local,
+        "base_url": endpoint.base_url if sees_place else None,
+        "key_name": endpoint.key_name if sees_place else None,
+    }
+
+
+class OfEndpoint(ApiView):
+    """A view of an endpoint that the user may know of; to change it is for who made it and for superusers."""
 
     endpoint: Endpoint
+    # Methods that only those have who may change it.
+    changing: ClassVar[frozenset[str]] = frozenset()
 
     def authorise(self) -> None:
         rows = endpoints_for(self.request.user).select_related("trusted_by")
         endpoint = rows.filter(name=self.kwargs["name"]).first()
         if endpoint is None:
             raise Http404
-        if not may_change(endpoint, self.request.user):
-            raise PermissionDenied
+        if self.request.method in self.changing and not may_change(endpoint, self.request.user):
+            raise Http404 if self.request.method in SAFE_METHODS else PermissionDenied
         self.endpoint = endpoint
+
+
+class EndpointDetail(OfEndpoint):
+    changing = frozenset({"PATCH"})
+
+    def authorise(self) -> None:
+        super().authorise()
+        if self.request.method in self.changing and not may_begin_studies(self.request.user):
+            raise PermissionDenied(NOT_STAFF, code="not_staff")
+
+    @extend_schema(
+        operation_id="get_endpoint",
+        summary="One endpoint that judges of your studies may call",
+        tags=["judges"],
+        responses=EndpointSerializer,
+    )
+    def get(self, request: Request, name: str) -> Response:
+        return Response(_record(self.endpoint, request.user))
+
+    @extend_schema(
+        operation_id="change_endpoint",
+        summary="Change an endpoint's place, key or limits",
+        description="For who made it and for superusers. At another place it is tested, keyed and trusted anew.",
+        tags=["judges"],
+        request=EndpointChangesSerializer,
+        responses={200: EndpointSerializer, **CONFLICTS},
+    )
+    def patch(self, request: Request, name: str) -> Response:
+        wanted = _read(EndpointChangesSerializer, request)
+        changed = allowed(lambda: change_endpoint(self.endpoint, by=request.user, **wanted))
+        return Response(_record(changed, request.user))
+
+
+class EndpointTest(OfEndpoint):
+    """For who may change the endpoint: it tells what stands there, and asks at its cost."""
+
+    changing = frozenset({"GET", "HEAD", "POST"})
 
     @extend_schema(
         operation_id="get_endpoint_test",

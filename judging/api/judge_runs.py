@@ -11,21 +11,13 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.api.problems import CONFLICTS
-from evaluation.api.query import MAX_ID, BodyIntegerField, MoneyField, StrictSerializer
+from evaluation.api.once import IDEMPOTENCY_KEY, start_once
+from evaluation.api.problems import CONFLICTS, allowed
+from evaluation.api.query import MAX_ID, BodyIntegerField, MoneyField, StrictSerializer, read_body
 from evaluation.models import Study
 from judging.acts import begin_run
 from judging.api.judges import MAX_IN_FLIGHT, MAX_ITEMS
-from judging.api.runs import (
-    IDEMPOTENCY_KEY,
-    FollowedRunSerializer,
-    RunKind,
-    RunList,
-    RunStateSerializer,
-    allowed,
-    read_body,
-    start_once,
-)
+from judging.api.runs import FollowedRunSerializer, RunKind, RunList, RunStateSerializer
 from judging.models import Judge, Purpose, Run
 from judging.services.runs.reply_examples import unreadable_reply
 

@@ -8,22 +8,40 @@ from typing import Any
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
 from evaluation.api.fields import FreeObjectField
+from evaluation.api.once import IDEMPOTENCY_KEY, start_once
 from evaluation.api.paging import IdPagination
-from evaluation.api.problems import CONFLICTS, Conflict
-from evaluation.api.query import PageQuery, QueryIntegerField, QuerySerializer
+from evaluation.api.problems import CONFLICTS, Conflict, allowed
+from evaluation.api.query import (
+    BodyIntegerField,
+    BodyNumberField,
+    BodyTextField,
+    PageQuery,
+    PriceField,
+    QueryIntegerField,
+    QuerySerializer,
+    StrictSerializer,
+    read_body,
+)
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.storable import storable_json
 from judging.backends import backend_choices
 from judging.models import Judge, Orders, Rationale, SelfPreference, Verdict
+from judging.services.endpoints.access import offered_endpoints
 from judging.services.estimates.run_estimate import estimate
+from judging.services.judges import create_judge, edit_judge
 
 MAX_ITEMS = 2**31 - 1
 MAX_IN_FLIGHT = 1024
+MOST_QUESTIONS = 200
+MAX_SAMPLES = 1_000
+LONGEST_TEMPLATE = 50_000
 # Settings that are told as they stand on the row.
 PLAIN = (
     "id", "name", "version", "backend", "model", "temperature", "max_tokens", "extra", "questions", "verdict",
@@ -87,6 +105,61 @@ class EstimateSerializer(serializers.Serializer[Any]):
     sampled = serializers.IntegerField(help_text="Items whose real prompts this was told from.")
 
 
+class JudgeSettingsSerializer(StrictSerializer):
+    """A judge's settings; those that are left out are as every judge begins, or stay as they are."""
+
+    name = BodyTextField(max_length=80, required=False, help_text="Letters, digits and hyphens.")
+    backend = serializers.ChoiceField(choices=backend_choices(), required=False)
+    endpoint = BodyTextField(
+        max_length=80, required=False, allow_null=True, help_text="Name of an endpoint; null for none."
+    )
+    model = BodyTextField(max_length=200, required=False, allow_blank=True)
+    temperature = BodyNumberField(required=False, allow_null=True, help_text="Null: none is sent.")
+    max_tokens = BodyIntegerField(min_value=1, max_value=MAX_ITEMS, required=False)
+    extra = serializers.DictField(required=False, help_text="Further parameters of the request.")
+    questions = serializers.ListField(
+        child=BodyTextField(max_length=200), max_length=MOST_QUESTIONS, required=False,
+        help_text="Keys of the questions to ask; empty: every one but texts.",
+    )  # fmt: skip
+    verdict = serializers.ChoiceField(choices=Verdict.choices, required=False)
+    rationale = serializers.ChoiceField(choices=Rationale.choices, required=False)
+    with_reference = serializers.BooleanField(required=False)
+    reference_from = BodyTextField(max_length=120, required=False, allow_blank=True)
+    one_call_per_question = serializers.BooleanField(required=False)
+    template = BodyTextField(
+        max_length=LONGEST_TEMPLATE, required=False, allow_blank=True,
+        help_text="Empty: the prompt is derived from the protocol.",
+    )  # fmt: skip
+    orders = serializers.ChoiceField(choices=Orders.choices, required=False)
+    samples = BodyIntegerField(min_value=1, max_value=MAX_SAMPLES, required=False)
+    self_preference = serializers.ChoiceField(choices=SelfPreference.choices, required=False)
+    own_system = BodyTextField(max_length=120, required=False, allow_blank=True)
+    own_family = BodyTextField(max_length=80, required=False, allow_blank=True)
+    options = serializers.DictField(required=False, help_text="Settings that only this kind of judge has.")
+    price_prompt = PriceField(required=False, allow_null=True)
+    price_completion = PriceField(required=False, allow_null=True)
+
+
+class NewJudgeSerializer(JudgeSettingsSerializer):
+    """A judge: its name and its settings."""
+
+    name = BodyTextField(max_length=80, help_text="Letters, digits and hyphens.")
+
+
+def _settings(serializer_class: type[StrictSerializer], request: Request, study: Study) -> dict[str, Any]:
+    """The settings as the service takes them; an endpoint is one that this member can choose."""
+    # The names of an object may hold what no database stores.
+    wanted: dict[str, Any] = storable_json(read_body(serializer_class, request))
+    if wanted.get("endpoint") is not None:
+        name = wanted["endpoint"]
+        offered = {each.name: each for each in offered_endpoints(study, request.user)}
+        if name not in offered:
+            problem = "There is no such endpoint that judges of this study may call."
+            raise ValidationError({"endpoint": [ErrorDetail(problem, "unknown")]})
+        wanted["endpoint"] = offered[name]
+    return wanted
+
+
 class JudgeList(StudyView):
     query_class = PageQuery
     pagination_class = IdPagination
@@ -102,6 +175,24 @@ class JudgeList(StudyView):
             Judge.objects.filter(study=self.study).select_related("endpoint", "jury"), judge_records
         )
 
+    @extend_schema(
+        operation_id="create_judge",
+        summary="Make a judge: a model at an endpoint and how it is asked, a heuristic, or one derived from others",
+        description="A setting that does not fit is a conflict that names its field: questions, options.metric.",
+        tags=["judges"],
+        parameters=[IDEMPOTENCY_KEY],
+        request=NewJudgeSerializer,
+        responses={201: JudgeSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        wanted = _settings(NewJudgeSerializer, request, self.study)
+
+        def make() -> dict[str, Any]:
+            made = allowed(lambda: create_judge(self.study, user=request.user, **wanted))
+            return judge_records([made])[0]
+
+        return start_once(request, make)
+
 
 class JudgeDetail(StudyView):
     @extend_schema(
@@ -109,6 +200,22 @@ class JudgeDetail(StudyView):
     )
     def get(self, request: Request, slug: str, judge: int) -> Response:
         return Response(judge_records([judge_of(self.study, judge)])[0])
+
+    @extend_schema(
+        operation_id="edit_judge",
+        summary="Change a judge's settings: one that has run stays, and this makes its next version",
+        description="The answer's id tells which. Options are merged by their names.",
+        tags=["judges"],
+        request=JudgeSettingsSerializer,
+        responses={200: JudgeSerializer, **CONFLICTS},
+    )
+    def patch(self, request: Request, slug: str, judge: int) -> Response:
+        found = judge_of(self.study, judge)
+        wanted = _settings(JudgeSettingsSerializer, request, self.study)
+        if "options" in wanted and wanted.get("backend", found.backend) == found.backend:
+            wanted["options"] = {**found.options, **wanted["options"]}
+        edited = allowed(lambda: edit_judge(found, user=request.user, **wanted))
+        return Response(judge_records([edited])[0])
 
 
 class EstimateQuery(QuerySerializer):

@@ -9,11 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
-from evaluation.api.problems import CONFLICTS
-from evaluation.api.query import BodyIntegerField, BodyTextField, OpenSerializer, StrictSerializer
+from evaluation.api.problems import CONFLICTS, allowed
+from evaluation.api.query import BodyIntegerField, BodyTextField, OpenSerializer, StrictSerializer, read_body
 from evaluation.storable import storable_json
 from judging.api.judges import JudgeSerializer, judge_of, judge_records
-from judging.api.runs import allowed, read_body
 from judging.backends.derived import COMPOSITE, MAP_GIVEN
 from judging.models import Judge
 from judging.services.conditions import create_conditions

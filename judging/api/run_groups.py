@@ -11,9 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
+from evaluation.api.fields import money_text, time_text
+from evaluation.api.once import IDEMPOTENCY_KEY, start_once
 from evaluation.api.paging import NewestFirstPagination
-from evaluation.api.problems import CONFLICTS, Conflict
-from evaluation.api.query import MAX_ID, BodyIntegerField, MoneyField, PageQuery, StrictSerializer
+from evaluation.api.problems import CONFLICTS, Conflict, allowed
+from evaluation.api.query import MAX_ID, BodyIntegerField, MoneyField, PageQuery, StrictSerializer, read_body
 from evaluation.models import Study
 from judging.acts import begin_runs, change_group_budget
 from judging.api.judge_runs import (
@@ -24,14 +26,6 @@ from judging.api.judge_runs import (
     runs_of,
 )
 from judging.api.judges import EstimateQuery, EstimateSerializer
-from judging.api.runs import (
-    IDEMPOTENCY_KEY,
-    allowed,
-    money_text,
-    read_body,
-    start_once,
-    time_text,
-)
 from judging.models import Judge, Run
 from judging.services.calls.ledger import exact_sum
 from judging.services.groups.group_estimate import MemberEstimate, estimate_runs

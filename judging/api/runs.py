@@ -1,43 +1,27 @@
 """Runs of any work: listed, shown and steered. What a kind of work has of its own is its `RunKind`."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from decimal import Decimal
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import Http404
 from django.urls import URLPattern, path
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
+from evaluation.api.fields import money_text, time_text
 from evaluation.api.paging import NewestFirstPagination
-from evaluation.api.problems import CONFLICTS, Conflict
-from evaluation.api.query import BodyIntegerField, MoneyField, PageQuery, StrictSerializer
+from evaluation.api.problems import CONFLICTS, allowed
+from evaluation.api.query import BodyIntegerField, MoneyField, PageQuery, StrictSerializer, read_body
 from evaluation.models import Outcome, Study
-from evaluation.refusals import FieldsRefused, Refused, WrongState
-from evaluation.services.idempotency import IdempotencyKeyReused, run_once
 from judging.acts import act_on
 from judging.api.judges import MAX_IN_FLIGHT
 from judging.models import BatchState, CallBatch, Run, RunState
 from judging.services.runs.progress import RunProgress, run_progress
-
-T = TypeVar("T")
-IDEMPOTENCY_KEY_SHAPE = re.compile(r"[A-Za-z0-9._:-]{1,255}")
-IDEMPOTENCY_KEY = OpenApiParameter(
-    "Idempotency-Key",
-    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[A-Za-z0-9._:-]+$"},
-    OpenApiParameter.HEADER,
-    description="Any text of your own. The same request with the same key starts one run and gets "
-    "the same answer, "
-    "for a day.",
-)
 
 
 # The part that the runs of every kind have. (As a docstring it would stand in the description of each.)
@@ -212,45 +196,6 @@ def _act_view(kind: RunKind, act: str) -> type[StudyView]:
     return RunAct
 
 
-def start_once(request: Request, start: Callable[[], dict[str, Any]]) -> Response:
-    """The answer about a start that is made once per `Idempotency-Key`, where the request has one."""
-    key = _idempotency_key(request)
-    if key is None:
-        return Response(start(), status=201)
-    try:
-        answer, _ = run_once(request.user, key=key, path=request.path, body=request.data, act=start)
-    except IdempotencyKeyReused as otherwise:
-        raise Conflict(str(otherwise), code="idempotency_key_used") from None
-    return Response(answer, status=201)
-
-
-def allowed(act: Callable[[], T]) -> T:
-    """The service's result; a refusal is a conflict, with the service's sentences and the fields they are about."""
-    try:
-        return act()
-    except WrongState as wrong:
-        raise Conflict(str(wrong), code="wrong_state") from None
-    except FieldsRefused as refused:
-        raise Conflict(str(refused), code="refused", by_field=refused.by_field) from None
-    except Refused as refused:
-        raise Conflict(str(refused), code="refused") from None
-
-
-def read_body(serializer_class: type[StrictSerializer], request: Request) -> dict[str, Any]:
-    body = serializer_class(data=request.data)
-    body.is_valid(raise_exception=True)
-    values: dict[str, Any] = body.validated_data
-    return values
-
-
-def _idempotency_key(request: Request) -> str | None:
-    key = request.headers.get("Idempotency-Key")
-    if key is not None and not IDEMPOTENCY_KEY_SHAPE.fullmatch(key):
-        problem = "Give 1 to 255 letters, digits, dots, colons, dashes or underscores."
-        raise ValidationError({"Idempotency-Key": [ErrorDetail(problem, "invalid")]})
-    return key
-
-
 def _state_record(run: Run) -> dict[str, Any]:
     plain = {name: getattr(run, name) for name in ("state", "state_text", "reason", "in_flight", "by_batch")}
     times = {name: time_text(getattr(run, name)) for name in ("created_at", "started_at", "finished_at")}
@@ -274,11 +219,3 @@ def _progress_record(progress: RunProgress) -> dict[str, Any]:
         "outcomes": [{"outcome": outcome, "n": n} for outcome, n in progress.outcomes.items()],
         "spent": money_text(progress.spent),
     }
-
-
-def money_text(amount: Decimal | None) -> str | None:
-    return None if amount is None else f"{amount:f}"
-
-
-def time_text(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.astimezone(UTC).isoformat()

@@ -61,6 +61,10 @@ NOT_NOW = {
     "api/v1/studies/<slug:slug>/queries/", "api/v1/studies/<slug:slug>/bundle/file/",
     "studies/<slug:slug>/report/bundle.zip", "api/v1/studies/<slug:slug>/comparison/",
     "studies/<slug:slug>/comparison.<slug:suffix>",
+    "api/v1/jobs/<int:job>/file/", "api/v1/jobs/<int:job>/left-out/",
+    *(f"api/v1/studies/<slug:slug>/{act}/"
+      for act in ("pause", "close", "reopen", "exclusions/<int:exclusion>/undo", "redundancy", "replacements",
+                  "withdrawals", "withdrawals/undo")),
     *(f"leaderboards/<slug:slug>/{file}" for file in ("", "leaderboard.json", "leaderboard.csv")),
     *(f"api/v1/studies/<slug:slug>/generation/{act}/"
       for act in ("estimate", "import", "runs/<int:run>/later-steps",
@@ -72,7 +76,7 @@ NOT_NOW = {
 # Where viewers have a file written, by a job.
 WRITES_FILES = {
     "studies/<slug:slug>/exports/", "studies/<slug:slug>/report/bundle/",
-    "api/v1/studies/<slug:slug>/bundle/",
+    "api/v1/studies/<slug:slug>/bundle/", "api/v1/studies/<slug:slug>/exports/",
 }  # fmt: skip
 # What the services make and keep, nobody adds or deletes by hand.
 BY_HAND = ("auth", "evaluation/study", "judging/endpoint")

@@ -3,26 +3,16 @@
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from evaluation.acts import begin_deletion
 from evaluation.admin.pages import ConfirmedAction, confirmation_page, overview_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.counting import counted
-from evaluation.job_kinds import DELETION
 from evaluation.models import Job, Rater, Status, Study
-from evaluation.refusals import Refused
-from evaluation.services.jobs import begin_job
-from evaluation.services.studies.deletion import (
-    delete_study,
-    deletion_problems,
-    last_bundle,
-    needs_title,
-    title_problems,
-)
+from evaluation.services.studies.deletion import deletion_problems, last_bundle, needs_title
 from evaluation.services.studies.rehearsals import rehearsal_of
-from evaluation.tasks import enqueue_job
 
 
 class DeletionForm(forms.Form):
@@ -58,15 +48,10 @@ def delete(request: HttpRequest, study: Study) -> HttpResponse:
 
     def do(data: dict[str, Any]) -> str:
         title = data.get("title", "")
-        if n_items + n_judgments <= settings.ASSAY_LAUNCH_INLINE_ITEMS:
-            return delete_study(study, by=request.user, title=title, reason=data["reason"])
-        if problems := [*title_problems(study, title), *deletion_problems(study)]:
-            raise Refused(*problems)
-        asked = {"title": title, "reason": data["reason"]}
-        begun.append(
-            begin_job(kind=DELETION.key, slug=study.slug, study=study, by=request.user, parameters=asked)
-        )
-        enqueue_job(begun[0])
+        job = begin_deletion(study, by=request.user, title=title, reason=data["reason"])
+        if job is None:
+            return f"{study.title} was deleted with everything in it."
+        begun.append(job)
         return f"{study.title} is being deleted."
 
     def then() -> str:

@@ -6,27 +6,24 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import reverse
 
+from evaluation.acts import begin_export, opening_parameters, slug_problem, study_file
 from evaluation.admin.pages import page
 from evaluation.admin.queueing import queue_job, show_refusal
-from evaluation.admin.rights import FORM, has_right, study_page
+from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import ItemsForm, ScoresForm, StudyFromFileForm
-from evaluation.admin.tables.map_form import slug_problem
 from evaluation.admin.tables.staging import stage
 from evaluation.dumps.exports.study_export import formats_of
-from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.tables.source import arms_of
 from evaluation.dumps.tables.template import SUFFIXES, template_rows, write_template
-from evaluation.extension import StudyFile, extensions
 from evaluation.job_kinds import EXPORT, IMPORT, SCORES
 from evaluation.models import Job, Status, Study
 from evaluation.permissions import may_begin_studies
 from evaluation.refusals import Refused
-from evaluation.services.jobs import new_file_name, store_upload
+from evaluation.services.jobs import store_upload
 from evaluation.services.studies.duplication import slug_of_file
-from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 
 
 def study_from_file(request: HttpRequest) -> HttpResponse:
@@ -108,8 +105,8 @@ def _begin_import(
         form.add_error(None, str(refused))
         return None
     try:
-        if kind == IMPORT.key and (opens := _study_file(kept)):
-            job["parameters"] = _opening(job, *opens)
+        if kind == IMPORT.key and (opens := study_file(kept)):
+            job["parameters"] = opening_parameters(*opens, study=job.get("study"), given=job["parameters"])
         elif kind == IMPORT.key:
             table = {"parameters": job.get("parameters", {}), "study": job.get("study")}
             if (mapping := stage(request, kept, file.name, **table)) is not None:
@@ -121,25 +118,6 @@ def _begin_import(
         (Path(settings.ASSAY_JOB_FILES) / kept).unlink()
         show_refusal(form, refused)
         return None
-
-
-def _study_file(kept: str) -> tuple[str, StudyFile] | None:
-    """The kind of study's file that was uploaded, under its key; None for items."""
-    path = Path(settings.ASSAY_JOB_FILES) / kept
-    files = (found for each in extensions() for found in each.study_files().items())
-    return next(((key, file) for key, file in files if file.tells(path)), None)
-
-
-def _opening(job: dict[str, Any], key: str, file: StudyFile) -> dict[str, Any]:
-    """The parameters of the job that opens its study. Refused where it is to be items, or called otherwise."""
-    if job.get("study"):
-        raise Refused(
-            f"This is {file.name}, which holds a whole study. Upload it under “New study from a file”."
-        )
-    given = job["parameters"]
-    if given["title"] or given["protocol"]:
-        raise Refused(f"This is {file.name}, which has its own title and protocol. Leave both fields empty.")
-    return {"opens": key}
 
 
 @study_page()
@@ -161,14 +139,11 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
     """Start exports and list those there are."""
     error = ""
     if request.method == "POST":
-        offered = [each.key for each in formats_of(study)]
-        if not has_right(request, "view", study.pk) or request.POST.get("format") not in offered:
-            error = "Choose one of the formats."
-        else:
-            try:
-                return _begin_export(request, study, request.POST["format"])
-            except Refused as refused:
-                error = str(refused)
+        try:
+            job = begin_export(study, format=request.POST.get("format", ""), by=request.user)
+            return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
+        except Refused as refused:
+            error = str(refused)
     context = {
         "title": "Exports",
         "error": error,
@@ -182,17 +157,4 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
     status = 422 if error else 200
     return page(
         request, "admin/evaluation/study/exports.html", context, study=study, tab="exports", status=status
-    )
-
-
-def _begin_export(request: HttpRequest, study: Study, format: str) -> HttpResponse:
-    refuse_in_rehearsal(study, NEVER_EXPORTED)
-    return queue_job(
-        request,
-        kind=EXPORT.key,
-        slug=study.slug,
-        study=study,
-        parameters={"format": format},
-        file=new_file_name(format),
-        file_name=f"{study.slug}.{FORMATS[format].suffix}",
     )

@@ -17,15 +17,9 @@ from evaluation.models import ArmPer, Attribute, Language, OncePer, Question, St
 from evaluation.protocols import PROTOCOLS, Kind, Shown
 from evaluation.protocols.attributes import find_attribute_problems
 from evaluation.protocols.kinds import KINDS
-from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.studies.creation import ARMS
 from evaluation.services.studies.retention import retention_text
 from evaluation.stopping import NO_STOPPING_WITH_SAMPLE
-
-ARMS: dict[str, tuple[str, Any]] = {
-    "plain": ("One arm, without context", PAPER_ARMS[:1]),
-    "contrast": ("Context contrast: three arms", PAPER_ARMS),
-    "context": ("One arm, with context throughout", PAPER_ARMS[2:]),
-}
 
 # What each text is for, in the order in which participants meet them.
 TEXTS = {

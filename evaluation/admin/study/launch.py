@@ -7,31 +7,26 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from evaluation.acts import begin_launch
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, overview_url, page
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.launch_design import frozen_items, study_design
 from evaluation.admin.study.missing import missing_for
-from evaluation.counting import counted
 from evaluation.extension import extensions
 from evaluation.job_kinds import LAUNCH
 from evaluation.models import Job, Status, Study
-from evaluation.refusals import Refused, WrongState
-from evaluation.services.history import log_action
-from evaluation.services.jobs import begin_job
+from evaluation.refusals import Refused
 from evaluation.services.studies.launch import (
     Weight,
     archive_study,
     close_study,
     launch_cautions,
-    launch_problems,
-    launch_study,
     pause_study,
     reopen_study,
     resume_study,
     unarchive_study,
 )
 from evaluation.services.studies.rehearsals import rehearsal_of
-from evaluation.tasks import enqueue_job
 
 MOST_REFUSED = 200
 
@@ -87,19 +82,11 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _launch(request: HttpRequest, study: Study) -> HttpResponse:
-    n = study.items.count()
-    if n <= settings.ASSAY_LAUNCH_INLINE_ITEMS:
-        launch_study(study, by=request.user)
-        messages.success(request, f"{study.title} is live.")
-        return HttpResponseRedirect(overview_url(study))
-    if problems := launch_problems(study):
-        raise Refused(*problems)
-    if study.status != Status.DRAFT:
-        raise WrongState(f"Only a draft can be launched; this study is {study.status}.")
-    job = begin_job(kind=LAUNCH.key, slug=study.slug, study=study, by=request.user)
-    log_action(study=study, by=request.user, message=f"Started to launch {counted(n, 'item')}.")
-    enqueue_job(job)
-    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
+    job = begin_launch(study, by=request.user, confirmed=request.POST.get("confirmed") == "1")
+    if job is not None:
+        return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
+    messages.success(request, f"{study.title} is live.")
+    return HttpResponseRedirect(overview_url(study))
 
 
 def _move(request: HttpRequest, study: Study, **act: Any) -> HttpResponse:

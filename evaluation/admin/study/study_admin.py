@@ -55,13 +55,13 @@ from evaluation.admin.study import (
     resolver,
     revision,
 )
-from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, StudyForm
+from evaluation.admin.study.forms import LiveStudyForm, NewStudyForm, StudyForm
 from evaluation.admin.study.making import additions, derivation, duplicate, library, pooling
 from evaluation.admin.study.missing import count_by_page, missing_for, recruitment_links
 from evaluation.models import Language, Status, Study
 from evaluation.permissions import may_begin_studies
 from evaluation.refusals import WrongState
-from evaluation.services.studies.creation import add_arms, create_study
+from evaluation.services.studies.creation import begin_study
 from evaluation.services.studies.drafts import lock_draft
 
 tabs["overview"] = Tab("Overview", "admin:evaluation_study_overview", 10, "Overview", "admin#4-watch")
@@ -189,16 +189,19 @@ class StudyAdmin(StudyScopedAdmin):
         if change:
             return super().save_form(request, form, change)
         data = form.cleaned_data
-        study = create_study(
+        study = begin_study(
             slug=data["slug"],
             title=data["title"],
             protocol=data["protocol"],
-            owner=request.user,
+            by=request.user,
             language=data["language"] or Language.ENGLISH,
+            arms=data["arms"],
         )
-        add_arms(study, ARMS[data["arms"]][1])
         form.save_m2m = lambda: None  # which Django calls, and a study has none of
         return study
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Nothing: the act has."""
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Save a draft's whole form, or what may change in a running study; never what a launch froze meanwhile."""

@@ -158,12 +158,6 @@ class NewStudyMapForm(MapForm):
         return {**super().first_values(), "protocol": self.table_map.protocol, **self.names}
 
 
-def slug_problem(slug: str) -> str:
-    """Why no study of that slug can be made; empty if one can."""
-    taken = Study.objects.visible().filter(slug=slug).exists()
-    return "A study with this slug already exists." if taken else ""
-
-
 def _shorten(text: str) -> str:
     """The beginning of a cell, without addresses of people."""
     text = without_emails(text[: 4 * LONG])

@@ -14,26 +14,21 @@ from django.utils.translation import gettext
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 
+from evaluation.acts import slug_problem
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM
 from evaluation.admin.tables.map_file import MapFileForm
-from evaluation.admin.tables.map_form import MapForm, NewStudyMapForm, slug_problem
+from evaluation.admin.tables.map_form import MapForm, NewStudyMapForm
 from evaluation.admin.tables.staging import mappable_job
 from evaluation.admin.unsaved_item import unsaved_item_page
 from evaluation.dumps.problems import place_and_fault
-from evaluation.dumps.tables.formulas import FormulaNote, formula_notes
-from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.row_notes import row_notes
-from evaluation.dumps.tables.sample import ROWS, MapSample, first_items, sample
-from evaluation.dumps.tables.sheet import Sheet
-from evaluation.dumps.tables.source import TableSource, arms_of, title_of
-from evaluation.dumps.tables.study_design import design_of, take_design
-from evaluation.dumps.tables.table_map import TableMap, absent_columns, complete_map, map_of_json
-from evaluation.dumps.tables.tool import Tool
-from evaluation.dumps.tables.tools import fits, guess_reading, read_by, tool_of
+from evaluation.dumps.tables.sample import ROWS, MapSample, first_items
+from evaluation.dumps.tables.source import title_of
+from evaluation.dumps.tables.staged_table import StagedTable
+from evaluation.dumps.tables.table_map import TableMap, map_of_json
 from evaluation.dumps.tables.unused import unused_texts
-from evaluation.models import Job, RenderAs
-from evaluation.protocols import PROTOCOLS, Protocol
+from evaluation.models import Job
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.jobs import discard_staged
@@ -42,74 +37,26 @@ from evaluation.services.table_maps import change_map, confirm_map, show_dollars
 from evaluation.tasks import enqueue_job
 
 
-class StagedTable:
-    """An uploaded table with its map as it is corrected so far, and the study that it is for."""
+def staged_table(job: Job) -> StagedTable:
+    """The job's table with its map as it is corrected so far."""
+    return StagedTable(
+        job.path,
+        name=job.file_name,
+        study=job.study,
+        kept=map_of_json(job.parameters.get("map")),
+        protocol=job.parameters.get("protocol", ""),
+    )
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.study = job.study
-        kept = map_of_json(job.parameters.get("map"))
-        before = kept or map_of_json(self.study.table_map if self.study else None)
-        header = kept.header if kept else None
-        self.file = self._read(kept.sheet if kept else "", header)
-        self.is_guess = kept is None
-        if before and fits(before, self.file):
-            self.sheet = read_by(self.file, before)
-            self.map = complete_map(before, self.sheet.columns)
-        else:
-            self.sheet, guessed = guess_reading(self.file, self.protocol)
-            self.map = take_design(guessed, self.sheet, design_of(self.study))
 
-    @property
-    def protocol(self) -> Protocol | None:
-        """The study's, or what was said for a new one; None where it is to be guessed."""
-        key = self.study.protocol if self.study else self.job.parameters.get("protocol", "")
-        return PROTOCOLS.get(key)
-
-    def _read(self, sheet: str, header: bool | None) -> Sheet:
-        return read_table(self.job.path, name=self.job.file_name, sheet=sheet, header=header, limit=ROWS)
-
-    def reread(self, table_map: TableMap) -> TableMap:
-        """The map for another sheet, with the first row read otherwise, or as another tool's file: its columns are
-        others."""
-        self.file = self._read(table_map.sheet, table_map.header)
-        is_told = self.tool is not None and self.tool.key == table_map.read_as
-        self.sheet, guessed = guess_reading(
-            self.file,
-            PROTOCOLS[table_map.protocol] if table_map.protocol else self.protocol,
-            table_map.read_as if is_told else "",
-        )
-        guessed = take_design(guessed, self.sheet, design_of(self.study))
-        return replace(guessed, header=table_map.header, single_dollars=table_map.single_dollars)
-
-    @property
-    def tool(self) -> Tool | None:
-        """The tool whose file it is, whichever way it is read."""
-        return tool_of(self.file)
-
-    def formulas(self) -> list[FormulaNote]:
-        """Sentences on mathematics, by the study's rules or those of the one that the table makes."""
-        is_markdown = self.study is None or self.study.render_as == RenderAs.MARKDOWN
-        shown = self.map.single_dollars if self.study is None else self.study.single_dollars
-        return [*formula_notes(self.sheet, self.map, single_dollars=shown, is_markdown=is_markdown)]
-
-    def source(self) -> TableSource:
-        protocol = PROTOCOLS[self.study.protocol if self.study else self.map.protocol]
-        source = TableSource(self.sheet, self.map, protocol, arms=arms_of(self.study))
-        source.design = design_of(self.study)
-        return source
-
-    def sample(self) -> MapSample:
-        return sample(self.source(), self.study)
-
-    def form(self, data: Any = None) -> MapForm:
-        if self.study is not None:
-            return MapForm(data, sheet=self.sheet, table_map=self.map, tool=self.tool, study=self.study)
-        names = {
-            "title": self.job.parameters.get("title") or title_of(self.job.file_name),
-            "slug": self.job.parameters.get("slug") or slug_of_file(self.job.file_name),
-        }
-        return NewStudyMapForm(data, sheet=self.sheet, table_map=self.map, tool=self.tool, names=names)
+def _form(job: Job, staged: StagedTable, data: Any = None) -> MapForm:
+    given: dict[str, Any] = {"sheet": staged.sheet, "table_map": staged.map, "tool": staged.tool}
+    if staged.study is not None:
+        return MapForm(data, study=staged.study, **given)
+    names = {
+        "title": job.parameters.get("title") or title_of(job.file_name),
+        "slug": job.parameters.get("slug") or slug_of_file(job.file_name),
+    }
+    return NewStudyMapForm(data, names=names, **given)
 
 
 @csp_replace({"frame-src": [SELF]})  # type: ignore[arg-type]  # it knows views without arguments alone
@@ -123,23 +70,23 @@ def map_table(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, f"{job.file_name} was discarded.")
         return HttpResponseRedirect(_back(job))
     try:
-        staged = StagedTable(job)
+        staged = staged_table(job)
     except Refused as refused:
         messages.error(request, str(refused))
         return HttpResponseRedirect(_back(job))
     if "download" in request.GET:
         return _as_file(staged.map)
     if "use_map" in request.POST:
-        return _replaced(request, staged)
+        return _replaced(request, job, staged)
     if request.method == "POST":
-        return _corrected(request, staged)
-    return _page(request, staged, staged.form(), staged.sample())
+        return _corrected(request, job, staged)
+    return _page(request, job, staged, _form(job, staged), staged.sample())
 
 
-def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
-    job, form = staged.job, staged.form(request.POST)
+def _corrected(request: HttpRequest, job: Job, staged: StagedTable) -> HttpResponse:
+    form = _form(job, staged, request.POST)
     if not form.is_valid():
-        return _page(request, staged, form, staged.sample(), status=422)
+        return _page(request, job, staged, form, staged.sample(), status=422)
     table_map = form.as_map()
     here = HttpResponseRedirect(reverse("admin:evaluation_job_map", args=[job.pk]))
     data = form.cleaned_data
@@ -172,38 +119,25 @@ def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
     except Refused as refused:
         form.add_error(None, str(refused))
         found = MapSample()
-    return _page(request, staged, form, found, status=422)
+    return _page(request, job, staged, form, found, status=422)
 
 
-def _replaced(request: HttpRequest, staged: StagedTable) -> HttpResponse:
+def _replaced(request: HttpRequest, job: Job, staged: StagedTable) -> HttpResponse:
     """Take the map of a file in place of the one that the page shows."""
-    job, sheet, form = staged.job, staged.sheet, MapFileForm(request.POST, request.FILES)
+    form = MapFileForm(request.POST, request.FILES)
     if form.is_valid():
-        given: TableMap = form.cleaned_data["map"]
-        if absent := _absent(given, staged.file):
-            form.add_error("map", absent)
+        try:
+            table_map = staged.given(form.cleaned_data["map"])
+        except Refused as refused:
+            form.add_error("map", str(refused))
         else:
-            table_map = replace(
-                given,
-                sheet=given.sheet if given.sheet in sheet.sheets else sheet.sheet,
-                protocol=given.protocol or staged.map.protocol,
-            )
             try:
                 change_map(job, {**job.parameters, "map": table_map.as_json()})
             except Refused as refused:
                 form.add_error(None, str(refused))
             else:
                 return HttpResponseRedirect(reverse("admin:evaluation_job_map", args=[job.pk]))
-    return _page(request, staged, staged.form(), staged.sample(), status=422, map_form=form)
-
-
-def _absent(table_map: TableMap, file: Sheet) -> str:
-    """Why the map is none of the file, as a sentence; empty if it is one."""
-    try:
-        absent = absent_columns(table_map, read_by(file, table_map))
-    except Refused as refused:
-        return str(refused)
-    return f"The table has no column {absent}, which this map names." if absent else ""
+    return _page(request, job, staged, _form(job, staged), staged.sample(), status=422, map_form=form)
 
 
 def _begin(request: HttpRequest, job: Job, slug: str, parameters: dict[str, Any]) -> HttpResponse:
@@ -216,6 +150,7 @@ def _begin(request: HttpRequest, job: Job, slug: str, parameters: dict[str, Any]
 
 def _page(
     request: HttpRequest,
+    job: Job,
     staged: StagedTable,
     form: MapForm,
     found: MapSample,
@@ -223,7 +158,6 @@ def _page(
     status: int = 200,
     map_form: MapFileForm | None = None,
 ) -> HttpResponse:
-    job = staged.job
     context = {
         "title": gettext("Columns of %(file)s") % {"file": job.file_name},
         "job": job,
@@ -280,7 +214,7 @@ def mapped_item(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         return HttpResponseNotAllowed(FORM)
     job = mappable_job(request, pk)
     try:
-        staged = StagedTable(job)
+        staged = staged_table(job)
         found = first_items(staged.source(), staged.study)
     except Refused:
         raise Http404 from None

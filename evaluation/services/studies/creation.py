@@ -3,13 +3,17 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.contrib.admin.models import ADDITION
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import translation
 
-from evaluation.models import Arm, Attribute, Question, Study, StudyMember, Text
+from evaluation.models import Arm, Attribute, Language, Question, Study, StudyMember, Text
 from evaluation.protocols import Protocol, QuestionSpec, get_protocol
 from evaluation.protocols.attributes import Attributes
 from evaluation.protocols.texts import Translate, translate_question
+from evaluation.refusals import FieldsRefused
+from evaluation.services.history import log_action
 
 # ContextEval section 4.1.
 PAPER_ARMS = (
@@ -22,6 +26,27 @@ PAPER_ARMS = (
         "context_at_judging": True,
     },
 )
+
+# The arms that a blank study can begin with, by name: a label, and the arms.
+ARMS: dict[str, tuple[str, Any]] = {
+    "plain": ("One arm, without context", PAPER_ARMS[:1]),
+    "contrast": ("Context contrast: three arms", PAPER_ARMS),
+    "context": ("One arm, with context throughout", PAPER_ARMS[2:]),
+}
+
+
+def begin_study(
+    *, slug: str, title: str, protocol: str, by: Any, language: str = Language.ENGLISH, arms: str = "plain"
+) -> Study:
+    """A blank draft of a member's own, with arms; FieldsRefused says by field what can't be."""
+    try:
+        with transaction.atomic():
+            study = create_study(slug=slug, title=title, protocol=protocol, owner=by, language=language)
+            add_arms(study, ARMS[arms][1])
+            log_action(study=study, by=by, message="Created as a draft.", flag=ADDITION)
+    except ValidationError as invalid:
+        raise FieldsRefused(invalid.message_dict) from None
+    return study
 
 
 def create_study(*, slug: str, title: str, protocol: str, owner: Any = None, **fields: Any) -> Study:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from evaluation.admin.tables.map_form import slug_problem
+from evaluation.acts import slug_problem
 from evaluation.models import Study
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, free_slug
 from judging.admin.judge_options import option_field, read_option

@@ -12,11 +12,11 @@ from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
 from evaluation.api.fields import FreeObjectField
+from evaluation.api.once import IDEMPOTENCY_KEY, start_once
 from evaluation.api.parsing import ItemsJSONParser
-from evaluation.api.problems import CONFLICTS
-from evaluation.api.query import StrictSerializer
+from evaluation.api.problems import CONFLICTS, allowed
+from evaluation.api.query import StrictSerializer, read_body
 from judging.api.generation.runs import PIPELINE_RUNS, PipelineRunDetailSerializer
-from judging.api.runs import IDEMPOTENCY_KEY, allowed, read_body, start_once
 from judging.models import Run
 from judging.services.generation.product_files import import_products, product_lines
 

@@ -10,19 +10,19 @@ from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
 from evaluation.api.fields import AnyValueField
-from evaluation.api.problems import CONFLICTS
+from evaluation.api.problems import CONFLICTS, allowed
 from evaluation.api.query import (
     MAX_ID,
     BodyIntegerField,
     BodyNumberField,
     BodyTextField,
     StrictSerializer,
+    read_body,
 )
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
 from evaluation.storable import storable_json
 from judging.api.judges import MAX_ITEMS
-from judging.api.runs import allowed, read_body
 from judging.backends.options import Input, JudgeOption
 from judging.generation.pipeline import CastRole, Pipeline, PlacedModel
 from judging.generation.pipelines import PIPELINES

@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
-from evaluation.api.fields import FreeObjectField, NullableObjectField
+from evaluation.api.fields import FreeObjectField, NullableObjectField, time_text
 from evaluation.api.paging import IdPagination
-from evaluation.api.problems import CONFLICTS
+from evaluation.api.problems import CONFLICTS, allowed
 from evaluation.api.query import (
     MAX_ID,
     BodyIntegerField,
@@ -21,12 +21,12 @@ from evaluation.api.query import (
     PageQuery,
     QueryTextField,
     StrictSerializer,
+    read_body,
 )
 from evaluation.refusals import FieldsRefused
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE
 from evaluation.storable import storable_json
 from judging.api.generation.runs import PIPELINE_RUNS
-from judging.api.runs import allowed, read_body, time_text
 from judging.models import Product, Run
 from judging.services.generation.lost_calls import UNEVEN
 from judging.services.generation.made_studies import left_out_of, make_study

@@ -11,22 +11,14 @@ from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
 from evaluation.api.fields import FreeObjectField
-from evaluation.api.problems import CONFLICTS
-from evaluation.api.query import BodyIntegerField, BodyTextField, MoneyField, StrictSerializer
+from evaluation.api.once import IDEMPOTENCY_KEY, start_once
+from evaluation.api.problems import CONFLICTS, allowed
+from evaluation.api.query import BodyIntegerField, BodyTextField, MoneyField, StrictSerializer, read_body
 from evaluation.models import Study
 from judging.acts import begin_later_steps, begin_pipeline
 from judging.api.generation.pipelines import MAX_KEY, PipelineSettingsSerializer, by_batch_field, settings_of
 from judging.api.judges import MAX_IN_FLIGHT
-from judging.api.runs import (
-    IDEMPOTENCY_KEY,
-    FollowedRunSerializer,
-    RunKind,
-    RunList,
-    RunStateSerializer,
-    allowed,
-    read_body,
-    start_once,
-)
+from judging.api.runs import FollowedRunSerializer, RunKind, RunList, RunStateSerializer
 from judging.generation.pipelines import PIPELINES
 from judging.models import Run
 from judging.services.generation.products import COUNTED, made_counts

@@ -7,6 +7,7 @@ nothing of a private split goes to one that does not keep it.
 from collections.abc import Collection
 from typing import Any
 
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 
@@ -42,7 +43,14 @@ def create_endpoint(*, user: Any, name: str, base_url: str, **fields: Any) -> En
         raise FieldsRefused(problems)
     set_trust(endpoint, user)
     endpoint.save()
+    log_of_endpoint(endpoint, user, "Created.", flag=ADDITION)
     return endpoint
+
+
+def log_of_endpoint(endpoint: Endpoint, by: Any, message: str, *, flag: int = CHANGE) -> None:
+    """Log one line of the endpoint's history; nothing of whoever runs the server."""
+    if by is not None:
+        LogEntry.objects.log_actions(by.pk, [endpoint], flag, change_message=message, single_object=True)
 
 
 def endpoint_problems(endpoint: Endpoint, user: Any, *, by_own_word: bool = True) -> Problems:

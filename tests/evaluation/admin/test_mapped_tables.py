@@ -115,8 +115,8 @@ def test_an_import_that_failed_leads_back_to_its_map(
     owner: Any, queued: list[int], monkeypatch: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     """The page checks the first rows alone, so the worker may find more."""
-    for module in ("mapping", "staging"):
-        monkeypatch.setattr(f"evaluation.admin.tables.{module}.ROWS", 5)
+    for module in ("admin.tables.mapping", "admin.tables.staging", "dumps.tables.staged_table"):
+        monkeypatch.setattr(f"evaluation.{module}.ROWS", 5)
     client = signed_in(owner)
     rows = [*ROWS[:10], *[(p, a, "", t) for p, a, _, t in ROWS[10:]]]
     where = send(client, FROM_FILE, delimited(rows))
@@ -324,8 +324,8 @@ def test_a_table_is_imported_without_its_bad_rows_which_come_back(
 def test_bad_rows_that_the_worker_found_can_be_left_out_then(
     owner: Any, queued: list[int], monkeypatch: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    for module in ("mapping", "staging"):
-        monkeypatch.setattr(f"evaluation.admin.tables.{module}.ROWS", 5)
+    for module in ("admin.tables.mapping", "admin.tables.staging", "dumps.tables.staged_table"):
+        monkeypatch.setattr(f"evaluation.{module}.ROWS", 5)
     client = signed_in(owner)
     where = send(client, FROM_FILE, delimited([*ROWS[:10], ("Which?", "One", "", "food")]))
     sent = {**GUESS, "title": "Soups", "slug": "soups", "protocol": "pairwise"}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evaluation.models import StudyMember
@@ -38,6 +39,19 @@ class Caller:
             "PUT", address(path), json.dumps(body), "application/json", headers=self._headers()
         )
 
+    def patch(self, path: str, body: Any) -> Any:
+        return self.client.generic(
+            "PATCH", address(path), json.dumps(body), "application/json", headers=self._headers()
+        )
+
+    def delete(self, path: str) -> Any:
+        return self.client.delete(address(path), headers=self._headers())
+
+    def upload(self, path: str, raw: bytes, name: str, *, key: str = "", **fields: Any) -> Any:
+        headers = self._headers() | ({"Idempotency-Key": key} if key else {})
+        form = {"file": SimpleUploadedFile(name, raw), **fields}
+        return self.client.post(address(path), form, headers=headers)
+
     def all(self, path: str, **parameters: Any) -> list[dict[str, Any]]:
         """Every row of a list, page after page."""
         rows, page = [], self.get(path, **parameters).json()
@@ -62,6 +76,12 @@ def nothing_counted():
     cache.key_prefix = f"{prefix}{uuid.uuid4().hex}"
     yield
     cache.key_prefix = prefix
+
+
+@pytest.fixture(autouse=True)
+def job_files(settings, tmp_path):
+    """The files of jobs, in a folder of the test's own."""
+    settings.ASSAY_JOB_FILES = str(tmp_path / "jobs")
 
 
 @pytest.fixture

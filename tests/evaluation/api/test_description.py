@@ -12,6 +12,7 @@ from django.urls import get_resolver
 from analytics.reports.paper.archive import CONTENT_TYPES
 from evaluation.api import parsing, query, throttling
 from evaluation.api.schema import description
+from evaluation.dumps.formats import FORMATS
 from tests.evaluation.api.conftest import Caller
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -21,6 +22,8 @@ COMMITTED = ROOT / "docs" / "openapi.yaml"
 FILES = {
     "get_report_file": {each.partition(";")[0] for each in CONTENT_TYPES.values()},
     "get_bundle": {"application/zip"},
+    "get_job_file": {each.content_type.partition(";")[0] for each in FORMATS.values()},
+    "get_left_out_rows": {"text/csv"},
 }
 
 

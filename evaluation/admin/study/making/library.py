@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 
+from evaluation.acts import slug_problem
 from evaluation.admin.pages import overview_url, page
 from evaluation.admin.queueing import show_refusal
 from evaluation.admin.rights import FORM
-from evaluation.admin.tables.map_form import slug_problem
 from evaluation.admin.unsaved_item import unsaved_item_page
 from evaluation.counting import counted
 from evaluation.library.entries import COLLECTIONS, LibraryEntry, begin_from_entry, library

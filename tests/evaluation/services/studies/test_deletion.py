@@ -18,6 +18,7 @@ from annotator.models import (
     ClaimCursor,
     DraftRound,
     EntryRule,
+    ErasedVisit,
     PanelAct,
     PanelEvent,
     PanelRecord,
@@ -32,6 +33,7 @@ from evaluation.models import (
     ApiRequest,
     Attribute,
     CachedReport,
+    Erasure,
     ItemTally,
     Job,
     Progress,
@@ -135,6 +137,8 @@ def fill(world: SimpleNamespace) -> None:
         user=owner, key="k", path=f"/api/v1/studies/{SLUG}/runs/", body_hash="h", answer={"slug": SLUG}
     )
     Job.objects.create(kind="import", slug=SLUG, by=owner, state="failed")
+    Erasure.objects.create(study=study, by=owner, reason="Asked for it.")
+    ErasedVisit.objects.create(study=study, pay=1, day=now.date())
 
 
 @pytest.fixture

@@ -1,0 +1,182 @@
+"""Participants and the quality of their work. By pseudonym; what a platform knows them by, who may write is told."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import Count, Q
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotator.models import AssignmentState, Participant, ParticipantOutcome, Step
+from annotator.services.quality.cached_quality import cached_quality, read_reports
+from annotator.services.quality.participant_quality import ParticipantQuality, Share
+from evaluation.api.base import StudyView
+from evaluation.api.paging import IdPagination
+from evaluation.api.query import PageQuery, QueryTextField
+from evaluation.models import Role
+from evaluation.permissions import studies_for
+from evaluation.selectors import standing_exclusions
+
+
+class ParticipantSerializer(serializers.Serializer[Any]):
+    rater = serializers.CharField(help_text="Their pseudonym, as in list_raters and list_judgments.")
+    platform = serializers.CharField(help_text="Where they came from.")
+    external_id = serializers.CharField(
+        allow_null=True, help_text="What the platform knows them by; null for viewers."
+    )
+    arm = serializers.CharField(
+        allow_null=True, help_text="Null before one was drawn, or with an arm per item."
+    )
+    revision = serializers.IntegerField(help_text="The one that they entered.")
+    step = serializers.ChoiceField(choices=Step.choices)
+    outcome = serializers.ChoiceField(
+        choices=[("", "under way"), *ParticipantOutcome.choices], help_text="Empty while they are at work."
+    )
+    quota = serializers.IntegerField(help_text="Items that they are asked to judge.")
+    judged = serializers.IntegerField(help_text="Main items.")
+    skipped = serializers.IntegerField()
+    consented_on = serializers.DateField(allow_null=True)
+    ended_on = serializers.DateField(allow_null=True)
+    comments = serializers.CharField()
+    excluded = serializers.CharField(
+        allow_null=True, help_text="Why they are left out of every figure, or null."
+    )
+    signs = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="What of their work somebody should look at. Only with expand=signs.",
+    )
+
+
+class ParticipantListQuery(PageQuery):
+    rater = QueryTextField(required=False, max_length=60)
+    step = serializers.ChoiceField(required=False, choices=Step.choices)
+    outcome = serializers.ChoiceField(required=False, choices=ParticipantOutcome.choices)
+    expand = serializers.ChoiceField(required=False, choices=["signs"])
+
+
+class ParticipantList(StudyView):
+    query_class = ParticipantListQuery
+    pagination_class = IdPagination
+
+    @extend_schema(
+        operation_id="list_participants",
+        summary="Who takes part: how far they are, what they did, and how their visit ended",
+        description="Of times the day alone is told.",
+        tags=["raters"],
+        responses=ParticipantSerializer(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        paths = {"rater": "rater__pseudonym", "step": "step", "outcome": "outcome"}
+        wanted = {path: self.query[name] for name, path in paths.items() if name in self.query}
+        submitted = Q(assignments__state=AssignmentState.SUBMITTED)
+        rows = (
+            Participant.objects.filter(study=self.study, **wanted)
+            .select_related("rater", "arm")
+            .annotate(
+                n_judged=Count("assignments", filter=submitted & Q(assignments__item__role=Role.MAIN)),
+                n_skipped=Count("assignments", filter=Q(assignments__state=AssignmentState.SKIPPED)),
+            )
+        )
+        return self.paged(rows, self._records)
+
+    def _records(self, people: Sequence[Any]) -> list[dict[str, Any]]:
+        study, user = self.study, self.request.user
+        sees_ids = studies_for(user, "write").filter(pk=study.pk).exists()
+        standing = standing_exclusions(study).filter(rater__in=[each.rater_id for each in people])
+        excluded = dict(standing.values_list("rater_id", "reason"))
+        numbers = dict(study.revisions.values_list("pk", "number"))
+        records = [
+            {
+                "rater": each.rater.pseudonym,
+                "platform": each.platform,
+                "external_id": each.external_id if sees_ids else None,
+                "arm": each.arm.key if each.arm else None,
+                "revision": numbers[each.revision_id],
+                "step": each.step,
+                "outcome": each.outcome,
+                "quota": each.quota,
+                "judged": each.n_judged,
+                "skipped": each.n_skipped,
+                "consented_on": _day(each.consented_at),
+                "ended_on": _day(each.ended_at),
+                "comments": each.comments,
+                "excluded": excluded.get(each.rater_id),
+            }
+            for each in people
+        ]
+        if self.query.get("expand") == "signs":
+            signs = {pk: figures["signs"] for pk, figures in cached_quality(study)}
+            for each, record in zip(people, records, strict=True):
+                record["signs"] = signs.get(each.pk, [])
+        return records
+
+
+def _day(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).date().isoformat()
+
+
+class ShareSerializer(serializers.Serializer[Any]):
+    k = serializers.IntegerField()
+    n = serializers.IntegerField(help_text="Out of so many.")
+
+
+class QualitySerializer(serializers.Serializer[Any]):
+    rater = serializers.CharField(help_text="The participant's pseudonym.")
+    excluded = serializers.CharField(
+        help_text="Why they are left out of every figure; empty if they are not."
+    )
+    judged = serializers.IntegerField(help_text="Main items.")
+    seconds = serializers.FloatField(allow_null=True, help_text="The median of a judgment.")
+    relative_time = serializers.FloatField(
+        allow_null=True, help_text="Their time as a share of what others took for the same items."
+    )
+    unread = ShareSerializer(help_text="Judgments that took less time than anybody can read their texts in.")
+    unseen = ShareSerializer(help_text="Judgments in which a response never came into view.")
+    unopened = ShareSerializer(help_text="Judgments in which a response's tab was never opened.")
+    lines = ShareSerializer(help_text="Judgments with the same answer throughout.")
+    first = ShareSerializer(help_text="Preferences for what was shown first.")
+    attention = ShareSerializer(help_text="Attention checks that were passed.")
+    skipped_checks = serializers.IntegerField()
+    gold = ShareSerializer(help_text="Gold items that are right.")
+    agreement = serializers.FloatField(allow_null=True, help_text="With others on the same items.")
+    signs = serializers.ListField(
+        child=serializers.CharField(), help_text="What somebody should look at, a sentence each."
+    )
+
+
+PLAIN = ("excluded", "judged", "seconds", "relative_time", "skipped_checks", "agreement", "signs")
+SHARES = ("unread", "unseen", "unopened", "lines", "first", "attention", "gold")
+
+
+class QualityList(StudyView):
+    query_class = PageQuery
+    pagination_class = IdPagination
+
+    @extend_schema(
+        operation_id="list_quality",
+        summary="Each participant's care, with signs of the contrary",
+        description="Nothing of this excludes by itself.",
+        tags=["raters"],
+        responses=QualitySerializer(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        study, known = self.study, dict(cached_quality(self.study))
+
+        def records(people: Sequence[Participant]) -> list[dict[str, Any]]:
+            found = [(each.pk, known[each.pk]) for each in people if each.pk in known]
+            return [_quality_record(each) for each in read_reports(study, found)]
+
+        return self.paged(Participant.objects.filter(study=study), records)
+
+
+def _quality_record(report: ParticipantQuality) -> dict[str, Any]:
+    shares: dict[str, Share] = {name: getattr(report, name) for name in SHARES}
+    return {
+        "rater": report.participant.rater.pseudonym,
+        **{name: getattr(report, name) for name in PLAIN},
+        **{name: {"k": share.k, "n": share.n} for name, share in shares.items()},
+    }

@@ -1,0 +1,187 @@
+"""Studies from files, and items of drafts: a dump, a study's file, or a table with its map."""
+
+import hashlib
+from typing import Any
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluation.acts import UploadedFile, import_uploaded
+from evaluation.api.base import BeginningView, StudyView
+from evaluation.api.fields import FreeObjectField
+from evaluation.api.jobs import RETRY_AFTER, JobProblemSerializer, JobSerializer, job_record
+from evaluation.api.once import IDEMPOTENCY_KEY, start_once
+from evaluation.api.problems import CONFLICTS, allowed
+from evaluation.api.query import BodyTextField, StrictSerializer, read_body
+from evaluation.dumps.problems import place_and_fault
+from evaluation.dumps.tables.row_notes import row_notes
+from evaluation.dumps.tables.staged_table import StagedTable
+from evaluation.dumps.tables.table_map import TableMap, read_map
+from evaluation.dumps.tables.unused import unused_texts
+from evaluation.json_bodies import BadJSON, read_json
+from evaluation.models import Study
+from evaluation.protocols import PROTOCOLS
+from evaluation.refusals import Refused
+from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE
+
+LONGEST_MAP = 200_000
+
+
+class ImportSerializer(StrictSerializer):
+    """A file: Assay's own JSONL, a bundle, or a table (CSV, TSV, XLSX, JSON, JSONL, Parquet, ZIP) with its map."""
+
+    file = serializers.FileField(max_length=255)
+    map = BodyTextField(
+        required=False,
+        max_length=LONGEST_MAP,
+        help_text="Of a table, as JSON text: the one of a guess, corrected. Without it the guess is the answer.",
+    )
+    skip_bad_rows = serializers.BooleanField(
+        default=False, help_text="Of a table: leave out rows with errors, and import the others."
+    )
+
+    def validate_file(self, file: Any) -> Any:
+        if "\x00" in file.name:
+            raise ValidationError("A file's name can't hold U+0000.")
+        if file.size > settings.ASSAY_UPLOAD_MB * 1_000_000:
+            raise ValidationError(f"The file is larger than {settings.ASSAY_UPLOAD_MB} MB.")
+        return file
+
+    def validate_map(self, text: str) -> TableMap:
+        try:
+            return read_map(read_json(text.encode()))
+        except BadJSON as wrong:
+            raise ValidationError(str(wrong), "invalid") from None
+        except Refused as refused:
+            raise ValidationError([ErrorDetail(each, "invalid") for each in refused.problems]) from None
+
+
+class NewStudyImportSerializer(ImportSerializer):
+    """A file that a study is made of."""
+
+    title = BodyTextField(max_length=MAX_TITLE, required=False, help_text="Without it, the file's.")
+    slug = serializers.SlugField(
+        max_length=MAX_SLUG, required=False, help_text="Without it, the file's name."
+    )
+    protocol = serializers.ChoiceField(
+        choices=list(PROTOCOLS), required=False, help_text="Without it, as the map or the file suggests."
+    )
+
+
+class ColumnSerializer(serializers.Serializer[Any]):
+    column = serializers.CharField()
+    used_as = serializers.CharField(help_text="A key for the map's `as`.")
+    system = serializers.CharField(
+        help_text="Whose response, score or rank it is; empty where no column says."
+    )
+
+
+class BegunImportSerializer(serializers.Serializer[Any]):
+    """The job; or, of a table without a map, the guess of it, of which nothing is kept."""
+
+    job = JobSerializer(allow_null=True)
+    map = FreeObjectField(allow_null=True, help_text="To be corrected and sent with the file.")
+    columns = ColumnSerializer(many=True, help_text="All that the table has, as the map uses them.")
+    notes = serializers.ListField(child=serializers.CharField(), help_text="What to know before the import.")
+    problems = JobProblemSerializer(
+        many=True, help_text="What would be refused of the first rows by this map."
+    )
+    n_problems = serializers.IntegerField()
+
+
+def _begin(request: Request, given: dict[str, Any], study: Study | None) -> Response:
+    file = given["file"]
+    upload = UploadedFile(
+        chunks=file.chunks(),
+        name=file.name,
+        study=study,
+        title=given.get("title", ""),
+        slug=given.get("slug", ""),
+        protocol=given.get("protocol", ""),
+        map=given.get("map"),
+        skip_bad_rows=given["skip_bad_rows"],
+    )
+
+    def begin() -> dict[str, Any]:
+        begun = allowed(lambda: import_uploaded(upload, by=request.user))
+        guess = _guess_record(begun.table) if begun.table else NO_GUESS
+        return {"job": job_record(begun.job) if begun.job else None, **guess}
+
+    answer = start_once(request, begin, status=202, body=_told_apart(given))
+    if answer.data["job"] is None:
+        answer.status_code = 200
+    else:
+        answer["Retry-After"] = str(RETRY_AFTER)
+    return answer
+
+
+def _told_apart(given: dict[str, Any]) -> dict[str, Any]:
+    """Everything by which another request with the same key is told apart; of the file its digest."""
+    file, digest = given["file"], hashlib.sha256()
+    for chunk in file.chunks():
+        digest.update(chunk)
+    file.seek(0)
+    table_map = given.get("map")
+    return {
+        **given,
+        "file": [file.name, digest.hexdigest()],
+        "map": table_map.as_json() if table_map else None,
+    }
+
+
+NO_GUESS: dict[str, Any] = {"map": None, "columns": [], "notes": [], "problems": [], "n_problems": 0}
+
+
+def _guess_record(table: StagedTable) -> dict[str, Any]:
+    found = table.sample()
+    places = [place_and_fault(each) for each in found.problems]
+    unused = map(str, unused_texts(table.sheet, table.map, guessed=table.is_guess))
+    return {
+        "map": table.map.as_json(),
+        "columns": [
+            {"column": each.column, "used_as": str(each.role), "system": each.system}
+            for each in table.map.columns
+        ],
+        "notes": [*table.sheet.notices, *found.judgments, *unused, *row_notes(table.source())],
+        "problems": [{"place": place, "message": fault} for place, fault in places],
+        "n_problems": found.total,
+    }
+
+
+class ImportStudies(BeginningView):
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(
+        operation_id="import_study",
+        summary="Make a study of a file: a dump, a bundle, or a table with its map",
+        description="A worker makes it, all or nothing, and you own it: the answer is 202 with the job. For a table "
+        "without a map nothing is made, and the answer is 200 with the guess. Errors among the first rows are a "
+        "conflict that names them; those further down are the job's.",
+        tags=["studies"],
+        parameters=[IDEMPOTENCY_KEY],
+        request={"multipart/form-data": NewStudyImportSerializer},
+        responses={200: BegunImportSerializer, 202: BegunImportSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request) -> Response:
+        return _begin(request, read_body(NewStudyImportSerializer, request), None)
+
+
+class ImportItems(StudyView):
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(
+        operation_id="import_items",
+        summary="Put a file's items in place of those that a draft has",
+        description="As import_study, of a draft that is there: the answer is 202 with the job, or 200 with the guess.",
+        tags=["items"],
+        parameters=[IDEMPOTENCY_KEY],
+        request={"multipart/form-data": ImportSerializer},
+        responses={200: BegunImportSerializer, 202: BegunImportSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        return _begin(request, read_body(ImportSerializer, request), self.study)
