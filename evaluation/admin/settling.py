@@ -31,7 +31,14 @@ from evaluation.refusals import FieldsRefused, Refused
 from evaluation.selectors import excluded_q, settled_judgments, system_labels
 from evaluation.services.answers import load_answers
 from evaluation.services.settled_gold import use_settled_as_gold
-from evaluation.services.settling import order_for_settling, reason_of, settle_item, take_back
+from evaluation.services.settling import (
+    JUDGES,
+    PEOPLE,
+    order_for_settling,
+    reason_of,
+    settle_item,
+    take_back,
+)
 from evaluation.services.tallies import recount
 
 tabs["settle"] = Tab("Settle", "admin:evaluation_study_settle", 41, "Judgments", "admin#settle-labels")
@@ -40,8 +47,7 @@ tabs["settle"] = Tab("Settle", "admin:evaluation_study_settle", 41, "Judgments",
 REASON = "~reason"
 # Of the address, beside the filters: which item, past which one, what is shown of others' answers, what was just done.
 ITEM, PAST, SHOW, DONE = "item", "past", "show", "done"
-# What can be shown, and the kinds of raters whose answers that are.
-PEOPLE, JUDGES = "people", "judges"
+# The kinds of raters whose answers each are.
 SHOWN = {PEOPLE: (Rater.Kind.PERSON, Rater.Kind.SIMULATED), JUDGES: (Rater.Kind.JUDGE,)}
 LABELS_AT_ONCE = 50
 
