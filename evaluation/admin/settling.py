@@ -60,9 +60,13 @@ def settle(request: HttpRequest, study: Study) -> HttpResponse:
         return redirect("admin:evaluation_study_settled", study.slug)
     try:
         filters = ItemFilters.parse(study, dict(request.GET.lists()))
-    except FieldsRefused as refused:
-        messages.error(request, str(refused))
-        return redirect("admin:evaluation_study_settle", study.slug)
+    except FieldsRefused:
+        # The list's form says what is wrong, where it is chosen.
+        messages.error(request, "Nothing was chosen to settle: the filters can't be read.")
+        chosen = request.GET.copy()
+        for name in (ITEM, PAST, SHOW, DONE):
+            chosen.pop(name, None)
+        return redirect(f"{reverse('admin:evaluation_item_list', args=[study.slug])}?{chosen.urlencode()}")
     if not study.is_frozen:
         messages.info(request, "Items are settled once the study is launched.")
         return redirect("admin:evaluation_study_settled", study.slug)
