@@ -71,6 +71,22 @@ def test_choices_stand_in_the_address_and_each_can_be_taken_away(page):
     assert re.search(r'value="disagreement" selected', text)
 
 
+def test_several_values_of_a_name_are_ticked_and_stay_so(page):
+    _, text = page("?by=judge&by=person&answer=preference:tie&answer=preference:r1&role=main")
+    for name, ticked, free in (("by", ("judge", "person"), "settled"), ("answer", ("preference:tie",), None)):
+        for value in ticked:
+            assert f'type="checkbox" name="{name}" value="{value}" checked' in text
+        if free:
+            assert f'type="checkbox" name="{name}" value="{free}">' in text
+    # An answer that the form does not offer is one more that can be unticked.
+    assert 'name="answer" value="preference:r1" checked' in text
+    assert "Judged by: </span>person, judge</summary>" in text
+    assert (
+        'type="hidden"'
+        not in text[text.index("find-items") : text.index("</form>", text.index("find-items"))]
+    )
+
+
 @pytest.mark.parametrize("sort", ["position", "disagreement", "against_judges", "newest", "slowest"])
 def test_pages_follow_one_another_in_every_order(study, page, monkeypatch, sort):
     """Forth and back, each item once, those without a number last."""
@@ -111,7 +127,7 @@ def test_pages_follow_one_another_in_every_order(study, page, monkeypatch, sort)
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("?role=gold", "There is no role 'gold'"),
+        ("?role=gold", "Role: there is no 'gold', but main"),
         ("?arm=none", "The study has no setting 'none'"),
         ("?after=x", "'x' is no item's id."),
         ("?after=999999999", "The list has no item 999999999"),
