@@ -141,7 +141,15 @@ class ItemFilters:
         rows = items.filter(Exists(judged.filter(item=OuterRef("pk")))) if self.choose_judgments else items
         held = Q(*(any_with(word) for word in common))
         own = {"item__in": items.filter(held).values("pk")} if self.choose_items else self._of_role("item__")
-        return FoundItems(study, rows.filter(held), judged.filter(**own), self.sort, rows, tuple(common))
+        return FoundItems(
+            study,
+            rows.filter(held),
+            judged.filter(**own),
+            self.sort,
+            rows,
+            tuple(common),
+            self.choose_judgments,
+        )
 
     def items(self, study: Study) -> QuerySet[Item]:
         """The study's items that they admit, in their order."""

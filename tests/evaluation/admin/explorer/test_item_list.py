@@ -155,6 +155,26 @@ def test_a_view_of_the_report_and_a_list_lead_to_each_other(study, page):
     assert f'href="/studies/{study.slug}/items/?arm=CtxGen-CtxEval">Items of this view' in report
 
 
+@pytest.mark.parametrize(
+    ("query", "some", "all_of_them"),
+    [
+        ("", "more than 5 items, more than 5 judgments", "36 items, 108 judgments"),
+        ("query=q1", "3 items, more than 5 judgments", "3 items, 9 judgments"),
+        ("by=person", "more than 5 judgments", "36 items, 108 judgments"),
+        ("q=what+about", "Not counted: many items have these words", "36 items, 108 judgments"),
+    ],
+)
+def test_many_are_counted_when_that_is_asked_for(page, monkeypatch, query, some, all_of_them):
+    monkeypatch.setattr(item_list, "MOST_COUNTED", 5)
+    monkeypatch.setattr("evaluation.explorer.search.RARE", 30)
+    _, text = page(f"?{query}")
+    assert f"<span>{some}</span>" in text
+    assert f'<a href="?{query}&count=all">Count all</a>' in text
+    _, text = page(f"?{query}&count=all")
+    assert f"<span>{all_of_them}</span>" in text
+    assert "Count all" not in text
+
+
 def test_what_is_not_counted_yet_is_said(study, page, monkeypatch):
     monkeypatch.setattr("evaluation.services.tallies.CHUNK", 3)
     assert "33 items are still being counted" in page()[1]
