@@ -41,7 +41,7 @@ from evaluation.services.settling import (
 )
 from evaluation.services.tallies import recount
 
-tabs["settle"] = Tab("Settle", "admin:evaluation_study_settle", 41, "Judgments", "admin#settle-labels")
+tabs["settle"] = Tab("Settle", "admin:evaluation_study_settle", 42, "Judgments", "admin#settle-labels")
 
 # The form's field of the reason; no question's key is spelt like it.
 REASON = "~reason"

@@ -207,6 +207,24 @@ def test_a_draft_s_items_are_previewed_and_an_empty_one_is_filled(owner):
     assert "Upload items" in client.get(address).content.decode()
 
 
+def test_items_stand_in_the_design_until_the_launch_and_then_among_judgments(owner):
+    draft = factories.make_study("draft", owner=owner, queries=1)
+    client = Client()
+    client.force_login(owner)
+
+    def bar(*names):
+        answers = [client.get(reverse(name, args=[draft.slug])).context for name in names]
+        places = {name for each in answers for name, _, here in each["study_places"] if here}
+        return places, [label for label, *_ in answers[0]["study_pages"]]
+
+    assert bar("admin:evaluation_item_list") == ({"Design"}, ["Form", "Items", "Plan", "Generation"])
+    factories.launch(draft)
+    judgments = ["Judgments", "Items", "Settle", "Raters"]
+    pages = ("admin:evaluation_item_list", "admin:evaluation_judgment_list")
+    assert bar(*pages) == ({"Judgments"}, judgments)
+    assert "Items" not in bar("admin:evaluation_study_change")[1]
+
+
 def test_many_answers_are_counted_and_those_of_scales_are_told(owner):
     many = judged_study("many", owner=owner, queries=1)
     judge(many, raters=12)
