@@ -14,7 +14,7 @@ from evaluation.admin.rights import has_right
 from evaluation.counting import counted
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.explorer.item_list import FoundItems
-from evaluation.models import Item, Study
+from evaluation.models import Item, Judgment, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.services.tallies import count_stale, recount
 
@@ -44,6 +44,7 @@ def item_list(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "chips": form.chips(filters.pairs),
         "query": urlencode(filters.pairs),
+        "outdated": _majorities_changed(study, filters),
         "report": _report_of(study, filters),
         "empty": _when_empty(request, study) if not filters.pairs and not found["rows"] else None,
     }
@@ -116,6 +117,14 @@ def _counts(items: FoundItems, count_all: bool) -> ListCounts:
         if n is not None
     ]
     return ListCounts(", ".join(words), not any(over))
+
+
+def _majorities_changed(study: Study, filters: ItemFilters) -> bool:
+    """True where majorities choose the items of a list that is as of a judgment, and others came after that: an item
+    has one majority, today's."""
+    if filters.until is None or not (filters.majority or filters.vs):
+        return False
+    return Judgment.objects.filter(study=study, pk__gt=filters.until).exists()
 
 
 def _report_of(study: Study, filters: ItemFilters) -> str:
