@@ -26,7 +26,7 @@ MAX_KEY = 120
 BETWEEN_TURNS = "\n\n"
 Record = Mapping[str, Any]
 # What is of one item, and so on no line that stands for several.
-OF_ONE_ITEM = ("context", "gold", "judgments", "origin", "start_order", "stimulus_hash")
+OF_ONE_ITEM = ("context", "gold", "judgments", "notes", "origin", "start_order", "stimulus_hash")
 
 
 def default_response_key(system: str, context: str | None) -> str:

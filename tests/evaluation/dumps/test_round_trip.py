@@ -8,6 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluation.canonical import canonical_hash
+from evaluation.dumps.imports.draft_items import import_items
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Context, Rater, Response, Revision, Role, Status
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.refusals import Refused
@@ -137,7 +139,7 @@ def test_settled_labels_come_back_as_such(study, read_back, owner):
 
 
 def test_notes_come_back_without_who_wrote_them(judged, read_back, owner):
-    item = judged.items.order_by("position")[1]
+    item = judged.items.order_by("position", "pk")[1]
     given = item.judgments.order_by("pk")[2]
     for text, on in (("Look again.", None), ("=Why?\nNobody says.", given), ("And again.", None)):
         add_note(item, text=text, judgment=on, by=owner)
@@ -158,6 +160,16 @@ def test_notes_come_back_without_who_wrote_them(judged, read_back, owner):
         ],
         key=str,
     )
+
+
+def test_notes_on_a_drafts_items_come_with_them(study, read_back, owner, tmp_path):
+    draft = factories.make_study("draft", owner=owner, queries=1)
+    add_note(draft.items.first(), text="Check the second response.", by=owner)
+    assert_equal(copy := read_back(draft), draft)
+    path = tmp_path / "draft.jsonl"
+    path.write_bytes(export_bytes(draft))
+    assert import_items(FileSource(path), copy) == draft.items.count()
+    assert list(copy.notes.values_list("item__study", "text")) == [(copy.pk, "Check the second response.")]
 
 
 @pytest.mark.parametrize(
