@@ -66,12 +66,14 @@ class FoundItems:
     common: tuple[str, ...] = ()
     by_judgments: bool = False
 
-    def counts(self, most: int | None) -> tuple[int | None, int]:
-        """The numbers of items and of judgments. Neither is counted further than one beyond `most`; where judgments
-        decide and are more, items are not counted at all: all of these would have to be read."""
+    def counts(self, most: int | None) -> tuple[int | None, int | None]:
+        """The numbers of items and of judgments. Those that decide are counted first, and no further than one beyond
+        `most`; if they are more, the others are not counted: most of both would have to be read."""
         judgments = self.judgments.order_by()
         if not self.by_judgments:
-            return _count(self.rows, most), _count(judgments, most)
+            items = _count(self.rows, most)
+            whole = most is None or items <= most
+            return items, _count(judgments, most) if whole else None
         read = judgments if most is None else judgments[: most + 1]
         found = read.aggregate(items=Count("item", distinct=True), judgments=Count("pk"))
         whole = most is None or found["judgments"] <= most
