@@ -212,7 +212,9 @@ class Filters:
         """Rows of raters in the view; `path` leads to the rater."""
         found, raters = Q(), Rater.objects.filter(study=study)
         if self.groups:
-            others = raters.exclude(kind=Rater.Kind.JUDGE).exclude(group__in=self.groups)
+            # A group is one of people: judges and those who settle stand beside each.
+            apart = (Rater.Kind.JUDGE, Rater.Kind.SETTLED)
+            others = raters.exclude(kind__in=apart).exclude(group__in=self.groups)
             found &= ~Q(**{f"{path}__in": others.values("pk")})
         if self.raters:
             found &= Q(**{f"{path}__in": raters.filter(pseudonym__in=self.raters).values("pk")})

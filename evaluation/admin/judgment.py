@@ -18,7 +18,7 @@ from evaluation.admin.explorer.judgment_page import judgment_page
 from evaluation.admin.explorer.seen_screen import judgment_screen
 from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged, way_back
 from evaluation.admin.rights import FORM, View, has_right, study_for
-from evaluation.explorer.item_filters import MOST_WORDS
+from evaluation.explorer.filter_values import MOST_WORDS
 from evaluation.explorer.search import judgments_with
 from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused

@@ -22,7 +22,8 @@ PLACES = ("Overview", "Design", "People and judges", "Judgments", "Results")
 
 @dataclass(frozen=True)
 class Tab:
-    """A page or a list of one study, in one of its places, which leads to the first of them by number."""
+    """A page or a list of one study, in one of its places, which leads to the first of them by number; `launched` is
+    the number and the place that it has from the launch on, where these are others."""
 
     label: str
     url_name: str
@@ -30,6 +31,11 @@ class Tab:
     place: str
     # The page of the documentation about it, with the anchor.
     docs: str
+    launched: tuple[int, str] | None = None
+
+    def position(self, study: Study) -> tuple[int, str]:
+        """Its number, and its place."""
+        return self.launched if self.launched and study.is_frozen else (self.number, self.place)
 
     def url(self, study: Study) -> str:
         return reverse(self.url_name, args=[study.slug])
@@ -66,14 +72,15 @@ def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> d
 def study_tabs(study: Study, here: str = "") -> dict[str, Any]:
     """The variables of a study's bar: (label, address, current) of its places and of the pages beside this one."""
     current = tabs[here] if here else None
-    in_order = sorted(tabs.values(), key=lambda each: each.number)
-    place = current.place if current else ""
-    firsts = {each.place: each for each in reversed(in_order)}
+    positions = {each: each.position(study) for each in tabs.values()}
+    in_order = sorted(positions, key=lambda each: positions[each])
+    place = positions[current][1] if current else ""
+    firsts = {positions[each][1]: each for each in reversed(in_order)}
     return {
         "study_places": [(name, firsts[name].url(study), name == place) for name in PLACES],
         "study_docs": docs_url(current.docs) if current else "",
         "study_pages": [
-            (each.label, each.url(study), each is current) for each in in_order if each.place == place
+            (each.label, each.url(study), each is current) for each in in_order if positions[each][1] == place
         ],
     }
 

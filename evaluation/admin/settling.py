@@ -31,17 +31,23 @@ from evaluation.refusals import FieldsRefused, Refused
 from evaluation.selectors import excluded_q, settled_judgments, system_labels
 from evaluation.services.answers import load_answers
 from evaluation.services.settled_gold import use_settled_as_gold
-from evaluation.services.settling import order_for_settling, reason_of, settle_item, take_back
+from evaluation.services.settling import (
+    JUDGES,
+    PEOPLE,
+    order_for_settling,
+    reason_of,
+    settle_item,
+    take_back,
+)
 from evaluation.services.tallies import recount
 
-tabs["settle"] = Tab("Settle", "admin:evaluation_study_settle", 41, "Judgments", "admin#settle-labels")
+tabs["settle"] = Tab("Settle", "admin:evaluation_study_settle", 42, "Judgments", "admin#settle-labels")
 
 # The form's field of the reason; no question's key is spelt like it.
 REASON = "~reason"
 # Of the address, beside the filters: which item, past which one, what is shown of others' answers, what was just done.
 ITEM, PAST, SHOW, DONE = "item", "past", "show", "done"
-# What can be shown, and the kinds of raters whose answers that are.
-PEOPLE, JUDGES = "people", "judges"
+# The kinds of raters whose answers each are.
 SHOWN = {PEOPLE: (Rater.Kind.PERSON, Rater.Kind.SIMULATED), JUDGES: (Rater.Kind.JUDGE,)}
 LABELS_AT_ONCE = 50
 
@@ -54,9 +60,13 @@ def settle(request: HttpRequest, study: Study) -> HttpResponse:
         return redirect("admin:evaluation_study_settled", study.slug)
     try:
         filters = ItemFilters.parse(study, dict(request.GET.lists()))
-    except FieldsRefused as refused:
-        messages.error(request, str(refused))
-        return redirect("admin:evaluation_study_settle", study.slug)
+    except FieldsRefused:
+        # The list's form says what is wrong, where it is chosen.
+        messages.error(request, "Nothing was chosen to settle: the filters can't be read.")
+        chosen = request.GET.copy()
+        for name in (ITEM, PAST, SHOW, DONE):
+            chosen.pop(name, None)
+        return redirect(f"{reverse('admin:evaluation_item_list', args=[study.slug])}?{chosen.urlencode()}")
     if not study.is_frozen:
         messages.info(request, "Items are settled once the study is launched.")
         return redirect("admin:evaluation_study_settled", study.slug)

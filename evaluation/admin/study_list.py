@@ -63,7 +63,8 @@ class Row:
 def study_list(request: HttpRequest) -> HttpResponse:
     # Rehearsals are found from their drafts.
     own = studies_for(request.user).filter(rehearsal_of=None)
-    form = ListForm(request.GET, owners=_owners(own))
+    owners = _owners(own)
+    form = ListForm(request.GET, owners=owners)
     form.is_valid()
     chosen = form.cleaned_data
     found = _chosen(own, chosen).select_related("progress").prefetch_related(_OWNERS)
@@ -80,6 +81,7 @@ def study_list(request: HttpRequest) -> HttpResponse:
         "form": form,
         "chosen": any(chosen.get(name) for name in ("q", "status", "owner")),
         "none": not shown.paginator.count and not own.exists(),
+        "nothing_found": _nothing_found(chosen, dict(owners)),
         "n_archived": own.exclude(archived_at=None).count(),
         "may_begin": may_begin_studies(request.user),
         "query": given.urlencode(),
@@ -111,6 +113,19 @@ def _chosen(own: QuerySet[Study], chosen: dict[str, Any]) -> QuerySet[Study]:
         own = own.filter(pk__in=owning.values("study"))
     _, order = SORTS[chosen.get("sort") or "active"]
     return own.order_by(order, "-created_at", "-pk")
+
+
+def _nothing_found(chosen: dict[str, Any], owners: dict[int, str]) -> str:
+    """In place of the rows, where none is left of what was chosen."""
+    words, status, owner = (chosen.get(name) for name in ("q", "status", "owner"))
+    if not (words or status or owner):
+        return "All studies are archived."
+    noun = " ".join(filter(None, ("No", status, "study")))
+    if not (words or owner):
+        return f"No study is {'a draft' if status == Status.DRAFT else status}."
+    ends = [f"has {words!r} in its title or slug"] if words else []
+    ends += [f"is owned by {owners[int(owner)]}"] if owner else []
+    return f"{noun} {' and '.join(ends)}."
 
 
 def _row(study: Any, role: dict[int, str]) -> Row:

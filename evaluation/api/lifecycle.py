@@ -1,19 +1,20 @@
 """The life of a study: checked, launched, paused, resumed, closed, reopened, set aside."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.acts import begin_launch
+from evaluation.acts import begin_deletion, begin_launch
 from evaluation.api.base import StudyView
 from evaluation.api.jobs import RETRY_AFTER, JobSerializer, job_record
 from evaluation.api.problems import CONFLICTS, allowed
 from evaluation.api.query import BodyTextField, StrictSerializer, read_body
 from evaluation.api.studies import StudySerializer, own_brief
+from evaluation.services.studies.duplication import MAX_TITLE
 from evaluation.services.studies.launch import (
     Weight,
     archive_study,
@@ -107,6 +108,45 @@ class StudyLaunch(StudyView):
             return Response({"study": study, "job": None})
         record = {"study": study, "job": job_record(job)}
         return Response(record, status=202, headers={"Retry-After": str(RETRY_AFTER)})
+
+
+class DeletionSerializer(StrictSerializer):
+    title = BodyTextField(
+        max_length=MAX_TITLE,
+        required=False,
+        default="",
+        help_text="The study's, to be sure, where it has judgments.",
+    )
+    reason = BodyTextField(
+        max_length=LONGEST_REASON,
+        required=False,
+        default="",
+        help_text="It stands in the line of history that stays.",
+    )
+
+
+class DeletedSerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    job = JobSerializer(allow_null=True, help_text="The worker's, of a large study; null: it is gone.")
+
+
+class StudyDeletion(StudyView):
+    rights: ClassVar[Mapping[str, str]] = {"POST": "own"}
+
+    @extend_schema(
+        operation_id="delete_study",
+        summary="Delete a draft or a closed study for good, with everything in it",
+        description="Owners only; of a study that has judgments its title must be given. A large one is deleted by a "
+        "worker: the answer is 202 with its job.",
+        tags=["studies"],
+        request=DeletionSerializer,
+        responses={200: DeletedSerializer, 202: DeletedSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        asked = read_body(DeletionSerializer, request)
+        job = allowed(lambda: begin_deletion(self.study, by=request.user, **asked))
+        record = {"slug": slug, "job": None if job is None else job_record(job)}
+        return Response(record, status=200 if job is None else 202)
 
 
 # By the last part of the address: the act, its operation's id and summary, and what its body is.

@@ -1,7 +1,7 @@
 """Studies: those that the user may see, and one with its hashes and counts."""
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.text import slugify
 from drf_spectacular.utils import extend_schema
@@ -10,17 +10,13 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.acts import begin_deletion
 from evaluation.api.base import BeginningView, StudyView
-from evaluation.api.jobs import JobSerializer, job_record
 from evaluation.api.once import IDEMPOTENCY_KEY, start_once
 from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.problems import CONFLICTS, allowed
 from evaluation.api.query import (
     BodyTextField,
     PageQuery,
-    QuerySerializer,
-    QueryTextField,
     StrictSerializer,
     read_body,
 )
@@ -106,24 +102,6 @@ class StudyDetailSerializer(StudySerializer):
     arms = ArmSerializer(many=True)
     systems = SystemSerializer(many=True)
     counts = CountsSerializer()
-
-
-class DeletionQuery(QuerySerializer):
-    title = QueryTextField(
-        max_length=MAX_TITLE,
-        required=False,
-        default="",
-        help_text="The study's, to be sure, where it has judgments.",
-    )
-    reason = QueryTextField(
-        max_length=300, required=False, default="", help_text="It stands in the line of history that stays."
-    )
-
-
-class DeletedStudySerializer(serializers.Serializer[Any]):
-    slug = serializers.CharField()
-    deleted = serializers.BooleanField()
-    job = JobSerializer(allow_null=True, help_text="The worker's, of a large study.")
 
 
 class StudyChangesSerializer(StrictSerializer):
@@ -214,8 +192,6 @@ class StudyList(BeginningView):
 
 
 class StudyDetail(StudyView):
-    rights: ClassVar[dict[str, str]] = {"DELETE": "own"}
-
     @extend_schema(
         operation_id="get_study",
         summary="One study: hashes of its revisions, arms, systems, counts",
@@ -238,22 +214,6 @@ class StudyDetail(StudyView):
         if "going_back" in changes.validated_data:
             set_revisable(self.study, changes.validated_data["going_back"], by=request.user)
         return Response(self._detail())
-
-    @extend_schema(
-        operation_id="delete_study",
-        summary="Delete a draft or a closed study for good, with everything in it",
-        description="Owners only; of a study that has judgments its title must be given. A large one is deleted by a "
-        "worker: the answer is 202 with its job.",
-        tags=["studies"],
-        parameters=[DeletionQuery],
-        request=None,
-        responses={200: DeletedStudySerializer, 202: DeletedStudySerializer, **CONFLICTS},
-    )
-    def delete(self, request: Request, slug: str) -> Response:
-        asked = DeletionQuery.read(request)
-        job = allowed(lambda: begin_deletion(self.study, by=request.user, **asked))
-        record = {"slug": slug, "deleted": job is None, "job": None if job is None else job_record(job)}
-        return Response(record, status=200 if job is None else 202)
 
     def _detail(self) -> dict[str, Any]:
         study = self.study

@@ -8,7 +8,7 @@ from evaluation.api.exports import StudyExports
 from evaluation.api.items import ItemDetail, ItemList
 from evaluation.api.jobs import JobDetail, JobFile, JobLeftOut, StudyJobs
 from evaluation.api.judgments import JudgmentList
-from evaluation.api.lifecycle import MOVES, StudyCheck, StudyLaunch, move_view
+from evaluation.api.lifecycle import MOVES, StudyCheck, StudyDeletion, StudyLaunch, move_view
 from evaluation.api.making.additions import StudyAdditions
 from evaluation.api.making.derivations import StudyDerivations
 from evaluation.api.making.duplicates import StudyDuplicates
@@ -34,6 +34,7 @@ urlpatterns = [
     path("studies/<slug:slug>/design/", StudyDesignView.as_view(), name="study-design"),
     path("studies/<slug:slug>/check/", StudyCheck.as_view(), name="study-check"),
     path("studies/<slug:slug>/launch/", StudyLaunch.as_view(), name="study-launch"),
+    path("studies/<slug:slug>/deletion/", StudyDeletion.as_view(), name="study-deletion"),
     *(
         path(f"studies/<slug:slug>/{name}/", move_view(name).as_view(), name=f"study-{name}")
         for name in MOVES

@@ -13,6 +13,9 @@ class DemoStudy(NamedTuple):
     simulation: Path
     # What a participant does in it, for the greeting.
     doing: str
+    # Labels that its owner has settled, as `manage.py settle` reads them, and notes, each on the item of that key.
+    settled: Path | None = None
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 def _of_protocol(key: str, doing: str) -> DemoStudy:
@@ -31,6 +34,11 @@ STUDIES = (
         HERE / "headline_preview.jsonl",
         HERE / "headline_simulation.json",
         "A plain comparison",
+        HERE / "headline_settled.csv",
+        (
+            ("q3-cedar-dahlia", "Are invented dates a fault, or an example? The guideline should say."),
+            ("q4-cedar-elm", "A wrong answer that still got votes: look at the reasons of who preferred it."),
+        ),
     ),
     _of_protocol("aspects", "Four answers by aspect"),
     _of_protocol("ranking", "Questions in order"),

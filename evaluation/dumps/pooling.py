@@ -32,7 +32,7 @@ Record = dict[str, Any]
 OF_ONE_ROUND = ("human_sample", "stopping")
 DROPPED = ("study_hash", "sealed", "later_specs", "queries", "raters", "slug")
 # Of an item, what is no part of what was judged.
-APART = ("judgments", "start_order", "stimulus_hash", "renderer", "origin", "revision", "withdrawn")
+APART = ("judgments", "start_order", "stimulus_hash", "renderer", "origin", "revision", "withdrawn", "notes")
 
 
 def other_rounds(user: Any, study: Study) -> QuerySet[Study]:

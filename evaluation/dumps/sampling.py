@@ -47,9 +47,9 @@ class BaselineSampler:
         )
         self._count(drawn, lengths)
         for system in drawn:
-            pair = {**record, "key": f"{record['key']}-{system}"[:120]}
-            pair.pop("judgments", None)
-            yield pair | {"responses": [responses[self.baseline], responses[system]]}
+            kept = {name: value for name, value in record.items() if name not in ("judgments", "notes")}
+            of_pair = {"responses": [responses[self.baseline], responses[system]]}
+            yield {**kept, "key": f"{record['key']}-{system}"[:120], **of_pair}
 
     def _count(self, drawn: Sequence[str], lengths: Mapping[str, int]) -> None:
         self.counted["queries"] += 1

@@ -1,8 +1,10 @@
 """Conditions on the answers of judgments, read where they are stored: by layout, in the judgment's own array."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import inf
 from operator import or_
 from typing import Any, Self
 
@@ -20,6 +22,7 @@ from evaluation.selectors import asked_questions, system_sets
 from evaluation.services.answers import layouts_of_question
 
 NOTHING = Q(pk__in=[])
+RESPONSE = re.compile(r"r[0-9]+")
 
 
 class AnswerAt(Func):
@@ -52,7 +55,7 @@ class GivenAnswer:
         if not colon or not value:
             raise ValueError(f"{text!r} is no answer: write it as question:value or question.part:value.")
         question, part = _question_and_part(study, where)
-        _require_fitting(asked_questions(study).get(question), value)
+        _require_fitting(study, asked_questions(study).get(question), part, value)
         return cls(question, part, value)
 
     def __str__(self) -> str:
@@ -160,6 +163,11 @@ def as_number(text: str) -> float | None:
         return None
 
 
+def is_number(text: str) -> bool:
+    number = as_number(text)
+    return number is not None and number == number
+
+
 def _at(place: int, is_label: bool, layouts: Collection[int]) -> Case:
     """The value there, of judgments with one of these layouts; no other array is opened."""
     value: Any = AnswerAt(place) if is_label else Cast(AnswerAt(place), FloatField())
@@ -184,15 +192,62 @@ def _measures(study: Study) -> list[str]:
     return sorted({each.key for about in raters for each in declared_measures(about)})
 
 
-def _require_fitting(question: QuestionSpec | None, value: str) -> None:
-    """ValueError where a question can have no such answer; None is a measure."""
-    if question is not None and KINDS[question.kind].storage == "text":
+def _require_fitting(study: Study, question: QuestionSpec | None, part: str | None, value: str) -> None:
+    """ValueError where no item of the study can have such an answer; without a question it is a measure."""
+    storage = "number" if question is None else KINDS[question.kind].storage
+    if question is not None and storage == "text":
         raise ValueError(f"{question.key!r} is answered by texts, which are searched for words.")
-    if question is None or KINDS[question.kind].storage == "number":
-        number = as_number(value)
-        if number is None or number != number:
-            raise ValueError(f"{value!r} is no number.")
+    responses = response_names(study)
+    for each in (part or "").split(".") if responses else ():
+        if RESPONSE.fullmatch(each) and each not in responses:
+            raise ValueError(
+                f"No item of the study has a response {each!r} ({named('responses', responses)})."
+            )
+    if question is not None:
+        require_answer(question, value, responses)
+    elif not is_number(value):
+        raise ValueError(f"{value!r} is no number.")
+
+
+def require_answer(question: QuestionSpec, value: str, responses: Sequence[str]) -> None:
+    """ValueError where none of an item with at most these responses can be answered so."""
+    if KINDS[question.kind].storage == "label":
+        offered = offered_labels(question, responses)
+        if offered and value not in offered:
+            raise ValueError(f"{value!r} is no answer to {question.key!r} ({named('answers', offered)}).")
         return
-    offered = [option_key(each) for each in KINDS[question.kind].offers(question)]
-    if offered and value not in offered:
-        raise ValueError(f"{value!r} is no answer to {question.key!r} ({named('answers', offered)}).")
+    if not is_number(value):
+        raise ValueError(f"{value!r} is no number.")
+    low, high = _bounds(question, len(responses))
+    if not low <= float(value) <= high:
+        raise ValueError(f"{value!r} is no answer to {question.key!r} (its answers: {low:g} to {high:g}).")
+
+
+def require_leading(question: QuestionSpec, value: str, responses: Sequence[str]) -> None:
+    """The same of what an item is counted by: of a ranking the response that is first."""
+    if question.kind != Kind.RANKING:
+        require_answer(question, value, responses)
+    elif value not in responses:
+        raise ValueError(f"No response {value!r} is ranked ({named('responses', responses)}).")
+
+
+def offered_labels(question: QuestionSpec, responses: Sequence[str]) -> list[str]:
+    """The labels that answer it; none where responses do and are not known yet."""
+    if question.kind == Kind.PREFERENCE:
+        return [*responses, *question.tie_values] if responses else []
+    return [option_key(each) for each in KINDS[question.kind].offers(question)]
+
+
+def response_names(study: Study) -> list[str]:
+    """The parts of responses that items of the study have; none before it is launched."""
+    most = max((len(each.split(BETWEEN_SYSTEMS)) for each in system_sets(study)), default=0)
+    return [f"r{number}" for number in range(1, most + 1)]
+
+
+def _bounds(question: QuestionSpec, n_responses: int) -> tuple[float, float]:
+    """The least and the greatest number that answers a question; judges and imports give any between."""
+    if question.kind == Kind.SCALE:
+        return question.form["low"], question.form["high"]
+    if question.kind == Kind.RANKING:
+        return 1, n_responses or inf
+    return (0, 1) if question.kind == Kind.CHECKLIST else (-inf, inf)

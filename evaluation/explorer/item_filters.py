@@ -1,6 +1,6 @@
 """Filters of the list of items: those of a view of the report, and what only a list can be asked for."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,35 +12,17 @@ from evaluation.explorer.answer_conditions import (
     answered_q,
     answers_q,
     any_of,
-    known_question,
-    named,
 )
-from evaluation.explorer.item_list import POSITION, SORTED_BY, FoundItems
+from evaluation.explorer.filter_values import ALL, ANY, NONE, OF_ITEMS, OF_JUDGMENTS, read_values
+from evaluation.explorer.item_list import POSITION, FoundItems
 from evaluation.explorer.search import any_with, items_with
-from evaluation.explorer.settled_items import DIFFER, NO, YES, settled_q
+from evaluation.explorer.settled_items import settled_q
 from evaluation.filters import EVERYTHING, Filters
-from evaluation.models import AnswerText, Item, ItemFlag, Judgment, Note, Outcome, Rater, Role, Study
+from evaluation.models import AnswerText, Item, ItemFlag, Judgment, Note, Rater, Role, Study
 from evaluation.refusals import FieldsRefused
-from evaluation.selectors import countable_q, excluded_q, system_sets
+from evaluation.selectors import countable_q, excluded_q
 from evaluation.storable import storable
 
-ALL, ANY, NONE = "all", "any", "none"
-# Of judgments, and of items: what `state` can say of each.
-OF_JUDGMENTS, OF_ITEMS = ("counting", "excluded", "surplus"), ("withdrawn", "flagged")
-# The values of the names that have a list of them.
-CHOICES: Mapping[str, Sequence[str]] = {
-    "role": (*Role.values, ALL),
-    "by": Rater.Kind.values,
-    "vs": (DIFFER, "agree"),
-    "outcome": Outcome.values,
-    "state": (*OF_JUDGMENTS, *OF_ITEMS),
-    "texts": (YES,),
-    "note": (YES,),
-    "settled": (YES, NO, DIFFER),
-    "sort": (POSITION, *SORTED_BY),
-}
-# The names of which several values can be given.
-SEVERAL = ("pair", "by", "answered", "answer", "winner", "outcome", "state")
 # What each name has that is not given.
 DEFAULTS: Mapping[str, str] = {"role": Role.MAIN, "sort": POSITION}
 NAMES = (
@@ -62,7 +44,10 @@ NAMES = (
     "until",
     "sort",
 )
-MOST_WORDS, LONGEST_SEARCH = 10, 200
+
+
+# So many are looked up first: of a judge with most of a study's judgments the database knows that then.
+FEW_RATERS = 50
 
 
 @dataclass(frozen=True)
@@ -106,7 +91,7 @@ class ItemFilters:
             values = sorted({storable(each).strip() for each in given.get(name, ())} - {""})
             try:
                 if values:
-                    own[name] = _read(study, name, values)
+                    own[name] = read_values(study, name, values)
             except FieldsRefused as refused:
                 problems |= refused.by_field
         if problems:
@@ -160,7 +145,15 @@ class ItemFilters:
         rows = items.filter(Exists(judged.filter(item=OuterRef("pk")))) if self.choose_judgments else items
         held = Q(*(any_with(word) for word in common))
         own = {"item__in": items.filter(held).values("pk")} if self.choose_items else self._of_role("item__")
-        return FoundItems(study, rows.filter(held), judged.filter(**own), self.sort, rows, tuple(common))
+        return FoundItems(
+            study,
+            rows.filter(held),
+            judged.filter(**own),
+            self.sort,
+            rows,
+            tuple(common),
+            self.choose_judgments,
+        )
 
     def items(self, study: Study) -> QuerySet[Item]:
         """The study's items that they admit, in their order."""
@@ -217,8 +210,9 @@ class ItemFilters:
         if self.answered:
             found &= answered_q(self.answered)
         if self.by:
-            raters = Rater.objects.filter(study=study, kind__in=self.by)
-            found &= Q(rater__in=raters.values("pk"))
+            raters = Rater.objects.filter(study=study, kind__in=self.by).values("pk")
+            few = list(raters.values_list("pk", flat=True)[: FEW_RATERS + 1])
+            found &= Q(rater__in=few if len(few) <= FEW_RATERS else raters)
         if self.outcome:
             found &= Q(outcome__in=self.outcome)
         if self.texts:
@@ -238,77 +232,3 @@ class ItemFilters:
 def _without_items(view: Filters) -> Filters:
     """The part of a view that is asked of judgments; the rest is asked of their items."""
     return replace(view, queries=(), categories=(), sources=(), splits=(), arms=(), systems=())
-
-
-def _read(study: Study, name: str, values: Sequence[str]) -> Any:
-    """The value of a filter. FieldsRefused has a sentence for each thing that is wrong with it."""
-    if name not in SEVERAL and len(values) > 1:
-        raise _refused(name, [f"A list has one value of {name}, not {len(values)}: {', '.join(values)}."])
-    read = READERS.get(name, _one_of(name))
-    found, problems = [], []
-    for value in values:
-        try:
-            found.append(read(study, value))
-        except ValueError as error:
-            problems.append(str(error))
-    if problems:
-        raise _refused(name, problems)
-    return tuple(found) if name in SEVERAL else found[0]
-
-
-def _refused(name: str, problems: Iterable[str]) -> FieldsRefused:
-    return FieldsRefused({name: list(problems)})
-
-
-def _one_of(name: str) -> Callable[[Study, str], str]:
-    def read(study: Study, value: str) -> str:
-        known = CHOICES[name]
-        if value not in known:
-            raise ValueError(f"There is no {name} {value!r}: it is one of {', '.join(known)}.")
-        return value
-
-    return read
-
-
-def _search(study: Study, value: str) -> str:
-    words = value.split()
-    if len(words) > MOST_WORDS or len(value) > LONGEST_SEARCH:
-        raise ValueError(f"Search for at most {MOST_WORDS} words, of {LONGEST_SEARCH} characters in all.")
-    return " ".join(words)
-
-
-def _pair(study: Study, value: str) -> str:
-    known = system_sets(study)
-    if value not in known:
-        raise ValueError(f"No item of the study has the systems {value!r} ({named('pairs', known[:20])}).")
-    return value
-
-
-def _majority(study: Study, value: str) -> str:
-    if len(value) > 120:
-        raise ValueError("No answer is longer than 120 characters.")
-    return value
-
-
-def _least(study: Study, value: str) -> int:
-    if not (value.isascii() and value.isdigit() and 0 < int(value[:9]) < 10_000):
-        raise ValueError(f"{value!r} is no number of raters.")
-    return int(value)
-
-
-def _until(study: Study, value: str) -> int:
-    if not (value.isascii() and value.isdigit() and len(value) < 19):
-        raise ValueError(f"{value!r} is no judgment's id.")
-    return int(value)
-
-
-READERS: Mapping[str, Callable[[Study, str], Any]] = {
-    "q": _search,
-    "pair": _pair,
-    "answered": known_question,
-    "answer": GivenAnswer.parse,
-    "winner": PreferredSystem.parse,
-    "majority": _majority,
-    "least": _least,
-    "until": _until,
-}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Self
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from evaluation.explorer.search import holding
 from evaluation.models import Item, Judgment, Study
@@ -54,8 +54,9 @@ class Stretch:
 
 @dataclass(frozen=True)
 class FoundItems:
-    """Items of a study, `rows` in no order, with what was asked of them: the `judgments` meant, and the order. Pages of
-    items with `common` words are found by looking through `among`, which has all that would be listed without these."""
+    """Items of a study, `rows` in no order, with what was asked of them: the `judgments` meant, and the order; with
+    `by_judgments` an item is among them only for one of these. Pages of items with `common` words are found by looking
+    through `among`, which has all that would be listed without these."""
 
     study: Study
     rows: QuerySet[Item]
@@ -63,6 +64,20 @@ class FoundItems:
     sort: str
     among: QuerySet[Item]
     common: tuple[str, ...] = ()
+    by_judgments: bool = False
+
+    def counts(self, most: int | None) -> tuple[int | None, int | None]:
+        """The numbers of items and of judgments. Those that decide are counted first, and no further than one beyond
+        `most`; if they are more, the others are not counted: most of both would have to be read."""
+        judgments = self.judgments.order_by()
+        if not self.by_judgments:
+            items = _count(self.rows, most)
+            whole = most is None or items <= most
+            return items, _count(judgments, most) if whole else None
+        read = judgments if most is None else judgments[: most + 1]
+        found = read.aggregate(items=Count("item", distinct=True), judgments=Count("pk"))
+        whole = most is None or found["judgments"] <= most
+        return found["items"] if whole else None, found["judgments"]
 
     def in_order(self) -> QuerySet[Item]:
         column = SORTED_BY.get(self.sort)
@@ -132,6 +147,11 @@ class FoundItems:
         columns = {POSITION, SORTED_BY.get(self.sort, POSITION)}
         rows: QuerySet[Item, dict[str, Any]] = Item.objects.filter(study=self.study, pk=item).values(*columns)
         return rows.first()
+
+
+def _count(rows: QuerySet[Any], most: int | None) -> int:
+    rows = rows.order_by()
+    return (rows if most is None else rows[: most + 1]).count()
 
 
 def _beyond(

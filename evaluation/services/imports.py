@@ -9,6 +9,7 @@ import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Self
 
 from django.conf import settings
@@ -24,6 +25,7 @@ from evaluation.models import (
     Item,
     ItemResponse,
     Judgment,
+    Note,
     Query,
     Rater,
     Response,
@@ -101,6 +103,12 @@ class RaterFacts:
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class ImportedNote:
+    text: str
+    at: datetime
+
+
 @dataclass(frozen=True, kw_only=True)
 class ImportedJudgment:
     """A judgment before it is a row. `values` are `JudgmentInput`'s, without the ids."""
@@ -113,6 +121,7 @@ class ImportedJudgment:
     excluded: str = ""
     # Its place among the judgments of the study, where the dump tells their order.
     place: int | None = None
+    notes: Sequence[ImportedNote] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +136,7 @@ class ImportedItem:
     # None leaves the item a draft.
     stimulus: dict[str, Any] | None
     judgments: Sequence[ImportedJudgment] = field(default_factory=list)
+    notes: Sequence[ImportedNote] = ()
 
 
 def begin_import(
@@ -295,6 +305,7 @@ class ImportWriter:
             for each in batch
             for response in each.responses
         )
+        self._write_notes((each.item.pk, None, note) for each in batch for note in each.notes)
         self.counts["items"] += len(batch)
 
     def _write_judgments(self, batch: Sequence[ImportedItem]) -> None:
@@ -334,7 +345,18 @@ class ImportWriter:
         # Nobody else sees this study, and the caller has checked that no judgment appears twice.
         rows = record_judgments(study=self.study, batch=inputs, known_new=True)
         self._write_exclusions(rows, [judgment for _, judgment in pairs])
+        self._write_notes(
+            (row.item_id, row.pk, note)
+            for row, (_, judgment) in zip(rows, pairs, strict=True)
+            for note in judgment.notes
+        )
         self.counts["judgments"] += len(rows)
+
+    def _write_notes(self, notes: Iterable[tuple[int, int | None, ImportedNote]]) -> None:
+        Note.objects.bulk_create(
+            Note(study=self.study, item_id=item, judgment_id=judgment, text=note.text, at=note.at)
+            for item, judgment, note in notes
+        )
 
     def _write_raters(self, raters: Iterable[RaterInput]) -> None:
         new = {each.pseudonym: each for each in raters if each.pseudonym not in self._raters}

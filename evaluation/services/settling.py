@@ -4,7 +4,8 @@ Settled labels are judgments of a rater of their own kind, one for each member: 
 judges', and one holds all of these against them.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -13,23 +14,61 @@ from django.utils import timezone
 from evaluation import design
 from evaluation.models import Exclusion, Item, Judgment, Rater, Role, Study
 from evaluation.permissions import get_study_for, is_owner
-from evaluation.protocols import AnswerValue
+from evaluation.protocols import AnswersInvalid, AnswerValue
 from evaluation.protocols.base import Data
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.exclusions import exclude, restore
-from evaluation.services.history import log_action
+from evaluation.services.history import log_action, server_account
 from evaluation.services.judgments import JudgmentInput, record_judgments, revise_judgment
 from evaluation.services.seals import seal_new
 from evaluation.storable import storable
 
 # In a judgment's trace: {"reason", "shown"}, where `shown` names what of others' answers was shown before.
 SETTLED = "settled"
+# Whose answers can be shown to whoever settles.
+PEOPLE, JUDGES = "people", "judges"
 LONGEST_REASON = 1_000
 TAKEN_BACK = "Settled label taken back."
 
 
+@dataclass(frozen=True)
+class LabelToSettle:
+    """The answers that settle the item of that key; `where` they stand goes before what is wrong with them."""
+
+    where: str
+    item: str
+    data: Data
+    reason: str
+
+
+def settle_items(
+    study: Study, labels: Sequence[LabelToSettle], *, by: Any, shown: Collection[str] = ()
+) -> list[Judgment]:
+    """Settle them all, or none: Refused has every problem of each."""
+    problems, settled = [], []
+    with transaction.atomic():
+        items = {each.key: each for each in study.items.filter(key__in={each.item for each in labels})}
+        seen: dict[str, str] = {}
+        for each in labels:
+            try:
+                if each.item not in items:
+                    raise Refused(f"The study has no item {each.item!r}.")
+                if (first := seen.setdefault(each.item, each.where)) != each.where:
+                    raise Refused(f"{each.item} is settled in {first}, too.")
+                found = settle_item(items[each.item], each.data, reason=each.reason, by=by, shown=shown)
+                settled.append(found)
+            except AnswersInvalid as invalid:
+                problems += [f"{each.where}: {problem}" for problem in invalid.problems]
+            except Refused as refused:
+                problems += [f"{each.where}: {problem}" for problem in refused.problems]
+        if problems:
+            raise Refused(*problems)
+    return settled
+
+
 def settle_item(item: Item, data: Data, *, reason: str, by: Any, shown: Collection[str] = ()) -> Judgment:
-    """Settle an item by these answers, or settle it anew; of others' answers the member was `shown` these.
+    """Settle an item by these answers, or settle it anew; of others' answers the member was `shown` these. Without a
+    member, `by` None, it is whoever runs the server.
 
     Raises AnswersInvalid with every problem of the answers, and Refused without a reason or for an item that nobody
     can judge.
@@ -39,7 +78,7 @@ def settle_item(item: Item, data: Data, *, reason: str, by: Any, shown: Collecti
     if not reason:
         raise Refused("A settled label needs a reason.")
     with transaction.atomic():
-        get_study_for(by, study.slug, right="write")
+        by = _with_right(study, by)
         _check(item)
         revision = study.revisions.order_by("-number")[0]
         answers = study.protocol_object.clean(revision.spec, item.stimulus or {}, data)
@@ -58,7 +97,8 @@ def exclude_or_take_back(judgment: Judgment, *, reason: str, by: Any) -> Exclusi
 
 
 def take_back(judgment: Judgment, *, by: Any, reason: str = "") -> str:
-    """Take a settled label back: it stays on record and counts no more. Own ones; owners any."""
+    """Take a settled label back: it stays on record and counts no more. Own ones; owners, and whoever runs the server,
+    any."""
     _take_back(judgment, by=by, reason=reason)
     return f"Took back the settled label of {judgment.item.key}."
 
@@ -66,10 +106,11 @@ def take_back(judgment: Judgment, *, by: Any, reason: str = "") -> str:
 def _take_back(judgment: Judgment, *, by: Any, reason: str) -> Exclusion:
     study = judgment.study
     with transaction.atomic():
-        get_study_for(by, study.slug, right="write")
+        owns = by is None or is_owner(by, study)
+        by = _with_right(study, by)
         if judgment.rater.kind != Rater.Kind.SETTLED:
             raise Refused("This is no settled label.")
-        if judgment.rater.settled_by_id != by.pk and not is_owner(by, study):
+        if judgment.rater.settled_by_id != by.pk and not owns:
             raise Refused("Only an owner can take back what somebody else has settled.")
         return exclude(study=study, judgment=judgment, reason=reason.strip() or TAKEN_BACK, by=by)
 
@@ -88,6 +129,14 @@ def reason_of(judgment: Judgment) -> str:
 def order_for_settling(stimulus: Mapping[str, Any], position: int) -> str:
     """The order in which whoever settles is shown an item's responses: the same each time, and another for the next."""
     return design.presented_order(len(stimulus["responses"]), position)
+
+
+def _with_right(study: Study, by: Any) -> Any:
+    """The member, who may change the study; of a command without one, the account of whoever runs the server."""
+    if by is None:
+        return server_account()
+    get_study_for(by, study.slug, right="write")
+    return by
 
 
 def _check(item: Item) -> None:

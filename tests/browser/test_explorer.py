@@ -53,3 +53,25 @@ def test_from_item_to_item_and_from_a_flag_to_the_texts(
     look(visitor, "judgment_page")
     expect(page.frame_locator("iframe").locator("input[name=preference]:checked")).to_have_value("r1")
     visitor.assert_calm()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_several_values_of_a_filter_are_chosen_by_keys(
+    new_visitor: Callable[..., Visitor], viewport: dict[str, int]
+) -> None:
+    world = work_on("explored", make_user("ada"))
+    hand_in(world.participant.token)
+    visitor = let_in(new_visitor(viewport=viewport), world.owner)
+    page = visitor.page
+    visitor.go(reverse("admin:evaluation_item_list", args=[world.study.slug]))
+    page.get_by_text("Filters", exact=True).press("Enter")
+    page.locator("#find-by").press("Enter")
+    for kind in ("person", "judge"):
+        page.get_by_role("group", name="Judged by").get_by_role("checkbox", name=kind).press("Space")
+    look(visitor, "item_list")
+    leave_by(page.get_by_role("button", name="Show", exact=True))
+    chosen = page.get_by_role("list", name="Chosen").get_by_role("listitem")
+    expect(chosen).to_have_count(2)
+    expect(page.get_by_text("2 items, ")).to_be_visible()
+    assert "by=person&by=judge" in page.url
+    visitor.assert_calm()

@@ -28,8 +28,8 @@ LOOKS = [("light", WIDE), ("dark", PHONE)]
 
 @pytest.fixture
 def whole_study(tmp_path: Path) -> Study:
-    """ContextEval's people, with five seeded judges and three simulated raters beside them."""
-    return imported(write_dump(tmp_path / "contexteval.jsonl", judges=5, simulated=3))
+    """ContextEval's people, with reasons, and five seeded judges and three simulated raters beside them."""
+    return imported(write_dump(tmp_path / "contexteval.jsonl", judges=5, simulated=3, reasons=True))
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_reading_the_report(whole_study: Study, member: Callable[..., Visitor]) 
         the_bar_marks_the_section_in_view,
         a_folded_part_comes_when_it_is_opened,
         a_link_into_a_folded_part_opens_it,
-        a_finding_is_two_clicks_from_the_judgments_behind_it,
+        a_sentence_is_two_clicks_from_a_reason_behind_it,
         a_number_and_a_dot_lead_to_their_items,
     ):
         visitor.go("/studies/contexteval/report/")
@@ -229,13 +229,16 @@ def a_link_into_a_folded_part_opens_it(visitor: Visitor) -> None:
     expect(page.locator("#raters-judgments-by-rater")).to_be_in_viewport()
 
 
-def a_finding_is_two_clicks_from_the_judgments_behind_it(visitor: Visitor) -> None:
+def a_sentence_is_two_clicks_from_a_reason_behind_it(visitor: Visitor) -> None:
     page = visitor.page
     leave_by(page.locator("#summary .findings").get_by_role("link", name="Its items").first)
     assert_sound(visitor)
     leave_by(page.locator("main tbody a[href*='/items/']").first)
-    judgment = page.locator("article.judgment.person").first
-    expect(judgment.get_by_text("preference")).to_be_visible()
+    reason = page.locator("article.judgment.person").first.get_by_text(
+        re.compile(r"Reason \d about question")
+    )
+    expect(reason).to_be_visible()
+    expect(reason).to_be_in_viewport()
     assert_calm(visitor)
 
 

@@ -1,5 +1,7 @@
 """Settling by keys alone: one disagreement after another, each with its reason, on a laptop and a phone."""
 
+import re
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -16,22 +18,29 @@ from tests.browser.walking import resize
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def pairs(owner: Any) -> Study:
-    """A live study of six pairs; on all but the first people differ, on the last most."""
-    study = factories.launched_pairs("settled", 6, owner=owner, steps=factories.NO_STEPS)
+def disputed(owner: Any, n: int) -> Study:
+    """A live study of so many pairs and one; on all but the first people differ, on the last most."""
+    study = factories.launched_pairs("settled", n + 1, owner=owner, steps=factories.NO_STEPS)
     for at, item in enumerate(study.items.filter(role="main").order_by("pk")):
-        ItemTally.objects.update_or_create(item=item, defaults={"study": study, "disagreement": at / 10})
+        tally = {"study": study, "disagreement": at / (2 * n)}
+        ItemTally.objects.update_or_create(item=item, defaults=tally)
     return study
 
 
-def test_five_disagreements_by_keys_alone(pairs: Study, owner: Any, visitor: Visitor) -> None:
+@pytest.fixture
+def pairs(owner: Any) -> Study:
+    return disputed(owner, 5)
+
+
+@pytest.mark.parametrize("n", [5, pytest.param(50, marks=pytest.mark.audit)])
+def test_disagreements_by_keys_alone(owner: Any, visitor: Visitor, n: int) -> None:
+    study = disputed(owner, n)
     let_in(visitor, owner)
     page = visitor.page
     visitor.go("/studies/settled/settle/")
-    for left, key in zip(range(5, 0, -1), "12t12", strict=True):
+    for left, key in zip(range(n, 0, -1), cycle("12t"), strict=False):
         noun = "disagreement" if left == 1 else "disagreements"
-        expect(page.get_by_text(f"{left} {noun} left")).to_be_visible()
+        expect(page.get_by_text(re.compile(rf"\b{left} {noun} left"))).to_be_visible()
         page.keyboard.press(key)
         page.keyboard.press("n")
         page.keyboard.type("It says more about it.")
@@ -40,8 +49,9 @@ def test_five_disagreements_by_keys_alone(pairs: Study, owner: Any, visitor: Vis
         page.keyboard.type(f"Reason {left}.")
         page.keyboard.press("Enter")
     expect(page.get_by_text("0 disagreements left")).to_be_visible()
-    settled = list(settled_judgments(pairs).order_by("pk"))
-    assert [each.trace["settled"]["reason"] for each in settled] == [f"Reason {n}." for n in range(5, 0, -1)]
+    settled = list(settled_judgments(study).order_by("pk"))
+    reasons = [f"Reason {left}." for left in range(n, 0, -1)]
+    assert [each.trace["settled"]["reason"] for each in settled] == reasons
     page.keyboard.press("s")
     expect(page.get_by_text("1 item in all")).to_be_visible()
     assert visitor.complaints == []

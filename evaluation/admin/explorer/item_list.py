@@ -1,5 +1,6 @@
 """The list of a study's items: found by words and filters, sorted, and read page by page."""
 
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,14 +11,17 @@ from evaluation.admin.explorer.item_rows import item_rows, read_with
 from evaluation.admin.explorer.list_form import CURSORS, ItemListForm
 from evaluation.admin.pages import EmptyNote, page
 from evaluation.admin.rights import has_right
+from evaluation.counting import counted
 from evaluation.explorer.item_filters import ItemFilters
-from evaluation.models import Item, Study
+from evaluation.explorer.item_list import FoundItems
+from evaluation.models import Item, Judgment, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.services.tallies import count_stale, recount
 
 ROWS = 50
-# More items or judgments than so many are not counted for who looks at a list.
-MOST_COUNTED = 100_000
+# More items or judgments than so many are counted only when that is asked for, by this name of the address.
+MOST_COUNTED = 10_000
+COUNT, ALL = "count", "all"
 MOST_STALE = 1_000
 
 
@@ -40,6 +44,7 @@ def item_list(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "chips": form.chips(filters.pairs),
         "query": urlencode(filters.pairs),
+        "outdated": _majorities_changed(study, filters),
         "report": _report_of(study, filters),
         "empty": _when_empty(request, study) if not filters.pairs and not found["rows"] else None,
     }
@@ -72,9 +77,7 @@ def _page(study: Study, filters: ItemFilters, given: dict[str, list[str]]) -> di
     is_last = not (at if backwards else more)
     return {
         "rows": item_rows(study, shown),
-        # Of common words there are many, which takes long to say exactly.
-        "n_items": "" if items.common else _counted(items.rows),
-        "n_judgments": "" if items.common else _counted(items.judgments),
+        "counts": _counts(items, given.get(COUNT) == [ALL]),
         "first": not is_first,
         "before": None if is_first or not shown else shown[0].pk,
         "after": None if is_last or not shown else shown[-1].pk,
@@ -92,9 +95,36 @@ def _cursor(given: dict[str, list[str]]) -> tuple[bool, int | None]:
     return False, None
 
 
-def _counted(rows: Any) -> str:
-    n = rows.order_by()[: MOST_COUNTED + 1].count()
-    return f"{n:,}" if n <= MOST_COUNTED else f"more than {MOST_COUNTED:,}"
+@dataclass(frozen=True)
+class ListCounts:
+    """The numbers of items and of judgments in words, none of both where none was counted; `all_of_them` if they
+    are exact."""
+
+    words: str
+    all_of_them: bool
+
+
+def _counts(items: FoundItems, count_all: bool) -> ListCounts:
+    if items.common and not count_all:
+        # There are many, which takes long to say exactly.
+        return ListCounts("", False)
+    found = items.counts(None if count_all else MOST_COUNTED)
+    named = zip(found, ("item", "judgment"), strict=True)
+    over = [n is None or (n > MOST_COUNTED and not count_all) for n in found]
+    words = [
+        f"more than {counted(MOST_COUNTED, noun)}" if beyond else counted(n or 0, noun)
+        for (n, noun), beyond in zip(named, over, strict=True)
+        if n is not None
+    ]
+    return ListCounts(", ".join(words), not any(over))
+
+
+def _majorities_changed(study: Study, filters: ItemFilters) -> bool:
+    """True where majorities choose the items of a list that is as of a judgment, and others came after that: an item
+    has one majority, today's."""
+    if filters.until is None or not (filters.majority or filters.vs):
+        return False
+    return Judgment.objects.filter(study=study, pk__gt=filters.until).exists()
 
 
 def _report_of(study: Study, filters: ItemFilters) -> str:

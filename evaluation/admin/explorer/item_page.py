@@ -21,6 +21,10 @@ from evaluation.models import Item, Judgment, Note, Role, Status, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.selectors import system_labels
 
+# Of an item with more judgments so many are shown, people's first, unless the address asks for all.
+MOST_SHOWN = 50
+JUDGMENTS, ALL = "judgments", "all"
+
 
 @dataclass(frozen=True)
 class ShownOrder:
@@ -39,12 +43,16 @@ class ItemAddress:
     def __init__(self, study: Study, given: QueryDict) -> None:
         self.study = study
         self.filters = given.copy()
-        for name in (ORDER, SYSTEMS):
+        for name in (ORDER, SYSTEMS, JUDGMENTS):
             self.filters.pop(name, None)
         self.names_systems = given.get(SYSTEMS) == "1"
 
-    def item(self, pk: int, *, order: str = "", systems: bool | None = None) -> str:
+    def item(
+        self, pk: int, *, order: str = "", systems: bool | None = None, all_judgments: bool = False
+    ) -> str:
         asked = self.filters.copy()
+        if all_judgments:
+            asked[JUDGMENTS] = ALL
         if order:
             asked[ORDER] = order
         if self.names_systems if systems is None else systems:
@@ -87,7 +95,7 @@ def _judged(request: HttpRequest, study: Study, item: Item, address: ItemAddress
     frame = reverse("admin:evaluation_item_screen", args=[study.slug, item.pk])
     stimulus = item.stimulus
     if stimulus is None:
-        return {"frame": frame, "cards": [], "orders": [], "legend": []}
+        return {"frame": frame, "cards": [], "n_judgments": 0, "orders": [], "legend": []}
     own = Judgment.objects.filter(item=item, study=study).select_related("rater", "revision")
     judgments = people_first(own)
     for each in judgments:
@@ -98,14 +106,17 @@ def _judged(request: HttpRequest, study: Study, item: Item, address: ItemAddress
     labels = system_labels(study) if address.names_systems else None
     names = shown_names(stimulus, order, labels)
     cards = judgment_cards(study, judgments, lambda *_: names)
+    show_all = request.GET.get(JUDGMENTS) == ALL
     return {
         "frame": f"{frame}?{ORDER}={order}",
         "orders": _orders(item, stimulus, seen, order, address) if len(stimulus["responses"]) > 1 else [],
         "n_unknown": unknown,
         "legend": _legend(stimulus, order, labels) if labels else [],
-        "cards": cards,
+        "cards": cards if show_all else cards[:MOST_SHOWN],
+        "n_judgments": len(cards),
+        "show_all": address.item(item.pk, order=order, all_judgments=True),
         "counts": count_answers(cards),
-        "here": address.item(item.pk, order=order),
+        "here": address.item(item.pk, order=order, all_judgments=show_all),
         "may_write": has_right(request, "write", study.pk),
     }
 

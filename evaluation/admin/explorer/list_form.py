@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from evaluation.explorer.item_filters import ALL, ANY, CHOICES, NONE
+from evaluation.explorer.filter_values import ALL, ANY, CHOICES, LABELS, NONE, SEVERAL
+from evaluation.filters import SEVERAL as SEVERAL_OF_VIEWS
 from evaluation.filters import few_choices_of
 from evaluation.models import Outcome, Rater, Role, Study
 from evaluation.protocols import Kind, QuestionSpec
@@ -16,40 +17,6 @@ from evaluation.services.tallies import leading_questions
 
 # Of a list of pairs or answers, no more can be chosen from; an address can name each.
 MOST_OFFERED = 100
-# What each filter is called, in the order of the form; `note` and `settled` stand here where they are asked for.
-LABELS = {
-    "q": "Words",
-    "sort": "Sort by",
-    "role": "Role",
-    "arm": "Setting",
-    "category": "Category",
-    "source": "Source",
-    "split": "Split",
-    "system": "System",
-    "pair": "Systems compared",
-    "by": "Judged by",
-    "group": "Group of people",
-    "rater": "Rater",
-    "without_rater": "Without rater",
-    "answered": "Answers the question",
-    "answer": "Answer",
-    "winner": "Prefers",
-    "majority": "Majority of people",
-    "vs": "People and judges",
-    "outcome": "Outcome",
-    "state": "State",
-    "texts": "Reasons",
-    "note": "Notes",
-    "settled": "Settled",
-    "least": "Raters, at least",
-    "query": "Query",
-    "from": "Judged from",
-    "to": "Judged to",
-    "revision": "Revision",
-    "until": "As of judgment",
-    "view": "Saved view",
-    "judges": "Judges",
-}
 # The fields that always stand open, and those that a person types into.
 FIRST = ("q", "sort")
 TYPED = {"q": "search", "rater": "text", "query": "text", "from": "date", "to": "date"}
@@ -82,17 +49,35 @@ SAID = {
 
 @dataclass(frozen=True)
 class ListField:
-    """A field of the form; with `options`, (value, label, chosen), it is chosen from."""
+    """A field of the form; with `options`, (value, label, chosen), it is chosen from: one of them, or several."""
 
     name: str
     type: str
-    value: str
+    given: Sequence[str]
     options: Sequence[tuple[str, str, bool]]
     problems: Sequence[str]
 
     @property
     def label(self) -> str:
         return LABELS[self.name]
+
+    @property
+    def is_several(self) -> bool:
+        return bool(self.options) and self.name in (*SEVERAL, *SEVERAL_OF_VIEWS)
+
+    @property
+    def value(self) -> str:
+        return self.given[0] if self.given else ""
+
+    @property
+    def left(self) -> Sequence[str]:
+        """The values that it has no room for."""
+        return () if self.is_several else self.given[1:]
+
+    @property
+    def chosen(self) -> list[str]:
+        """The labels of what is chosen."""
+        return [label for _, label, is_chosen in self.options if is_chosen]
 
     @property
     def is_first(self) -> bool:
@@ -139,10 +124,9 @@ class ItemListForm:
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
-        """The rest of the address: names without a field, and further values of one that is chosen once."""
-        shown = {each.name for each in self.fields}
-        rest = [(name, values[1:] if name in shown else values) for name, values in self.given.items()]
-        return [(name, value) for name, values in rest if name in LABELS for value in values]
+        """The rest of the address: names without a field, and further values of one that takes one."""
+        left = {**self.given, **{each.name: each.left for each in self.fields}}
+        return [(name, value) for name, values in left.items() if name in LABELS for value in values]
 
     def chips(self, pairs: Sequence[tuple[str, str]]) -> list[Chip]:
         """All that is chosen but the order."""
@@ -157,11 +141,10 @@ class ItemListForm:
 
     def _field(self, name: str) -> ListField:
         given = self.given.get(name, [])
-        value = given[0] if given else ""
-        options = [(key, label, key == value) for key, label in self.choices.get(name, {}).items()]
-        if value and options and not any(chosen for _, _, chosen in options):
-            options.append((value, value, True))
-        return ListField(name, TYPED.get(name, ""), value, options, self.problems.get(name, ()))
+        choices = self.choices.get(name, {})
+        known = {each: each for each in given if choices and each not in choices}
+        options = [(value, label, value in given) for value, label in (*choices.items(), *known.items())]
+        return ListField(name, TYPED.get(name, ""), given, options, self.problems.get(name, ()))
 
 
 def _without(pairs: Sequence[tuple[str, str]], at: int) -> list[tuple[str, str]]:

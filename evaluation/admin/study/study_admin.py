@@ -66,9 +66,12 @@ from evaluation.services.studies.drafts import lock_draft
 
 tabs["overview"] = Tab("Overview", "admin:evaluation_study_overview", 10, "Overview", "admin#4-watch")
 tabs["design"] = Tab("Form", "admin:evaluation_study_change", 20, "Design", "admin#2-prepare-the-draft")
-tabs["items"] = Tab("Items", "admin:evaluation_item_list", 22, "Design", "admin#2-prepare-the-draft")
+# Of a draft they are written; from the launch on they are read, with what was judged of them.
+tabs["items"] = Tab(
+    "Items", "admin:evaluation_item_list", 22, "Design", "admin#find-items-and-judgments", (41, "Judgments")
+)
 tabs["judgments"] = Tab("Judgments", "admin:evaluation_judgment_list", 40, "Judgments", "admin#4-watch")
-tabs["raters"] = Tab("Raters", "admin:evaluation_rater_list", 42, "Judgments", "admin#4-watch")
+tabs["raters"] = Tab("Raters", "admin:evaluation_rater_list", 43, "Judgments", "admin#4-watch")
 tabs["exports"] = Tab(
     "Exports", "admin:evaluation_study_exports", 52, "Results", "formats#what-an-export-holds"
 )

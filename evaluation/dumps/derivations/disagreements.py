@@ -22,7 +22,7 @@ from evaluation.selectors import countable_q
 
 LABELS = (Kind.PREFERENCE, Kind.CHOICE)
 # What belongs to the first round alone.
-FIRST_ROUND = ("judgments", "start_order", "stimulus_hash", "revision", "origin")
+FIRST_ROUND = ("judgments", "notes", "start_order", "stimulus_hash", "revision", "origin")
 
 
 def label_questions(spec: Spec) -> list[str]:

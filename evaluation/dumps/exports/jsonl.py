@@ -15,7 +15,7 @@ import orjson
 from django.db.models import Exists, OuterRef, Q
 
 from evaluation.dumps.derivation import system_record
-from evaluation.dumps.exports.stored_study import StoredItem, StoredJudgment, StoredStudy
+from evaluation.dumps.exports.stored_study import StoredItem, StoredJudgment, StoredNote, StoredStudy
 from evaluation.dumps.imports.items import complete_follow_ups, default_response_context, default_response_key
 from evaluation.models import Context, ItemResponse, Judgment, Outcome, Rater, Status, Study
 from evaluation.protocols import Kind
@@ -67,8 +67,8 @@ def jsonl_lines(
     """Lines, each with the number of items written by then.
 
     `in_order`: with the order of raters and judgments, so that figures of what is read back are the same to the last
-    digit. `written` is handed all that somebody wrote as they liked (texts of answers, traces, reasons of exclusions)
-    and gives what is to stand for it.
+    digit. `written` is handed all that somebody wrote as they liked (texts of answers, traces, reasons of exclusions,
+    notes) and gives what is to stand for it.
     """
     study = stored.study
     specs = list(study.revisions.order_by("number").values_list("spec", flat=True)) or [compile_spec(study)]
@@ -98,6 +98,8 @@ def jsonl_lines(
 
 
 def _rewrite(item: StoredItem, written: Callable[[Any], Any]) -> None:
+    for note in (*item.notes, *(note for each in item.judgments for note in each.notes)):
+        note.text = written(note.text)
     for each in item.judgments:
         each.trace, each.excluded = written(each.trace), written(each.excluded)
         each.rater = replace(each.rater, excluded=written(each.rater.excluded))
@@ -220,6 +222,7 @@ def item_record(
         "stimulus_hash": item.stimulus_hash or None,
         "renderer": _renderer(item),
         "judgments": [judgment_record(each, exact_times) for each in item.judgments] or None,
+        "notes": _note_records(item.notes) or None,
         "origin": item.origin or None,
         "revision": item.revision if item.revision > 1 else None,
     }
@@ -272,6 +275,7 @@ def judgment_record(judgment: StoredJudgment, exact_times: bool) -> dict[str, An
         "surplus": judgment.surplus or None,
         "excluded": _exclusions(judgment),
         "trace": judgment.trace or None,
+        "notes": _note_records(judgment.notes) or None,
     }
     if judgment.judged_at is not None:
         moment = judgment.judged_at.astimezone(UTC)
@@ -280,6 +284,10 @@ def judgment_record(judgment: StoredJudgment, exact_times: bool) -> dict[str, An
         )
     present = {name: value for name, value in optional.items() if value is not None}
     return {"rater": rater.pseudonym, "kind": rater.kind, **present}
+
+
+def _note_records(notes: Sequence[StoredNote]) -> list[dict[str, str]]:
+    return [{"text": each.text, "day": each.at.astimezone(UTC).date().isoformat()} for each in notes]
 
 
 def _exclusions(judgment: StoredJudgment) -> Any:

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Count
 
 from evaluation.dumps.item_parts import context_content
-from evaluation.models import Context, Exclusion, Item, Judgment, Rater, Study
+from evaluation.models import Context, Exclusion, Item, Judgment, Note, Rater, Study
 from evaluation.protocols import AnswerValue
 from evaluation.protocols.attributes import Attributes, attributes_of, fill_in
 from evaluation.services.answers import answers_of
@@ -36,6 +36,12 @@ class StoredRater:
 
 
 @dataclass(slots=True)
+class StoredNote:
+    text: str
+    at: datetime
+
+
+@dataclass(slots=True)
 class StoredJudgment:
     pk: int
     rater: StoredRater
@@ -50,6 +56,7 @@ class StoredJudgment:
     visible_ms: int | None
     judged_at: datetime | None
     trace: dict[str, Any]
+    notes: list[StoredNote] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -70,6 +77,8 @@ class StoredItem:
     origin: dict[str, Any] = field(default_factory=dict)
     revision: int = 1
     judgments: list[StoredJudgment] = field(default_factory=list)
+    # Those on the item itself.
+    notes: list[StoredNote] = field(default_factory=list)
 
 
 class StoredStudy:
@@ -114,6 +123,7 @@ class StoredStudy:
         frozen = rows.select_related("context").defer("context__follow_ups")
         by_pk = {row.pk: self._item(row) for row in (frozen if self._frozen else select_parts(rows))}
         self._add_judgments(by_pk)
+        self._add_notes(by_pk)
         return [by_pk[pk] for pk in pks if pk in by_pk]
 
     def context(self, context: Context) -> dict[str, Any]:
@@ -169,6 +179,14 @@ class StoredStudy:
                 *values,
             )
             items[item].judgments.append(judgment)
+
+    def _add_notes(self, items: dict[int, StoredItem]) -> None:
+        rows = Note.objects.filter(item__in=list(items)).order_by("pk")
+        for item, judgment, text, at in rows.values_list("item_id", "judgment_id", "text", "at"):
+            owner: Any = items[item]
+            if judgment is not None:
+                owner = next(each for each in owner.judgments if each.pk == judgment)
+            owner.notes.append(StoredNote(text, at))
 
     def _load_raters(self, pks: set[int]) -> None:
         new = [pk for pk in pks if pk not in self._raters]

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from evaluation.canonical import canonical_hash
 from evaluation.dumps.imports.judgments import Declared, prepare_judgments
+from evaluation.dumps.imports.notes import prepare_notes
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Context, Item, Query, Response, Role, System
 from evaluation.protocols import get_protocol
@@ -25,7 +26,7 @@ MAX_KEY = 120
 BETWEEN_TURNS = "\n\n"
 Record = Mapping[str, Any]
 # What is of one item, and so on no line that stands for several.
-OF_ONE_ITEM = ("context", "gold", "judgments", "origin", "start_order", "stimulus_hash")
+OF_ONE_ITEM = ("context", "gold", "judgments", "notes", "origin", "start_order", "stimulus_hash")
 
 
 def default_response_key(system: str, context: str | None) -> str:
@@ -128,6 +129,8 @@ class ItemPreparer:
             problems += map(str, found)
             if not misnamed and not PARTS_UNKNOWN & {problem.code for problem in found}:
                 judgments, further = self._about_parts(record, stimulus)
+        notes, wrong = prepare_notes(record.get("notes", ()))
+        problems += wrong
         item = ImportedItem(
             arm=record["arm"],
             item=_item(record),
@@ -136,6 +139,7 @@ class ItemPreparer:
             responses=responses,
             stimulus=stimulus if keep_stimulus else None,
             judgments=judgments,
+            notes=notes,
         )
         return ItemCheck(item, [*problems, *further], stands=not problems)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+from evaluation.dumps.imports.notes import prepare_notes
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Outcome
 from evaluation.protocols import AnswersInvalid, AnswerValue, Protocol
@@ -73,6 +74,8 @@ def _prepare(
         "surplus": record.get("surplus", False),
     }
     times = read(_times, record)
+    notes, wrong = prepare_notes(record.get("notes", ()))
+    problems += wrong
     if problems:
         return None, problems
     reasons = {each["scope"]: each["reason"] for each in as_list(record.get("excluded", []))}
@@ -83,6 +86,7 @@ def _prepare(
         rater_excluded=reasons.get("rater", ""),
         excluded=reasons.get("judgment", ""),
         place=record.get("place"),
+        notes=notes,
     )
     return judgment, []
 

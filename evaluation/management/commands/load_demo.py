@@ -12,6 +12,7 @@ from evaluation.demo.studies import STUDIES
 from evaluation.extension import extensions
 from evaluation.management.base import AssayCommand
 from evaluation.models import Study
+from evaluation.services.notes import add_note
 from evaluation.services.studies.launch import launch_study
 
 
@@ -21,14 +22,21 @@ class Command(AssayCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user_model = get_user_model()
         demo, _ = user_model.objects.get_or_create(username="demo", defaults={"is_staff": True})
-        for slug, items, simulation, _ in STUDIES:
-            if Study.objects.filter(slug=slug).exists():
+        for each in STUDIES:
+            if Study.objects.filter(slug=each.slug).exists():
                 continue
             # One line for each study, once it is there.
-            call_command("import_study", str(items), slug=slug, owner=demo.get_username(), stdout=StringIO())
-            study = Study.objects.get(slug=slug)
+            call_command(
+                "import_study", str(each.items), slug=each.slug, owner=demo.get_username(), stdout=StringIO()
+            )
+            study = Study.objects.get(slug=each.slug)
             launch_study(study, by=demo)
-            judged = simulate(study, simulation)
-            for each in extensions():
-                each.fill_demo(study)
+            judged = simulate(study, each.simulation)
+            for extension in extensions():
+                extension.fill_demo(study)
+            if each.settled:
+                settled = {"file": each.settled, "by": demo.get_username()}
+                call_command("settle", study.slug, **settled, stdout=StringIO())
+            for key, text in each.notes:
+                add_note(study.items.get(key=key), text=text, by=demo)
             self.stdout.write(f"{study.title}: live, with {counted(judged, 'judgment')} by simulated raters.")

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, RestrictedError
 
-from evaluation.models import Arm, Item, Query, Response, Study, System
+from evaluation.models import Arm, Item, Note, Query, Response, Study, System
 from evaluation.refusals import Refused, WrongState
 
 
@@ -42,9 +42,10 @@ def _delete_items(study: Study) -> None:
 
 
 def merge_rows(study: Study, incoming: Study) -> None:
-    """Systems and arms that the study has already are used from there; the others move."""
+    """Systems and arms that the study has already are used from there; the others move, and so do notes on items."""
     _merge(System, study, incoming, "system", Response)
     _merge(Arm, study, incoming, "arm", Item)
+    Note.objects.filter(study=incoming).update(study=study)
 
 
 def _merge(model: Any, study: Study, incoming: Study, field: str, users: Any) -> None:

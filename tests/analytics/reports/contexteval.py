@@ -30,16 +30,18 @@ AUTORATERS = {
 }
 
 
-def write_dump(path: Path, *, judges: int = 0, simulated: int = 0, queries: int = N_QUERIES) -> Path:
-    """900 items with 2,700 judgments of three people; on request seeded judges and simulated raters as well, or fewer
-    queries, each in all nine cells."""
+def write_dump(
+    path: Path, *, judges: int = 0, simulated: int = 0, queries: int = N_QUERIES, reasons: bool = False
+) -> Path:
+    """900 items with 2,700 judgments of three people; on request seeded judges and simulated raters as well, fewer
+    queries, each in all nine cells, or people's reasons, which name the query."""
     with path.open("w") as handle:
-        for line in _lines(judges, simulated, queries):
+        for line in _lines(judges, simulated, queries, reasons):
             handle.write(json.dumps(line) + "\n")
     return path
 
 
-def _lines(judges: int, simulated: int, queries: int) -> Iterator[dict[str, Any]]:
+def _lines(judges: int, simulated: int, queries: int, reasons: bool) -> Iterator[dict[str, Any]]:
     yield {
         "assay": 1,
         "spec": {"protocol": "pairwise", "title": "Contextualized evaluations, rebuilt", "arms": _arms()},
@@ -50,7 +52,7 @@ def _lines(judges: int, simulated: int, queries: int) -> Iterator[dict[str, Any]
     for row in rows():
         if row.index >= queries:
             continue
-        yield _item(row, [*_people(row), *_machines(row, rng, judges, simulated)])
+        yield _item(row, [*_people(row, reasons), *_machines(row, rng, judges, simulated)])
 
 
 def _about(number: int) -> dict[str, Any]:
@@ -115,12 +117,14 @@ def _item(row: Row, judgments: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _people(row: Row) -> list[dict[str, Any]]:
+def _people(row: Row, reasons: bool) -> list[dict[str, Any]]:
     checked = (row.arm, (row.system_a, row.system_b)) == CHECKED
     found = []
     for number, label in enumerate(row.labels):
         answers: dict[str, Any] = {"preference": LABELS[label]}
         judgment: dict[str, Any] = {"rater": f"person-{number + 1}", "kind": "person", "answers": answers}
+        if reasons:
+            answers["justification"] = f"Reason {number + 1} about question {row.index}."
         if checked:
             answers["satisfied"] = _satisfied(label)
             judgment["shown"] = ["r1", "r2"] if (row.index + number) % 2 else ["r2", "r1"]

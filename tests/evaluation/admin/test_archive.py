@@ -25,10 +25,12 @@ def draft(owner: Any) -> Study:
 def test_a_draft_is_archived_found_and_taken_out(draft: Study, owner: Any, viewer: Any) -> None:
     client, address = signed_in(owner), reverse("admin:evaluation_study_archive", args=[draft.slug])
     assert "Soups" in text(client.get("/studies/"))
+    assert "No study is archived." in text(client.get("/studies/?status=archived"))
     assert client.post(address, {"reason": "The pilot."}, follow=True).status_code == 200
     listed = text(client.get("/studies/"))
     assert "Soups" not in listed
     assert "1 archived study" in listed
+    assert "All studies are archived." in listed
     assert "Soups" in text(client.get("/studies/?status=archived"))
     assert "Archived. Reason: The pilot." in history(client, draft)
     draft.refresh_from_db()

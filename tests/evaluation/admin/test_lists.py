@@ -54,4 +54,4 @@ def test_a_list_that_is_filtered_to_nothing_is_no_empty_study(
     assert answer.status_code == status
     page = answer.content.decode()
     assert "No items yet" not in page
-    assert ("No item is like that" in page) == (status == 200)
+    assert ("No item fits this filter" in page) == (status == 200)

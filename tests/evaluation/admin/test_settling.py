@@ -133,8 +133,11 @@ def test_filters_of_the_list_choose_what_is_settled(pairs: Any, owner: Any) -> N
     assert shown(page) == second
     assert "1 item in all of this list" in text(page)
     assert f"query={second.query.key}" in page.context["settle"]["skip"]
-    refused = client.get(f"{address(pairs)}?query=unknown", follow=True)
+    refused = client.get(f"{address(pairs)}?query=unknown&sort=newest&show=people", follow=True)
+    assert refused.redirect_chain == [(f"/studies/{pairs.slug}/items/?query=unknown&sort=newest", 302)]
+    assert refused.status_code == 422
     assert "no query &#x27;unknown&#x27;" in text(refused)
+    assert "Nothing was chosen to settle" in text(refused)
 
 
 def test_a_label_is_read_changed_and_taken_back(pairs: Any, owner: Any) -> None:

@@ -1,7 +1,6 @@
 """Studies are made by the API: blank, from the library, a dump or a table; changed, checked, launched, set aside."""
 
 import json
-from urllib.parse import urlencode
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -305,14 +304,14 @@ def test_a_study_is_paused_closed_and_set_aside(study, as_owner):
 
 def test_owners_delete_studies(draft, study, as_owner, colleague, call):
     draft.members.create(user=colleague, role="editor")
-    refused = call(colleague).delete("studies/draft/")
+    refused = call(colleague).post("studies/draft/deletion/", {})
     assert (refused.status_code, refused.json()["code"]) == (403, "owners_only")
-    assert "close it first" in as_owner.delete(f"studies/{study.slug}/").json()["detail"]
-    assert as_owner.delete("studies/draft/").json() == {"slug": "draft", "deleted": True, "job": None}
+    path = f"studies/{study.slug}/deletion/"
+    assert "close it first" in as_owner.post(path, {"title": study.title}).json()["detail"]
+    assert as_owner.post("studies/draft/deletion/", {}).json() == {"slug": "draft", "job": None}
     close_study(study, by=None, reason="Over.")
-    assert "type its title" in as_owner.delete(f"studies/{study.slug}/").json()["detail"]
-    gone = as_owner.delete(f"studies/{study.slug}/?{urlencode({'title': study.title})}")
-    assert (gone.status_code, gone.json()["deleted"]) == (200, True)
+    assert "type its title" in as_owner.post(path, {}).json()["detail"]
+    assert as_owner.post(path, {"title": study.title, "reason": "A pilot."}).status_code == 200
     assert not Study.objects.filter(slug__in=["draft", study.slug]).exists()
 
 

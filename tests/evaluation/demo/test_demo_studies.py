@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db import transaction
 
+from analytics.reports import build
 from annotator.models import Assignment, AssignmentState
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
@@ -22,6 +23,8 @@ from evaluation.protocols.answers.gold import NOTE
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.attributes import ATTRIBUTES
 from evaluation.protocols.entries.sets import drafted_entries
+from evaluation.selectors import settled_judgments
+from evaluation.services.settling import reason_of
 from evaluation.services.studies.verification import verify_study
 from judging.models import Run, RunState
 from tests.analytics.reports.reading import build_report
@@ -110,11 +113,8 @@ def test_a_demo_study_is_live_and_says_who_judged_it(study, said):
 
 
 @pytest.mark.django_db
-def test_simulated_raters_and_judges_are_the_only_ones_who_judged(study):
-    assert set(study.judgments.values_list("rater__kind", flat=True)) <= {
-        Rater.Kind.SIMULATED,
-        Rater.Kind.JUDGE,
-    }
+def test_no_person_judged(study):
+    assert Rater.Kind.PERSON not in set(study.judgments.values_list("rater__kind", flat=True))
     simulated = study.judgments.filter(rater__kind=Rater.Kind.SIMULATED)
     main = study.items.filter(role=Role.MAIN).values_list("pk", flat=True)
     assert Counter(simulated.values_list("item", flat=True)) == dict.fromkeys(main, PER_ITEM)
@@ -214,6 +214,20 @@ def first(value):
 def filled_up(ranks, parts):
     left = iter(sorted(set(range(1, len(parts) + 1)) - set(ranks.values())))
     return {part: ranks[part] if part in ranks else next(left) for part in parts}
+
+
+@pytest.mark.django_db
+def test_one_demo_has_settled_labels_and_notes_with_something_to_say(said):
+    study = Study.objects.get(slug="plain-comparison")
+    settled = settled_judgments(study)
+    assert Counter(each.rater.settled_by.username for each in settled) == {"demo": 11}
+    assert all(reason_of(each) for each in settled)
+    assert study.notes.count() == 2
+    report = build.build_report(study, replicates=50, only=["agreement/settled"])
+    found = [each for each in report["records"] if each["figure"] == "agreement/settled"]
+    # Simulated raters and the random judges.
+    assert len(found) > 1
+    assert found[0]["held"]["same"]["agreement"]["n"] > 5
 
 
 @pytest.mark.django_db

@@ -8,12 +8,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluation.canonical import canonical_hash
+from evaluation.dumps.imports.draft_items import import_items
+from evaluation.dumps.lines import FileSource
 from evaluation.models import Context, Rater, Response, Revision, Role, Status
 from evaluation.protocols import AnswerValue, Kind
+from evaluation.refusals import Refused
 from evaluation.selectors import settled_judgments
 from evaluation.services.exclusions import exclude, restore
 from evaluation.services.imports import discard_import
 from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.notes import add_note
 from evaluation.services.settling import settle_item
 from evaluation.services.studies.freeze import compute_study_hash
 from evaluation.services.studies.verification import verify_study
@@ -132,6 +136,60 @@ def test_settled_labels_come_back_as_such(study, read_back, owner):
     assert (again.rater.kind, again.rater.label, again.rater.in_figures) == ("settled", "owner", False)
     assert again.rater.settled_by is None
     assert not list(verify_study(copy))
+
+
+def test_notes_come_back_without_who_wrote_them(judged, read_back, owner):
+    item = judged.items.order_by("position", "pk")[1]
+    given = item.judgments.order_by("pk")[2]
+    for text, on in (("Look again.", None), ("=Why?\nNobody says.", given), ("And again.", None)):
+        add_note(item, text=text, judgment=on, by=owner)
+    line = orjson.loads(export_bytes(judged).splitlines()[2])
+    today = datetime.now(UTC).date().isoformat()
+    assert line["notes"] == [{"text": "Look again.", "day": today}, {"text": "And again.", "day": today}]
+    assert line["judgments"][2]["notes"] == [{"text": "=Why?\nNobody says.", "day": today}]
+    copy = read_back(judged)
+    assert_equal(copy, judged)
+    found = copy.notes.order_by("judgment_id", "pk").values_list(
+        "item__key", "judgment__rater__pseudonym", "text", "by"
+    )
+    assert sorted(found, key=str) == sorted(
+        [
+            (item.key, None, "Look again.", None),
+            (item.key, None, "And again.", None),
+            (item.key, given.rater.pseudonym, "=Why?\nNobody says.", None),
+        ],
+        key=str,
+    )
+
+
+def test_notes_on_a_drafts_items_come_with_them(study, read_back, owner, tmp_path):
+    draft = factories.make_study("draft", owner=owner, queries=1)
+    add_note(draft.items.first(), text="Check the second response.", by=owner)
+    assert_equal(copy := read_back(draft), draft)
+    path = tmp_path / "draft.jsonl"
+    path.write_bytes(export_bytes(draft))
+    assert import_items(FileSource(path), copy) == draft.items.count()
+    assert list(copy.notes.values_list("item__study", "text")) == [(copy.pk, "Check the second response.")]
+
+
+@pytest.mark.parametrize(
+    ("notes", "said"),
+    [
+        ([{"text": " "}], "notes[0]: has no text"),
+        (
+            [{"text": "a"}, {"text": "b", "day": "2026-02-30"}],
+            "notes[1]: '2026-02-30' is not a date that exists",
+        ),
+        ([{"day": "2026-02-03"}], "notes"),
+    ],
+)
+def test_notes_that_can_not_be_read_are_refused_with_their_place(tmp_path, notes, said):
+    on_judgment = item(2, judgments=[judgment(notes=notes)])
+    path = write(tmp_path / "soups.jsonl", header(), item(notes=notes), on_judgment)
+    with pytest.raises(Refused) as refused:
+        read_in(path)
+    ours = [problem for problem in refused.value.problems if said in problem]
+    assert len(ours) == 2
 
 
 def test_raters_without_judgments_are_not_named(judged, read_back):

@@ -10,7 +10,7 @@ from evaluation.refusals import FieldsRefused
 from evaluation.selectors import counting_judgments
 from evaluation.services.answers import load_answers
 from evaluation.services.exclusions import exclude
-from tests.analytics.reports.judging import judge, judged_study
+from tests.analytics.reports.judging import answer, judge, judged_study
 
 PAIR = "aspen | birch"
 
@@ -72,7 +72,7 @@ OF_JUDGMENTS = [
     ({"state": ["withdrawn", "flagged"]}, lambda row: bool(row.item.withdrawn_at) or row.item.flags.exists()),
     ({"texts": ["yes"]}, lambda row: row.texts.exists()),
     ({"rater": ["person-1"]}, lambda row: row.rater.pseudonym == "person-1"),
-    ({"group": ["experts"]}, lambda row: row.rater.kind == "judge" or row.rater.group == "experts"),
+    ({"group": ["experts"]}, lambda row: row.rater.kind != "person" or row.rater.group == "experts"),
     ({"category": ["odd"], "answer": ["preference:tie"]},
      lambda row: row.item.query.category == "odd" and label(row) == "tie"),
     ({"q": ["q1"]}, lambda row: "q1" in row.item.key or "q1" in row.item.query.text),
@@ -106,6 +106,15 @@ def test_counting_judgments_are_those_of_the_report(study, given):
     assert filters_of(study, state=["counting"], **given).n_judgments(study) == sum(
         each.judgments for each in groups
     )
+
+
+def test_settled_labels_are_found_beside_a_group_of_people(study):
+    settler = study.raters.create(kind="settled", pseudonym="settler", in_figures=False)
+    item = study.items.order_by("pk")[5]
+    answer(study, settler, item, "r1")
+    filters = filters_of(study, by=["settled"], group=["experts"])
+    assert list(filters.items(study)) == [item]
+    assert filters.n_judgments(study) == 1
 
 
 def test_states_of_judgments_and_of_items_are_asked_of_the_same_row(study):
@@ -154,21 +163,33 @@ def test_an_address_leads_to_the_same_filters(study):
 @pytest.mark.parametrize(
     ("given", "name", "sentence"),
     [
-        ({"role": ["gold"]}, "role", "There is no role 'gold': it is one of main, training"),
-        ({"role": ["main", "all"]}, "role", "A list has one value of role, not 2: all, main."),
+        ({"role": ["gold"]}, "role", "Role: there is no 'gold', but main, training"),
+        ({"role": ["main", "all"]}, "role", "Role takes one value, not 2: all, main."),
         (
             {"pair": ["aspen"]},
             "pair",
             "No item of the study has the systems 'aspen' (its pairs: aspen | birch",
         ),
-        ({"by": ["robot"]}, "by", "There is no by 'robot'"),
+        ({"by": ["robot"]}, "by", "Judged by: there is no 'robot', but person, judge"),
         ({"answer": ["preference"]}, "answer", "is no answer: write it as question:value"),
         ({"answer": ["taste:r1"]}, "answer", "The study has no question 'taste' (its questions: "),
         ({"answer": ["justification:x"]}, "answer", "is answered by texts, which are searched for words."),
         ({"answer": ["satisfied:much"]}, "answer", "'much' is no number."),
         ({"winner": ["preference:oak"]}, "winner", "The study has no system 'oak' (its systems: aspen"),
         ({"winner": ["satisfied:aspen"]}, "winner", "No question 'satisfied' prefers a system"),
-        ({"vs": ["x"]}, "vs", "There is no vs 'x': it is one of differ, agree."),
+        ({"vs": ["x"]}, "vs", "People and judges: there is no 'x', but differ, agree."),
+        (
+            {"answer": ["preference:r9"]},
+            "answer",
+            "'r9' is no answer to 'preference' (its answers: r1, r2, tie).",
+        ),
+        (
+            {"answer": ["satisfied.f1.r9:1"]},
+            "answer",
+            "No item of the study has a response 'r9' (its",
+        ),
+        ({"answer": ["satisfied:2"]}, "answer", "'2' is no answer to 'satisfied' (its answers: 0 to 1)."),
+        ({"majority": ["r9"]}, "majority", "'r9' is no answer to 'preference' (its answers: r1, r2, tie)."),
         ({"until": ["-1"]}, "until", "'-1' is no judgment's id."),
         ({"q": ["a b c d e f g h i j k"]}, "q", "Search for at most 10 words"),
         ({"category": ["none"]}, "category", "The study has no category 'none'"),

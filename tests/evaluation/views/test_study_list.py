@@ -71,4 +71,7 @@ def test_it_is_searched_filtered_and_sorted(client, owner, colleague):
     assert rows(client)[0] == "soups"
     # What is not offered is as if it were not chosen; what finds nothing says so.
     assert len(rows(client, "?status=lost&owner=x&sort=cheapest&page=99")) == 3
-    assert "No study is like that" in client.get(f"{ADDRESS}?q=nowhere").content.decode()
+    assert (
+        "No study has &#x27;nowhere&#x27; in its title or slug."
+        in client.get(f"{ADDRESS}?q=nowhere").content.decode()
+    )

@@ -6,6 +6,7 @@ import zipfile
 from datetime import UTC, datetime
 
 import pytest
+from django.contrib.auth import get_user_model
 
 from analytics.reports.bundle.comparison import Sameness
 from analytics.reports.bundle.replication import replicate
@@ -16,6 +17,7 @@ from annotator.visit import Visit
 from evaluation.models import Judgment, Outcome, Rater
 from evaluation.private_words import PrivateWords
 from evaluation.services.exclusions import exclude
+from evaluation.services.notes import add_note
 from evaluation.services.studies.creation import PAPER_ARMS
 from judging.models import Call, Endpoint
 from tests.answers import give_answers
@@ -123,6 +125,9 @@ def test_no_id_of_a_platform_no_address_and_no_key_is_in_any_member(served_study
     study, secrets = served_study
     person = Rater.objects.get(participant__external_id=PEOPLE[1])
     exclude(study=study, rater=person, reason=f"{PEOPLE[1]} returned {VISITS[1]}.", by=None)
+    author = get_user_model().objects.create_superuser("author")
+    given = study.judgments.order_by("pk")[0]
+    add_note(given.item, text=f"{PEOPLE[0]} wrote to us.", judgment=given, by=author)
     export_bundle(study, tmp_path / "bundle.zip")
     tokens = study.participants.values_list("token", flat=True)
     keys = PersonalLink.objects.values_list("key", flat=True)
@@ -133,6 +138,13 @@ def test_no_id_of_a_platform_no_address_and_no_key_is_in_any_member(served_study
     # Where they stood the sentence is as long as it was.
     reason = json.loads(found["exclusions.json"])["exclusions"][0]["reason"]
     assert reason == f"{'x' * 24} returned {'x' * 24}."
+    notes = [
+        note["text"]
+        for each in lines(found["study.jsonl"])[1:]
+        for judgment in each["judgments"]
+        for note in judgment.get("notes", ())
+    ]
+    assert notes == [f"{'x' * 24} wrote to us."]
     assert f"My Prolific ID is {'x' * 24}. ({'x' * len(LINK)})".encode() in found["study.jsonl"]
 
 

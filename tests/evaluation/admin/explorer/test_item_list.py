@@ -71,6 +71,22 @@ def test_choices_stand_in_the_address_and_each_can_be_taken_away(page):
     assert re.search(r'value="disagreement" selected', text)
 
 
+def test_several_values_of_a_name_are_ticked_and_stay_so(page):
+    _, text = page("?by=judge&by=person&answer=preference:tie&answer=preference:r1&role=main")
+    for name, ticked, free in (("by", ("judge", "person"), "settled"), ("answer", ("preference:tie",), None)):
+        for value in ticked:
+            assert f'type="checkbox" name="{name}" value="{value}" checked' in text
+        if free:
+            assert f'type="checkbox" name="{name}" value="{free}">' in text
+    # An answer that the form does not offer is one more that can be unticked.
+    assert 'name="answer" value="preference:r1" checked' in text
+    assert "Judged by: </span>person, judge</summary>" in text
+    assert (
+        'type="hidden"'
+        not in text[text.index("find-items") : text.index("</form>", text.index("find-items"))]
+    )
+
+
 @pytest.mark.parametrize("sort", ["position", "disagreement", "against_judges", "newest", "slowest"])
 def test_pages_follow_one_another_in_every_order(study, page, monkeypatch, sort):
     """Forth and back, each item once, those without a number last."""
@@ -111,7 +127,7 @@ def test_pages_follow_one_another_in_every_order(study, page, monkeypatch, sort)
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("?role=gold", "There is no role 'gold'"),
+        ("?role=gold", "Role: there is no 'gold', but main"),
         ("?arm=none", "The study has no setting 'none'"),
         ("?after=x", "'x' is no item's id."),
         ("?after=999999999", "The list has no item 999999999"),
@@ -137,6 +153,35 @@ def test_a_view_of_the_report_and_a_list_lead_to_each_other(study, page):
     client.force_login(study.members.first().user)
     report = client.get(f"/studies/{study.slug}/report/?arm=CtxGen-CtxEval").content.decode()
     assert f'href="/studies/{study.slug}/items/?arm=CtxGen-CtxEval">Items of this view' in report
+
+
+@pytest.mark.parametrize(
+    ("query", "some", "all_of_them"),
+    [
+        ("", "more than 5 items", "36 items, 108 judgments"),
+        ("query=q1", "3 items, more than 5 judgments", "3 items, 9 judgments"),
+        ("by=person", "more than 5 judgments", "36 items, 108 judgments"),
+        ("q=what+about", "Not counted: many items have these words", "36 items, 108 judgments"),
+    ],
+)
+def test_many_are_counted_when_that_is_asked_for(page, monkeypatch, query, some, all_of_them):
+    monkeypatch.setattr(item_list, "MOST_COUNTED", 5)
+    monkeypatch.setattr("evaluation.explorer.search.RARE", 30)
+    _, text = page(f"?{query}")
+    assert f"<span>{some}</span>" in text
+    assert f'<a href="?{query}&count=all">Count all</a>' in text
+    _, text = page(f"?{query}&count=all")
+    assert f"<span>{all_of_them}</span>" in text
+    assert "Count all" not in text
+
+
+def test_majorities_that_later_judgments_changed_are_said_to_be_today_s(study, page):
+    first, *_, last = study.judgments.order_by("pk").values_list("pk", flat=True)
+    said = "Majorities are today's"
+    assert said in page(f"?majority=r1&until={first}")[1]
+    assert said in page(f"?vs=differ&until={first}")[1]
+    for query in (f"?majority=r1&until={last}", f"?by=person&until={first}", "?majority=r1"):
+        assert said not in page(query)[1], query
 
 
 def test_what_is_not_counted_yet_is_said(study, page, monkeypatch):
@@ -169,6 +214,24 @@ def test_a_draft_s_items_are_previewed_and_an_empty_one_is_filled(owner):
     assert "<bdi>birch</bdi>" in text
     draft.items.all().delete()
     assert "Upload items" in client.get(address).content.decode()
+
+
+def test_items_stand_in_the_design_until_the_launch_and_then_among_judgments(owner):
+    draft = factories.make_study("draft", owner=owner, queries=1)
+    client = Client()
+    client.force_login(owner)
+
+    def bar(*names):
+        answers = [client.get(reverse(name, args=[draft.slug])).context for name in names]
+        places = {name for each in answers for name, _, here in each["study_places"] if here}
+        return places, [label for label, *_ in answers[0]["study_pages"]]
+
+    assert bar("admin:evaluation_item_list") == ({"Design"}, ["Form", "Items", "Plan", "Generation"])
+    factories.launch(draft)
+    judgments = ["Judgments", "Items", "Settle", "Raters"]
+    pages = ("admin:evaluation_item_list", "admin:evaluation_judgment_list")
+    assert bar(*pages) == ({"Judgments"}, judgments)
+    assert "Items" not in bar("admin:evaluation_study_change")[1]
 
 
 def test_many_answers_are_counted_and_those_of_scales_are_told(owner):

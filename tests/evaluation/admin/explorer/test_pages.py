@@ -1,6 +1,7 @@
 """The pages of an item, a judgment, a participant and a rater."""
 
 import html
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation.admin.explorer import rater_page
+from evaluation.admin.explorer import item_page, rater_page
 from evaluation.models import Exclusion, Judgment, Rater
 from evaluation.services.exclusions import restore
 from evaluation.services.judgments import JudgmentInput, record_judgments
@@ -102,6 +103,34 @@ def test_the_list_of_judgments_says_what_was_answered_and_why(mine: SimpleNamesp
     assert "It says more about it." in text
     assert (row.card.marks, refused.card.marks) == (["excluded"], ["unparsed"])
     assert '<td class="field-marks">unparsed</td>' in text
+
+
+def test_of_many_judgments_the_first_are_shown_and_all_on_request(
+    mine: SimpleNamespace, owner: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(item_page, "MOST_SHOWN", 1)
+    judge = Rater.objects.create(study=mine.study, kind="judge", label="A judge")
+    [verdict] = record_judgments(
+        study=mine.study,
+        batch=[
+            JudgmentInput(
+                rater_id=judge.pk,
+                item_id=mine.judgment.item_id,
+                revision_id=mine.judgment.revision_id,
+                outcome="unparsed",
+            )
+        ],
+    )
+    client, address = signed_in(owner), page_of(mine, "item")
+    first = read(client, address, q="no")
+    assert f'id="j{mine.judgment.pk}"' in first
+    assert f'id="j{verdict.pk}"' not in first
+    assert "1 of 2 are shown." in first
+    [every] = re.findall(r'href="([^"]*)">Show all 2<', first)
+    assert f'id="j{verdict.pk}"' in read(client, every)
+    # From the page of its rater a judgment's place is there.
+    of_rater = read(client, reverse("admin:evaluation_rater_page", args=[mine.study.slug, judge.pk]))
+    assert f'href="{address}?judgments=all#j{verdict.pk}"' in of_rater
 
 
 def test_what_a_model_replied_stands_behind_a_fold(mine: SimpleNamespace, owner: Any) -> None:

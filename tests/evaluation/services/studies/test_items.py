@@ -293,6 +293,11 @@ def test_claims_and_additions_at_once(tmp_path):
     assert list(verify_study(study)) == []
 
 
+def test_notes_on_added_items_come_along(study, file):
+    add_items(file(record("late", notes=[{"text": "Not in the first file."}])), study)
+    assert list(study.notes.values_list("item__key", "text")) == [("late-late", "Not in the first file.")]
+
+
 def test_a_judge_s_next_run_covers_only_what_is_new(study, file, owner):
     judge = heuristic_judge(study, "longer", user=owner)
     run = start_run(study, judge, user=owner)
