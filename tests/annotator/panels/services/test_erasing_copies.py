@@ -49,6 +49,7 @@ from evaluation.models import (
 )
 from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments
+from evaluation.services.exclusions import exclude, restore
 from evaluation.services.history import log_action
 from evaluation.services.jobs import begin_job, mark_sent, new_file_name
 from evaluation.services.leaderboards import publish_leaderboard
@@ -236,6 +237,23 @@ def test_figures_files_and_the_public_page_are_computed_anew(panel, person, owne
     left, _ = shares(study)
     assert left == {name: number for name, number in counts.items() if name != pseudonym}
     assert found_in_database(WORDS, *names(person)) == set()
+
+
+def test_the_figures_are_those_that_an_exclusion_gives(panel, person, owner):
+    study = panel.study
+    for name in ("bob", "cem", "dan"):
+        hands_in(study, name, f"Plain words of {name}")
+    everybody = compute_report(study)
+    excluded = exclude(study=study, rater=person.rater, reason="To compare.", by=owner)
+    without = compute_report(study)
+    restore(excluded, by=owner)
+    erase(person, owner)
+    after = compute_report(study)
+    assert set(after) == set(without)
+    differ = {name for name in after if after[name] != without[name]}
+    # Every figure is the same; what is told of those that were left out is not.
+    assert differ == {"counts", "methods_paragraph"}
+    assert {name for name in after if after[name] != everybody[name]} > differ
 
 
 def test_a_job_that_was_at_work_is_waited_for(panel, person, owner):
