@@ -1,6 +1,7 @@
 """Judges: made, edited, copied. One that has run is immutable, so an edit of it is a new version."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from django.core.exceptions import ValidationError
@@ -16,6 +17,7 @@ from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 from judging.asking import asking_of
 from judging.asking.base import possible_earlier
+from judging.asking.scores.entry_scores import ENTRY_SCORES
 from judging.asking.scores.response_asking import ResponseAsking
 from judging.backends import BACKENDS
 from judging.backends.base import Derived, Heuristic, Request, StopRun
@@ -23,6 +25,7 @@ from judging.backends.options import OptionsRefused, clean_options
 from judging.models import Judge, Jury, Orders
 from judging.prompting.item_call import ItemCall
 from judging.prompting.settings import Settings
+from judging.services.condition_settings import systems_without_conditions
 from judging.services.demonstrations import stimulus_of, with_examples
 from judging.services.derived import derivation_of
 from judging.services.endpoints.access import endpoint_refusals, grant_access
@@ -127,6 +130,8 @@ def judge_settings(judge: Judge) -> Settings:
         template=judge.template,
         options=judge.options,
     )
+    if judge.backend == ENTRY_SCORES.key:
+        settings = replace(settings, without_conditions=systems_without_conditions(judge.study))
     if not settings.demonstrations:
         return settings
     return with_examples(judge.study, current_spec(judge.study), settings)
