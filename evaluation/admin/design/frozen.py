@@ -7,7 +7,7 @@ from evaluation.admin.design.shares import said_share
 from evaluation.admin.study.forms import SHOWN, TEXTS
 from evaluation.admin.study.question_options import OVERS
 from evaluation.admin.study.rules import StepsForm
-from evaluation.forms.language import language_of
+from evaluation.forms.language import language_of, texts_language_of
 from evaluation.models import ArmPer, Item, Language, OncePer, RenderAs, Role, Study
 from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols import Kind, Over, QuestionSpec, get_protocol
@@ -200,6 +200,7 @@ def _look(spec: Spec) -> Facts:
     return [
         ("Title", spec["title"]),
         ("Language", Language(language_of(spec)).label),
+        *([("Language of the texts", code)] if (code := texts_language_of(spec)) else []),
         ("Who asked", spec["asker"]),
         ("Responses", f"shown as {RenderAs(spec['render_as']).label}"),
         (

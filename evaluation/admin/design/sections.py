@@ -57,7 +57,7 @@ QUESTIONS = DesignPage(
     "item",
     (
         FormSection("questions", "Questions", rows=("question",)),
-        FormSection("title", "Title and language", (("title", "language"),)),
+        FormSection("title", "Title and language", ("title", ("language", "texts_language"))),
         FormSection("texts", "Texts", rows=("text",)),
         FormSection(
             "pages",

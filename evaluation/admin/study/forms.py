@@ -121,6 +121,7 @@ class LiveStudyForm(forms.ModelForm):
             "single_dollars": "Mathematics between single dollars",
             "show_images": "Show images in responses",
             "language": LANGUAGE_LABEL,
+            "texts_language": "Language of the texts",
             "lease_minutes": "Item reservation (minutes)",
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
@@ -150,6 +151,8 @@ class LiveStudyForm(forms.ModelForm):
             "show_images": "Images that stand in a response as data (data:image/png, jpeg, gif or webp). Others are "
             "never loaded.",
             "language": LANGUAGE_HELP,
+            "texts_language": "Of what is judged, as in “de”, “pt-BR” or “zh-Hant”: screen readers read in it, and "
+            "browsers choose its letters. Empty if unknown, or if texts are in several.",
             "show_references": "Participants may open the human-written references of a query.",
             "redundancy": "How many different people judge each item.",
             "human_sample": "The number of queries in a random part that people judge, while judges judge all queries. "

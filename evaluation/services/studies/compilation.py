@@ -105,6 +105,8 @@ def compile_rows(
         spec["human_sample"] = study.human_sample
     if study.language != Language.ENGLISH:
         spec["language"] = study.language
+    if study.texts_language:
+        spec["texts_language"] = study.texts_language
     if study.epsilon != DEFAULT_EPSILON:
         spec["epsilon"] = study.epsilon
     return spec | {name: True for name in SHOWN_WHERE_SET if getattr(study, name)}
