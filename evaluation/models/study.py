@@ -122,6 +122,8 @@ class Study(models.Model):
     arm_per = models.CharField(max_length=11, choices=ArmPer, default=ArmPer.PARTICIPANT)
     render_as = models.CharField(max_length=10, choices=RenderAs, default=RenderAs.MARKDOWN)
     single_dollars = models.BooleanField(default=False)
+    # Mathematics in \(...\), \[...\] and $$...$$ stays as it was written.
+    written_formulas = models.BooleanField(default=False, db_default=False)
     show_images = models.BooleanField(default=False)
     language = models.CharField(max_length=2, choices=Language, default=Language.ENGLISH)
     # Of what is judged, as BCP 47 writes it; empty where nobody says.

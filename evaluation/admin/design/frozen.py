@@ -16,6 +16,7 @@ from evaluation.protocols.base import TIE, Spec, option_key
 from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.requirements.needs import Needs, read_needs
 from evaluation.rendering.markdown import render_markdown
+from evaluation.rendering.mathematics import SPELLINGS
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.stopping import StoppingRule
 
@@ -203,10 +204,7 @@ def _look(spec: Spec) -> Facts:
         *([("Language of the texts", code)] if (code := texts_language_of(spec)) else []),
         ("Who asked", spec["asker"]),
         ("Responses", f"shown as {RenderAs(spec['render_as']).label}"),
-        (
-            "Mathematics",
-            "also between single dollars" if spec.get("single_dollars") else "not between single dollars",
-        ),
+        ("Mathematics", _mathematics(spec)),
         (
             "Images",
             "shown where they stand in a response as data" if spec.get("show_images") else "not shown",
@@ -229,3 +227,10 @@ def _settings(study: Study) -> Facts:
         ("Completion codes", "; ".join(codes) or "none"),
         ("Exported times", "exact" if study.exact_times else "the day"),
     ]
+
+
+def _mathematics(spec: Spec) -> str:
+    typeset = [
+        spelling.name for spelling in SPELLINGS.values() if bool(spec.get(spelling.rule)) is spelling.shows
+    ]
+    return f"typeset in {' and in '.join(typeset)}" if typeset else "as written"

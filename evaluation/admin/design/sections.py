@@ -73,7 +73,8 @@ QUESTIONS = DesignPage(
             "asker",
             ("render_as", "going_back"),
             "show_references",
-            ("single_dollars", "show_images"),
+            ("single_dollars", "written_formulas"),
+            "show_images",
         ),
     ),
 )

@@ -119,6 +119,7 @@ class LiveStudyForm(forms.ModelForm):
             "arm_per": "Arm per",
             "render_as": "Show responses as",
             "single_dollars": "Mathematics between single dollars",
+            "written_formulas": "Other mathematics as written",
             "show_images": "Show images in responses",
             "language": LANGUAGE_LABEL,
             "texts_language": "Language of the texts",
@@ -146,8 +147,9 @@ class LiveStudyForm(forms.ModelForm):
             "arm_per": "Draw one arm per participant, or one per item; always at random, weighted by the "
             "arms' open slots.",
             "render_as": "Markdown is sanitised: nothing in a response can run or load anything.",
-            "single_dollars": "Mathematics in \\(…\\), \\[…\\] and $$…$$ is always typeset; in $…$ only with this, "
-            "since a dollar may also be money.",
+            "single_dollars": "Mathematics in $…$ is typeset only with this, since a dollar may also be money.",
+            "written_formulas": "Mathematics in \\(…\\), \\[…\\] and $$…$$ is typeset, and with this shown as it was "
+            "written.",
             "show_images": "Images that stand in a response as data (data:image/png, jpeg, gif or webp). Others are "
             "never loaded.",
             "language": LANGUAGE_HELP,

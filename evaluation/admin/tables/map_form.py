@@ -131,6 +131,7 @@ class MapForm(forms.Form):
             protocol=data.get("protocol", self.table_map.protocol),
             arm=data.get("arm", ""),
             single_dollars=self.table_map.single_dollars,
+            written_formulas=self.table_map.written_formulas,
             read_as=data.get("read_as", ""),
             raters=data.get("raters", self.table_map.raters),
         )

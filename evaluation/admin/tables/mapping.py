@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
@@ -37,9 +37,10 @@ from evaluation.dumps.tables.unused import unused_texts
 from evaluation.models import Job, RenderAs
 from evaluation.protocols import PROTOCOLS, Protocol
 from evaluation.refusals import Refused
+from evaluation.rendering.mathematics import SPELLINGS
 from evaluation.services.history import log_action
 from evaluation.services.jobs import discard_staged
-from evaluation.services.table_maps import change_map, confirm_map, show_dollars
+from evaluation.services.table_maps import change_map, confirm_map, show_formulas
 from evaluation.tasks import enqueue_job
 
 
@@ -81,7 +82,8 @@ class StagedTable:
             table_map.read_as if is_told else "",
         )
         guessed = take_design(guessed, self.sheet, design_of(self.study))
-        return replace(guessed, header=table_map.header, single_dollars=table_map.single_dollars)
+        shown = {each.rule: getattr(table_map, each.rule) for each in SPELLINGS.values()}
+        return replace(guessed, header=table_map.header, **shown)
 
     @property
     def tool(self) -> Tool | None:
@@ -91,8 +93,9 @@ class StagedTable:
     def formulas(self) -> list[FormulaNote]:
         """Sentences on mathematics, by the study's rules or those of the one that the table makes."""
         is_markdown = self.study is None or self.study.render_as == RenderAs.MARKDOWN
-        shown = self.map.single_dollars if self.study is None else self.study.single_dollars
-        return [*formula_notes(self.sheet, self.map, single_dollars=shown, is_markdown=is_markdown)]
+        of = self.map if self.study is None else self.study
+        rules = {each.rule: getattr(of, each.rule) for each in SPELLINGS.values()}
+        return [*formula_notes(self.sheet, self.map, rules, is_markdown=is_markdown)]
 
     def source(self) -> TableSource:
         protocol = PROTOCOLS[self.study.protocol if self.study else self.map.protocol]
@@ -146,10 +149,12 @@ def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
     data = form.cleaned_data
     names: dict[str, Any] = {name: data[name] for name in ("title", "slug", "protocol") if name in data}
     try:
-        if (shown := request.POST.get("dollars")) and staged.study is not None:
-            show_dollars(staged.study, shown=shown == "1", by=request.user)
-        elif shown:
-            table_map = replace(table_map, single_dollars=shown == "1")
+        for key in SPELLINGS.keys() & request.POST.keys():
+            spelling, shown = SPELLINGS[key], request.POST[key] == "1"
+            if staged.study is not None:
+                show_formulas(staged.study, spelling, shown=shown, by=request.user)
+            else:
+                table_map = replace(table_map, **cast(Any, {spelling.rule: shown is spelling.shows}))
         before = (staged.sheet.sheet, staged.map.header, staged.map.read_as)
         if (table_map.sheet, table_map.header, table_map.read_as) != before:
             table_map = staged.reread(table_map)

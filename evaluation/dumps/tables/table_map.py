@@ -12,7 +12,18 @@ from evaluation.refusals import Refused
 
 PER_ITEM, PER_RESPONSE = "item", "response"
 PEOPLE, JUDGES = "person", "judge"
-SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm", "single_dollars", "raters", "read_as")
+SETTINGS = (
+    "per",
+    "keep_empty",
+    "header",
+    "sheet",
+    "protocol",
+    "arm",
+    "single_dollars",
+    "written_formulas",
+    "raters",
+    "read_as",
+)
 LABELS: dict[ColumnRole, str] = {
     ColumnRole.PROMPT: "prompt",
     ColumnRole.RESPONSE: "response",
@@ -107,6 +118,8 @@ class TableMap:
     arm: str = ""
     # Whether $…$ is mathematics in a study that is made from it.
     single_dollars: bool = False
+    # Whether other mathematics stays as it was written there.
+    written_formulas: bool = False
     # The tool whose file it is, as which the columns come about; empty: a plain table.
     read_as: str = ""
     # Who judged, where no column says: people or judges.
@@ -141,6 +154,7 @@ class TableMap:
             "sheet": self.sheet,
             "arm": self.arm,
             **({"single_dollars": True} if self.single_dollars else {}),
+            **({"written_formulas": True} if self.written_formulas else {}),
             **({"read_as": self.read_as} if self.read_as else {}),
             **({"raters": self.raters} if self.raters != PEOPLE else {}),
         }
