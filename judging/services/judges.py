@@ -22,7 +22,8 @@ from judging.asking.scores.response_asking import ResponseAsking
 from judging.backends import BACKENDS
 from judging.backends.base import Derived, Heuristic, Request, StopRun
 from judging.backends.options import OptionsRefused, clean_options
-from judging.models import Judge, Jury, Orders
+from judging.models import Judge, JudgeRun, JudgeValidation, Jury, Orders
+from judging.parsing.wrappers import READER
 from judging.prompting.item_call import ItemCall
 from judging.prompting.settings import Settings
 from judging.services.condition_settings import systems_without_conditions
@@ -93,6 +94,28 @@ def edit_judge(judge: Judge, *, user: Any = None, **changes: Any) -> Judge:
         said = f"Edited judge {judge.name}: now {saved}."
         log_action(study=judge.study, by=user or server_account(), message=said)
         return saved
+
+
+def read_anew(judge: Judge, *, user: Any = None) -> Judge:
+    """The judge as it may run: itself, or its next version where its runs were read by another reader than today's.
+
+    What reads replies is part of a version as its settings are. A judge whose test is open, or was made, stays the one
+    that was frozen for it; its run notes the reader. The caller holds the study's row.
+    """
+    if not judge.asks_model or judge.is_repeatable or JudgeValidation.objects.filter(judge=judge).exists():
+        return judge
+    others = JudgeRun.objects.exclude(rater__about__reader=READER)
+    if not others.filter(judge=judge).exists():
+        return judge
+    later = Judge.objects.filter(study=judge.study_id, name=judge.name, version__gt=judge.version)
+    for each in later.order_by("-version"):
+        is_same = all(getattr(each, name) == getattr(judge, name) for name in FIELDS)
+        if is_same and not others.filter(judge=each).exists():
+            return each
+    saved = _save(_twin(judge, judge.study, user), user)
+    said = f"Replies are read otherwise since {judge} ran (reader {READER} now): {saved} judges in its place."
+    log_action(study=judge.study, by=user or server_account(), message=said)
+    return saved
 
 
 def copy_judge(judge: Judge, study: Study, *, user: Any = None) -> Judge:
