@@ -12,6 +12,8 @@ from evaluation.refusals import Refused
 
 PER_ITEM, PER_RESPONSE = "item", "response"
 PEOPLE, JUDGES = "person", "judge"
+# Of a rater who judged an item twice, the judgment that counts.
+FIRST_COUNTS, LAST_COUNTS = "first", "last"
 SETTINGS = (
     "per",
     "keep_empty",
@@ -22,6 +24,7 @@ SETTINGS = (
     "single_dollars",
     "written_formulas",
     "raters",
+    "judged_again",
     "read_as",
 )
 LABELS: dict[ColumnRole, str] = {
@@ -85,6 +88,7 @@ SEVERAL = {
     ColumnRole.REFERENCE,
     ColumnRole.DOCUMENT,
     ColumnRole.CLAIMS,
+    ColumnRole.WINNER,
     ColumnRole.SCORE,
     ColumnRole.RANK,
     ColumnRole.LABEL,
@@ -124,6 +128,8 @@ class TableMap:
     read_as: str = ""
     # Who judged, where no column says: people or judges.
     raters: str = PEOPLE
+    # Of a rater who judged an item twice: the first or the last judgment counts; empty: that is an error of the row.
+    judged_again: str = ""
 
     @property
     def has_judgments(self) -> bool:
@@ -157,6 +163,7 @@ class TableMap:
             **({"written_formulas": True} if self.written_formulas else {}),
             **({"read_as": self.read_as} if self.read_as else {}),
             **({"raters": self.raters} if self.raters != PEOPLE else {}),
+            **({"judged_again": self.judged_again} if self.judged_again else {}),
         }
 
     def described(self) -> list[str]:
