@@ -38,6 +38,7 @@ from evaluation.models.study import (
     StudyMember,
     Text,
 )
+from evaluation.models.webhook import StudyWebhook
 
 __all__ = [
     "Answer",
@@ -79,6 +80,7 @@ __all__ = [
     "Study",
     "StudyInvitation",
     "StudyMember",
+    "StudyWebhook",
     "System",
     "Text",
     "new_pseudonym",
