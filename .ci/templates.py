@@ -28,7 +28,7 @@ GIVEN = set(
     )
 )
 NO_VARIABLES = re.compile(
-    r"(end\w+|else|empty|plural|load|localize|comment|fixed|csrf_token|htmx_script|block|extends)\b"
+    r"(end\w+|else|empty|plural|load|localize|comment|fixed|judged|csrf_token|htmx_script|block|extends)\b"
 )
 
 

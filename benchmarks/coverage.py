@@ -29,7 +29,7 @@ from analytics.figures.families import LEAST_QUERIES
 from benchmarks.conditions import CONDITIONS
 from benchmarks.crowds import CROWDS
 from benchmarks.facts import FACTS
-from benchmarks.judged import JUDGED
+from benchmarks.judged import JUDGED, VOTES
 from benchmarks.juries import JURIES
 from benchmarks.orders import ORDERS
 from benchmarks.parts import PARTS
@@ -72,6 +72,7 @@ USUAL = (
     *RANKED,
     *WORK,
     *CROWDS,
+    *VOTES,
 )
 GRIDS = {
     "usual": Grid(USUAL, (15, 30, 100)),
@@ -99,6 +100,7 @@ ALL_DESIGNS = (
     *DEPENDENT,
     *WORK,
     *CROWDS,
+    *VOTES,
 )
 
 

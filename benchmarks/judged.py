@@ -6,7 +6,7 @@ What raters of a query share is drawn for the query, what they share of an item 
 import numpy as np
 
 from analytics.statistics.core.counts import count_matrix
-from analytics.statistics.core.tidy import FIRST, N_LABELS, SECOND, TIE, Ints
+from analytics.statistics.core.tidy import BOTH_BAD, FIRST, N_LABELS, SECOND, TIE, Ints
 from analytics.statistics.core.values import Values
 from analytics.statistics.judges.labels_vs_people import (
     expected_agreement,
@@ -60,6 +60,20 @@ def label_figures(rng: np.random.Generator, queries: int, items: int, noise: flo
         "difference of two judges, leave-one-out": outer_difference(counts, good, bad, query, resample=spec),
         "expected leave-one-out agreement": expected_agreement(counts, chances, query, resample=spec),
         "tie rate": tie_rate(people.ravel(), np.repeat(query, RATERS), resample=spec),
+    }
+
+
+def vote_figures(rng: np.random.Generator, queries: int, items: int, good: float) -> Figures:
+    """Votes of three people on responses that are more or less good: neither, where both seem so, and neither is."""
+    query, gap = np.repeat(np.arange(queries), items), of_query_and_item(rng, queries, items)
+    quality = good + of_query_and_item(rng, queries, items)
+    votes = labels(rng, gap, 0.6)
+    seen = quality[:, None] + 0.6 * rng.logistic(size=votes.shape)
+    votes[(votes == TIE) & (seen < 0)] = BOTH_BAD
+    return {
+        "share of votes that both are bad": tie_rate(
+            votes.ravel(), np.repeat(query, RATERS), resample=no_replicates(), tie=BOTH_BAD
+        )
     }
 
 
@@ -242,3 +256,5 @@ JUDGED: tuple[Design, ...] = (
     Design("own responses", (0.0, 0.4, 0.8), own_figures),
     Design("curves", (1.5, 0.7, 0.3), curve_figures),
 )
+# Apart from the others, as seeds go by a design's place.
+VOTES: tuple[Design, ...] = (Design("votes of four kinds", (-1.0, 0.0, 1.0), vote_figures),)

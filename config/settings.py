@@ -153,6 +153,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Endpoints that members who are no superusers may make, and the key that each may be sent: URL or URL=ASSAY_KEY_NAME.
 # A URL covers the paths below it.
 ASSAY_ENDPOINTS_ALLOWED = env.list("ASSAY_ENDPOINTS_ALLOWED", default=[])
+# Addresses that studies may send their news to, as https://hooks.example.org/; each covers the paths below it.
+ASSAY_WEBHOOKS_ALLOWED = env.list("ASSAY_WEBHOOKS_ALLOWED", default=[])
 # The folder that holds static models for embeddings without an endpoint, a folder each; nothing outside it is read.
 ASSAY_STATIC_MODELS = env.str("ASSAY_STATIC_MODELS", default="")
 # The folder that holds the corpora that fragments are retrieved from, and what is relevant in them; nothing outside it

@@ -222,6 +222,24 @@ class Coding:
 
 
 @dataclass(frozen=True)
+class QueryCount:
+    """Some of a study's queries, or things made for them, counted: `n` of `among` are as `name` says.
+
+    `by` is who says so, or by which rule. Where `is_share` is false, they are `n` things of `among` queries, and their
+    number per query is what is asked for. `has_interval` is true of shares of queries that are a sample of others.
+    `note` is a sentence on what was not counted.
+    """
+
+    name: str
+    by: str
+    n: int
+    among: int
+    has_interval: bool = True
+    is_share: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class RaterRun:
     """A run of a judge, as a report names it: its number, its day, and its cost in the installation's currency."""
 
@@ -332,6 +350,10 @@ class Extension:
 
     def codings(self, study: Study) -> Iterable[Coding]:
         """The codes that the report shows shares of."""
+        return ()
+
+    def query_counts(self, study: Study) -> Iterable[QueryCount]:
+        """Counts of its queries and of what was made for them, which its items no longer tell."""
         return ()
 
     def judge_runs(self, study: Study) -> Mapping[str, RaterRun]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from celery import shared_task, signals
 from django.conf import settings
+from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -34,10 +35,11 @@ from evaluation.services.jobs import (
     resume_launches,
     waiting_jobs,
 )
-from evaluation.services.news import tell_members
+from evaluation.services.news import has_listeners, tell_news
 from evaluation.services.progress import refresh_progress, studies_to_count
 from evaluation.services.studies.launch import ABANDONED_AFTER
 from evaluation.services.tallies import recount, studies_with_stale_items
+from evaluation.services.webhooks import webhooks_to_try
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +48,8 @@ PATIENCE = 3.0
 LOOKS_EVERY = 0.05
 # How long items of one study are counted at a time, in seconds, while those of others wait.
 COUNTED_FOR = 20.0
+# Nobody else sends a study's news meanwhile, in seconds.
+SENDS_FOR = 300
 # What has failed is tried again for whoever asks after this long.
 TRIED_AGAIN_AFTER = timedelta(minutes=1)
 
@@ -156,12 +160,29 @@ def count_progress() -> None:
     for study in studies_to_count():
         # It may be deleted at this moment.
         with suppress(Study.DoesNotExist, IntegrityError):
-            tell_members(study, refresh_progress(study))
+            refresh_progress(study)
+            # Apart, so that a slow server of mail or of a webhook keeps nobody waiting.
+            if has_listeners(study):
+                send_message(send_news, study.pk)
+    for study_id in webhooks_to_try():
+        send_message(send_news, study_id)
     for study in studies_with_stale_items():
         until = monotonic() + COUNTED_FOR
         with suppress(Study.DoesNotExist, IntegrityError):
             while monotonic() < until and recount(study):
                 pass
+
+
+@shared_task
+def send_news(study_id: int) -> None:
+    """Tell a study's news to whoever wants them; two of these at once tell nobody twice."""
+    if study := Study.objects.filter(pk=study_id).first():
+        sending = f"news-{study_id}"
+        if cache.add(sending, True, SENDS_FOR):
+            try:
+                tell_news(study)
+            finally:
+                cache.delete(sending)
 
 
 @signals.worker_ready.connect

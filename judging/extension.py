@@ -17,6 +17,7 @@ from evaluation.extension import (
     JobKind,
     JudgeReply,
     PromptPreview,
+    QueryCount,
     RaterRun,
     ReadBundle,
     Reviser,
@@ -79,6 +80,11 @@ class JudgesExtension(Extension):
         from judging.services.generation.codings import codings_of
 
         return codings_of(study)
+
+    def query_counts(self, study: Study) -> Iterable[QueryCount]:
+        from judging.services.generation.query_counts import query_counts
+
+        return query_counts(study)
 
     def judge_runs(self, study: Study) -> Mapping[str, RaterRun]:
         from judging.selectors import runs_of

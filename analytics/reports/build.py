@@ -31,6 +31,7 @@ from analytics.reports.findings import correct_tests, findings
 from analytics.reports.methods.paragraph import methods_paragraph, passages_of
 from analytics.reports.methods.sentences import methods
 from analytics.reports.parts.codings import codings_of, codings_record
+from analytics.reports.parts.contexts import contexts_record, query_counts_of
 from analytics.reports.parts.queries import queries_record
 from analytics.reports.parts.times import times_record
 from analytics.statistics.core.estimates import plain
@@ -97,6 +98,7 @@ def build_report(
         "codings": codings_record(
             study, frame.study_items, codings_of(study) if codings is None else codings
         ),
+        "contexts": contexts_record(study, frame.study_items, query_counts_of(study)),
         "questions": [],
         "records": [],
     }
@@ -280,5 +282,6 @@ def _fingerprint(study: Study, replicates: int) -> str:
             facts_of(study),
             passages_of(study),
             [[coding.key, coding.by, coding.stamp] for coding in codings_of(study)],
+            [[count.name, count.by, count.n, count.among, count.note] for count in query_counts_of(study)],
         ]
     )

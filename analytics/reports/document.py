@@ -253,6 +253,20 @@ class CodingRecord(TypedDict):
     lists: list[CodeList]
 
 
+class QueryCountRecord(TypedDict):
+    """Queries, or what was made for them, counted."""
+
+    name: Annotated[str, "what is counted"]
+    by: Annotated[str, "who says so, or by which rule"]
+    n: Count
+    among: Count
+    is_share: Annotated[bool, "false of things per query: n of them, of so many queries"]
+    ratio: Annotated[float | None, "n by among; null of none"]
+    low: Annotated[float | None, "Wilson's limits of a share of queries; null of other things"]
+    high: float | None
+    note: str
+
+
 class GroupAnswers(TypedDict):
     """The answers that one group of raters gave to a question."""
 
@@ -317,6 +331,10 @@ class ReportRecord(TypedDict):
     ]
     codings: Annotated[
         list[CodingRecord], "Codes that models gave to the study's queries or to texts of its systems."
+    ]
+    contexts: Annotated[
+        list[QueryCountRecord],
+        "Queries that need a context and that have one, and their follow-up questions; empty without contexts.",
     ]
     questions: Annotated[list[AnsweredQuestion], {"minItems": 1}]
     # With the rest of each, which is its figure's own.

@@ -18,6 +18,7 @@ from annotator.models import Assignment, AssignmentState, Participant, Participa
 from annotator.panels.services.launch_advice import RETRY_URL_NAME, lacks_retry
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.pages import EmptyNote, Tab, tabs
+from evaluation.admin.record_page import record_page
 from evaluation.admin.rights import View, has_right
 from evaluation.models import Role, Status, Study
 from evaluation.permissions import get_study_for
@@ -157,6 +158,9 @@ class SubmissionAdmin(StudyScopedAdmin):
     @admin.display(description="outcome", ordering="outcome")
     def ended(self, visit: Submission) -> str:
         return ending_of(visit)
+
+    def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
+        return (("", "page", record_page(self)),)
 
 
 @admin.register(Assignment)

@@ -1,5 +1,6 @@
 """Places to watch, and the acts that change them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -16,7 +17,8 @@ from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.pages import ConfirmedAction, ReasonForm, confirmation_page, overview_url
-from evaluation.admin.rights import FORM, has_right, study_page
+from evaluation.admin.record_page import record_page
+from evaluation.admin.rights import FORM, View, has_right, study_page
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
@@ -114,3 +116,6 @@ class SlotAdmin(StudyScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).defer("item__stimulus").order_by("study", "rank")
+
+    def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
+        return (("", "page", record_page(self)),)

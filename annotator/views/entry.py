@@ -40,7 +40,7 @@ from annotator.services.admission.entry import (
     enter,
 )
 from annotator.services.admission.entry_rules import is_admitted
-from annotator.views.shared.access import SeeOther, home, participant_view, render_for, speak
+from annotator.views.shared.access import SeeOther, home, participant_view, render_for
 from annotator.views.shared.parts import about_study, closed_context, contact, done_context, visit_of
 from annotator.views.shared.screens import example_screen
 from annotator.views.shared.texts import (
@@ -55,6 +55,7 @@ from annotator.views.shared.texts import (
     PLACEHOLDER,
     Words,
 )
+from evaluation.forms.language import speak
 from evaluation.models import Status, Study
 from evaluation.storable import storable
 
@@ -67,7 +68,7 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for_entry(slug)
     if study is None:
         raise Http404
-    speak(study.language)
+    speak(study.language, study.texts_language)
     params = request.POST if request.method == "POST" else request.GET
     try:
         arrival = read_arrival(study, {name: storable(value) for name, value in params.dict().items()})

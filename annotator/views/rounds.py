@@ -8,16 +8,15 @@ from django.utils.translation import gettext
 from annotator.models import DraftRound
 from annotator.services.work.draft_rounds import LOST, is_lost, rounds_of
 from annotator.services.work.submit import get_assignment
-from annotator.views.shared.access import participant_view, speak
+from annotator.views.shared.access import participant_view, speak_as
 from evaluation.forms.entry_shapes import RoundRecord
-from evaluation.forms.language import language_of
 
 
 @participant_view("GET")
 def rounds(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
     """A JSON list, first round first: [{"number", "state", "instruction", "after", "problem"}]."""
     assignment = get_assignment(token, assignment_id)
-    speak(language_of(assignment.participant.revision.spec))
+    speak_as(assignment.participant.revision.spec)
     return JsonResponse([round_record(each) for each in rounds_of(assignment)], safe=False)
 
 

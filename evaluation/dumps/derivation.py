@@ -96,7 +96,7 @@ class StudyDerivation(ABC):
 def shared_spec(deriving: Deriving, protocol: str, arms: Sequence[Mapping[str, Any]]) -> Record:
     """The part of a spec that another protocol takes over: how things are shown, and to whom they are said to be."""
     spec = deriving.spec
-    kept = ("asker", "seed", "render_as", "show_references", "language")
+    kept = ("asker", "seed", "render_as", "show_references", "language", "texts_language")
     return {"protocol": protocol, "arms": list(arms), **{name: spec[name] for name in kept if name in spec}}
 
 

@@ -1,15 +1,21 @@
-"""Shared by the commands that read tables: the map that is given, and how a table was read."""
+"""Shared by the commands that read tables: the map that is given, how a table was read, and rows that are left out."""
 
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
 from django.core.management.base import CommandError
 
+from evaluation.counting import counted
+from evaluation.dumps.exports.study_export import atomic_file
+from evaluation.dumps.lines import Source
+from evaluation.dumps.tables.bad_rows import leave_out_bad_rows, write_left_out
 from evaluation.dumps.tables.row_notes import row_notes
 from evaluation.dumps.tables.source import Opened, TableSource
 from evaluation.dumps.tables.table_map import PER_RESPONSE, TableMap, read_map
 from evaluation.dumps.tables.unused import unused_texts
+from evaluation.models import Study
 from evaluation.refusals import Refused
 
 
@@ -21,6 +27,29 @@ def map_from(path: Path) -> TableMap:
         raise CommandError(f"{path} can't be read: {error.strerror}.") from None
     except orjson.JSONDecodeError as error:
         raise Refused(f"{path.name} is not JSON: {error.msg} (line {error.lineno}).") from None
+
+
+def add_skip_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--skip-bad-rows",
+        type=Path,
+        metavar="CSV",
+        help="Leave out a table's rows with errors, and write them with their reasons to this file.",
+    )
+
+
+def leave_out_rows(source: Source, study: Study | None, path: Path | None) -> str:
+    """Have the source skip its rows with errors, and write these to the file, if one is given; the sentence on it,
+    '' where there are none. Refused with the errors where they are of no row."""
+    if path is None:
+        return ""
+    if not isinstance(source, TableSource):
+        raise CommandError("--skip-bad-rows is for tables, and this is Assay's own JSONL.")
+    if not (bad := leave_out_bad_rows(source, study)):
+        return ""
+    with atomic_file(path) as file:
+        write_left_out(file, source.sheet, bad)
+    return f"{counted(len(bad), 'row is', 'rows are')} left out, with the reasons in {path}."
 
 
 def described(opened: Opened) -> Iterator[str]:

@@ -39,6 +39,7 @@ from evaluation.models.study import (
     StudyMember,
     Text,
 )
+from evaluation.models.webhook import StudyWebhook
 
 __all__ = [
     "Answer",
@@ -81,6 +82,7 @@ __all__ = [
     "Study",
     "StudyInvitation",
     "StudyMember",
+    "StudyWebhook",
     "System",
     "Text",
     "new_pseudonym",

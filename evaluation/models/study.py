@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -95,6 +95,11 @@ class Language(models.TextChoices):
     ARABIC = "ar", "Arabic (العربية)"
 
 
+# A language with whatever script, region or variant (BCP 47).
+LANGUAGE_TAG = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*\Z"
+NO_LANGUAGE_TAG = "A language is written as in “de”, “pt-BR” or “zh-Hant” (BCP 47)."
+
+
 class StudyQuerySet(models.QuerySet["Study"]):
     def visible(self) -> "StudyQuerySet":
         """Studies that are not just being imported."""
@@ -119,8 +124,18 @@ class Study(models.Model):
     arm_per = models.CharField(max_length=11, choices=ArmPer, default=ArmPer.PARTICIPANT)
     render_as = models.CharField(max_length=10, choices=RenderAs, default=RenderAs.MARKDOWN)
     single_dollars = models.BooleanField(default=False)
+    # Mathematics in \(...\), \[...\] and $$...$$ stays as it was written.
+    written_formulas = models.BooleanField(default=False, db_default=False)
     show_images = models.BooleanField(default=False)
     language = models.CharField(max_length=2, choices=Language, default=Language.ENGLISH)
+    # Of what is judged, as BCP 47 writes it; empty where nobody says.
+    texts_language = models.CharField(
+        max_length=35,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[RegexValidator(LANGUAGE_TAG, NO_LANGUAGE_TAG)],
+    )
     asker = models.CharField(max_length=60, default="Person X", help_text="How screens name who asked.")
     baseline = models.CharField(max_length=120, blank=True, help_text="Key of the baseline system, if any.")
     show_references = models.BooleanField(default=False)

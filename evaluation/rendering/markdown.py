@@ -133,7 +133,7 @@ def _parser(rules: RenderRules) -> MarkdownIt:
     for name, rule in FOOTNOTES.items():
         parser.add_render_rule(name, rule)
     if rules.renderer != EARLIER:
-        mathematics(parser, single_dollars=rules.single_dollars)
+        mathematics(parser, single_dollars=rules.single_dollars, written=rules.written_formulas)
     return parser
 
 

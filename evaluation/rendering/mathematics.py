@@ -7,6 +7,7 @@ code.
 import html
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -26,15 +27,38 @@ MAX_SINGLE = 1_000
 LONG = 60
 
 
-def mathematics(markdown: MarkdownIt, *, single_dollars: bool) -> None:
-    """Teach a parser to find and render mathematics."""
+# Of JSON in a cell the backslash is written twice.
+DELIMITED = re.compile(r"\\\(.+?\\\)|\\\[.+?\\\]|\$\$.+?\$\$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A way to write mathematics: how it is named, what finds it, and the rule of a study that decides how it is
+    shown, which is true where it `shows` it as mathematics."""
+
+    name: str
+    found: re.Pattern[str]
+    rule: str
+    shows: bool
+
+
+# By the name that a form sends.
+SPELLINGS = {
+    "dollars": Spelling("$…$", SINGLE, "single_dollars", shows=True),
+    "delimited": Spelling(r"\(…\), \[…\] or $$…$$", DELIMITED, "written_formulas", shows=False),
+}
+
+
+def mathematics(markdown: MarkdownIt, *, single_dollars: bool, written: bool) -> None:
+    """Teach a parser to find and render mathematics, or to leave it as it was `written`: where a single dollar opens
+    none, Markdown does so by itself."""
     before_blocks: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     markdown.block.ruler.before("fence", "formula_block", _block_rule, before_blocks)
     markdown.inline.ruler.before("escape", "formula", _inline_rule)
     if single_dollars:
         markdown.inline.ruler.after("formula", "single_dollars", _single_rule)
-    markdown.add_render_rule("formula_block", _render_block)
-    markdown.add_render_rule("formula", _render_inline)
+    markdown.add_render_rule("formula_block", _write_block if written else _render_block)
+    markdown.add_render_rule("formula", _write_inline if written else _render_inline)
 
 
 def _block_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -111,9 +135,17 @@ def _render_block(self: Any, tokens: Sequence[Token], idx: int, options: Any, en
     token = tokens[idx]
     mathml = to_mathml(token.content, display=True)
     if mathml is None:
-        written = token.markup + token.content + BLOCKS[token.markup] + token.info
-        return f'<pre tabindex="0"><code>{html.escape(written)}</code></pre>\n'
+        return f'<pre tabindex="0"><code>{html.escape(_block_source(token))}</code></pre>\n'
     return _framed(mathml, token) + (f'<p dir="auto">{html.escape(token.info)}</p>\n' if token.info else "")
+
+
+def _block_source(token: Token) -> str:
+    return token.markup + token.content + BLOCKS[token.markup] + token.info
+
+
+def _write_block(self: Any, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+    lines = html.escape(_block_source(tokens[idx])).split("\n")
+    return f'<p dir="auto">{"<br>".join(lines)}</p>\n'
 
 
 def _framed(mathml: str, token: Token) -> str:
@@ -127,5 +159,15 @@ def _render_inline(self: Any, tokens: Sequence[Token], idx: int, options: Any, e
     mathml = to_mathml(token.content, display=False)
     if mathml is not None:
         return mathml
-    closed = INLINE.get(token.markup, token.markup)
-    return f"<code>{html.escape(token.markup + token.content + closed)}</code>"
+    return f"<code>{html.escape(_inline_source(token))}</code>"
+
+
+def _inline_source(token: Token) -> str:
+    return token.markup + token.content + INLINE.get(token.markup, token.markup)
+
+
+def _write_inline(self: Any, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+    # Between single dollars it is mathematics all the same, where the study says so.
+    if tokens[idx].markup == "$":
+        return _render_inline(self, tokens, idx, options, env)
+    return html.escape(_inline_source(tokens[idx]))

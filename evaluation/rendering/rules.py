@@ -12,11 +12,13 @@ WITHOUT_BREAKS = (EARLIER, "commonmark-3")
 
 @dataclass(frozen=True)
 class RenderRules:
-    """The renderer's version; whether a single dollar opens mathematics; whether images that stand in the text are
+    """The renderer's version; whether a single dollar opens mathematics, and whether other formulas stay as they were
+    written; whether images that stand in the text are
     shown; whether a single line break is one on the screen."""
 
     renderer: str = RENDERER
     single_dollars: bool = False
+    written_formulas: bool = False
     images: bool = False
     breaks: bool = False
 

@@ -51,7 +51,7 @@ from evaluation.services.studies.freeze import (
 SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps", "skips")
 # Those that a spec names only where they are not the default.
 OPTIONAL_FIELDS = (
-    *("arm_per", "needs", "shares", "language", "epsilon", "stopping", "human_sample"),
+    *("arm_per", "needs", "shares", "language", "texts_language", "epsilon", "stopping", "human_sample"),
     *SHOWN_WHERE_SET,
 )
 

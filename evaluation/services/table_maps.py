@@ -7,6 +7,7 @@ from django.db import transaction
 from evaluation.job_kinds import IMPORT
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
+from evaluation.rendering.mathematics import Spelling
 from evaluation.services.history import log_action
 from evaluation.services.jobs import queue_again
 
@@ -23,15 +24,16 @@ def keep_table_map(study: Study, table_map: dict[str, Any]) -> None:
     Study.objects.filter(pk=study.pk).update(table_map=table_map)
 
 
-def show_dollars(study: Study, *, shown: bool, by: Any) -> None:
-    """Have a draft show $…$ as mathematics, or as it is written; Refused once it is launched."""
+def show_formulas(study: Study, spelling: Spelling, *, shown: bool, by: Any) -> None:
+    """Have a draft show that spelling as mathematics, or as it is written; Refused once it is launched."""
+    rule = {spelling.rule: shown is spelling.shows}
     with transaction.atomic():
         drafts = Study.objects.filter(pk=study.pk, status=Status.DRAFT, launching_since=None)
-        if not drafts.update(single_dollars=shown):
+        if not drafts.update(**rule):
             raise Refused("The study is launched: how its texts are shown can't change any more.")
         said = "as mathematics" if shown else "as it is written"
-        log_action(study=study, by=by, message=f"$…$ is shown {said}.")
-    study.single_dollars = shown
+        log_action(study=study, by=by, message=f"{spelling.name} is shown {said}.")
+    setattr(study, spelling.rule, rule[spelling.rule])
 
 
 def stage_table(

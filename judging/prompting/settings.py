@@ -48,6 +48,8 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
     # The worked examples that items of each arm are judged by.
     examples: Mapping[str, Sequence[Example]] = field(default_factory=dict)
+    # Keys of the systems that answered in a setting without conditions, where these are scored.
+    without_conditions: frozenset[str] = frozenset()
 
     # Options of chat completions, which judges from before they were there lack.
 

@@ -1,6 +1,7 @@
 """Judges: made, edited, copied. One that has run is immutable, so an edit of it is a new version."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from django.core.exceptions import ValidationError
@@ -16,13 +17,16 @@ from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 from judging.asking import asking_of
 from judging.asking.base import possible_earlier
+from judging.asking.scores.entry_scores import ENTRY_SCORES
 from judging.asking.scores.response_asking import ResponseAsking
 from judging.backends import BACKENDS
 from judging.backends.base import Derived, Heuristic, Request, StopRun
 from judging.backends.options import OptionsRefused, clean_options
-from judging.models import Judge, Jury, Orders
+from judging.models import Judge, JudgeRun, JudgeValidation, Jury, Orders
+from judging.parsing.wrappers import READER
 from judging.prompting.item_call import ItemCall
 from judging.prompting.settings import Settings
+from judging.services.condition_settings import systems_without_conditions
 from judging.services.demonstrations import stimulus_of, with_examples
 from judging.services.derived import derivation_of
 from judging.services.endpoints.access import endpoint_refusals, grant_access
@@ -92,6 +96,28 @@ def edit_judge(judge: Judge, *, user: Any = None, **changes: Any) -> Judge:
         return saved
 
 
+def read_anew(judge: Judge, *, user: Any = None) -> Judge:
+    """The judge as it may run: itself, or its next version where its runs were read by another reader than today's.
+
+    What reads replies is part of a version as its settings are. A judge whose test is open, or was made, stays the one
+    that was frozen for it; its run notes the reader. The caller holds the study's row.
+    """
+    if not judge.asks_model or judge.is_repeatable or JudgeValidation.objects.filter(judge=judge).exists():
+        return judge
+    others = JudgeRun.objects.exclude(rater__about__reader=READER)
+    if not others.filter(judge=judge).exists():
+        return judge
+    later = Judge.objects.filter(study=judge.study_id, name=judge.name, version__gt=judge.version)
+    for each in later.order_by("-version"):
+        is_same = all(getattr(each, name) == getattr(judge, name) for name in FIELDS)
+        if is_same and not others.filter(judge=each).exists():
+            return each
+    saved = _save(_twin(judge, judge.study, user), user)
+    said = f"Replies are read otherwise since {judge} ran (reader {READER} now): {saved} judges in its place."
+    log_action(study=judge.study, by=user or server_account(), message=said)
+    return saved
+
+
 def copy_judge(judge: Judge, study: Study, *, user: Any = None) -> Judge:
     """The same settings in another study; what does not fit there is refused."""
     refuse_in_rehearsal(study, NO_JUDGES)
@@ -127,6 +153,8 @@ def judge_settings(judge: Judge) -> Settings:
         template=judge.template,
         options=judge.options,
     )
+    if judge.backend == ENTRY_SCORES.key:
+        settings = replace(settings, without_conditions=systems_without_conditions(judge.study))
     if not settings.demonstrations:
         return settings
     return with_examples(judge.study, current_spec(judge.study), settings)

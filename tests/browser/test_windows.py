@@ -8,7 +8,7 @@ from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.long_items import PROMPT, PROTOCOLS, long_text, pairwise
 from tests.browser.walking import resize, take
-from tests.browser.windows import AUDIT, IN_CI, LANGUAGES, WINDOWS, measure, write_down
+from tests.browser.windows import ASKED, AUDIT, IN_CI, LANGUAGES, measure, write_down
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -42,7 +42,7 @@ def test_a_long_text_is_read_with_its_question_and_controls(
     visitor: Visitor, protocol: str, language: str
 ) -> None:
     visitor.go(PROTOCOLS[protocol](language))
-    for window in WINDOWS if AUDIT else IN_CI:
+    for window in ASKED if AUDIT else IN_CI:
         measured = measure(visitor.page, window)
         if AUDIT:
             write_down(protocol, language, window, measured)

@@ -1,6 +1,7 @@
 """Every protocol with long texts in windows of all sizes, in every language: what is in view while a response is read.
 
-python -m tests.browser.windows   # a quarter of an hour
+python -m tests.browser.windows                   # a quarter of an hour
+python -m tests.browser.windows 320x256 844x390   # these sizes alone
 """
 
 import json
@@ -21,11 +22,14 @@ HERE = Path(__file__).resolve().parent
 # Where an audit has it written what was measured; empty in CI, where some of it is asserted.
 AUDIT = os.environ.get("ASSAY_WINDOWS", "")
 LANGUAGES = ("en", "de", "es", "ar")
+# Of an audit, the sizes that it is limited to.
+SIZES = tuple(os.environ.get("ASSAY_WINDOW_SIZES", "").split())
 # Phones with their browser's bars, upright and on their side, a tablet, laptops; then 1280 x 800 at 200 and 400 %.
 WINDOWS = (
     (320, 568), (360, 640), (390, 664), (412, 785), (844, 390), (768, 1024), (1366, 625), (1280, 800), (1440, 900),
     (640, 400), (320, 256),
 )  # fmt: skip
+ASKED = tuple(each for each in WINDOWS if not SIZES or "x".join(map(str, each)) in SIZES)
 IN_CI = ((390, 664), (1366, 625), (1280, 800))
 
 # What is in view while the text that is judged is read, from its middle; then what overlaps anywhere on the page.
@@ -137,7 +141,7 @@ def main() -> int:
             "--nomigrations",
             str(HERE / "test_windows.py"),
         ]
-        environment = os.environ | {"ASSAY_WINDOWS": str(seen)}
+        environment = os.environ | {"ASSAY_WINDOWS": str(seen), "ASSAY_WINDOW_SIZES": " ".join(sys.argv[1:])}
         ended = subprocess.run(command, cwd=HERE.parent.parent, env=environment, check=False).returncode
         rows = [json.loads(line) for line in seen.read_text(encoding="utf-8").splitlines()]
     sys.stdout.write("\n" + "\n".join(report(rows)) + "\n")

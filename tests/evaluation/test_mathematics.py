@@ -38,6 +38,17 @@ def test_formulas_are_found_in_text(text, html):
     assert render_markdown(text) == html
 
 
+def test_formulas_stay_as_they_were_written_where_the_study_says_so():
+    text = "So \\(a_1 * b_2 < c\\) and `\\(x\\)`.\n\n$$\nx^2\n$$\n\nAnd $y$."
+    assert render_markdown(text, RenderRules(written_formulas=True)) == (
+        '<p dir="auto">So \\(a_1 * b_2 &lt; c\\) and <code>\\(x\\)</code>.</p>\n'
+        '<p dir="auto">$$<br>x^2<br>$$</p>\n<p dir="auto">And $y$.</p>'
+    )
+    both = render_markdown("$x^2$ and \\(y\\)", RenderRules(single_dollars=True, written_formulas=True))
+    assert "<msup>" in both
+    assert both.endswith("and \\(y\\)</p>")
+
+
 def test_what_looks_like_markdown_in_a_formula_is_mathematics():
     html = render_markdown("\\[\n- a * b * c\n=\n# + d_1 e_1\n\\]")
     assert "<li>" not in html

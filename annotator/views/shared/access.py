@@ -12,7 +12,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.http.response import HttpResponseRedirectBase
 from django.template.loader import get_template
 from django.urls import get_script_prefix, reverse
-from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 
 from annotator.models import Assignment, Participant
@@ -21,8 +20,9 @@ from annotator.panels.platforms.addresses import origin_of
 from annotator.panels.services.arrivals import frame_origins
 from annotator.selectors.participants import get_participant, get_present
 from annotator.services.work.submit import NotYours
-from evaluation.forms.language import language_of
+from evaluation.forms.language import in_languages, language_of, speak, texts_language_of
 from evaluation.models import Language, Study
+from evaluation.protocols.base import Spec
 
 View = Callable[..., HttpResponse]
 # Stand for a participant's token and an assignment's id in addresses that are made ahead.
@@ -47,8 +47,8 @@ def participant_view(*methods: str) -> Callable[[View], View]:
         def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if request.method not in methods:
                 return _protect(HttpResponseNotAllowed(methods))
-            # English until the study is known (`speak`), and again for whatever this process answers next.
-            with translation.override(Language.ENGLISH):
+            # English until the study is known (`speak_as`), and again for whatever this process answers next.
+            with in_languages(Language.ENGLISH):
                 try:
                     return _protect(view(request, *args, **kwargs))
                 except (Http404, Participant.DoesNotExist, Study.DoesNotExist, NotYours):
@@ -59,22 +59,22 @@ def participant_view(*methods: str) -> Callable[[View], View]:
     return decorate
 
 
-def speak(language: str) -> None:
-    """Answer this request in that language from here on, whatever the browser asks for."""
-    translation.activate(language)
+def speak_as(spec: Spec) -> None:
+    """Answer this request in that spec's languages from here on, whatever the browser asks for."""
+    speak(language_of(spec), texts_language_of(spec))
 
 
 def participant_of(token: str) -> Participant:
     """The participant of that token, answered in their study's language; or DoesNotExist."""
     participant = get_participant(token)
-    speak(language_of(participant.revision.spec))
+    speak_as(participant.revision.spec)
     return participant
 
 
 def present_of(token: str) -> tuple[Participant, Assignment | None]:
     """The same with what is before them."""
     participant, assignment = get_present(token)
-    speak(language_of(participant.revision.spec))
+    speak_as(participant.revision.spec)
     return participant, assignment
 
 

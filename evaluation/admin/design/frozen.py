@@ -7,7 +7,7 @@ from evaluation.admin.design.shares import said_share
 from evaluation.admin.study.forms import SHOWN, TEXTS
 from evaluation.admin.study.question_options import OVERS
 from evaluation.admin.study.rules import StepsForm
-from evaluation.forms.language import language_of
+from evaluation.forms.language import language_of, texts_language_of
 from evaluation.models import ArmPer, Item, Language, OncePer, RenderAs, Role, Study
 from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols import Kind, Over, QuestionSpec, get_protocol
@@ -16,6 +16,7 @@ from evaluation.protocols.base import TIE, Spec, option_key
 from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.requirements.needs import Needs, read_needs
 from evaluation.rendering.markdown import render_markdown
+from evaluation.rendering.mathematics import SPELLINGS
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.retention import retention_text
 from evaluation.stopping import StoppingRule
@@ -201,12 +202,10 @@ def _look(spec: Spec) -> Facts:
     return [
         ("Title", spec["title"]),
         ("Language", Language(language_of(spec)).label),
+        *([("Language of the texts", code)] if (code := texts_language_of(spec)) else []),
         ("Who asked", spec["asker"]),
         ("Responses", f"shown as {RenderAs(spec['render_as']).label}"),
-        (
-            "Mathematics",
-            "also between single dollars" if spec.get("single_dollars") else "not between single dollars",
-        ),
+        ("Mathematics", _mathematics(spec)),
         (
             "Images",
             "shown where they stand in a response as data" if spec.get("show_images") else "not shown",
@@ -236,3 +235,10 @@ def _settings(study: Study) -> Facts:
         ("Exported times", "exact" if study.exact_times else "the day"),
         ("Platform ids", retention_text(study) or "kept"),
     ]
+
+
+def _mathematics(spec: Spec) -> str:
+    typeset = [
+        spelling.name for spelling in SPELLINGS.values() if bool(spec.get(spelling.rule)) is spelling.shows
+    ]
+    return f"typeset in {' and in '.join(typeset)}" if typeset else "as written"

@@ -57,7 +57,7 @@ QUESTIONS = DesignPage(
     "item",
     (
         FormSection("questions", "Questions", rows=("question",)),
-        FormSection("title", "Title and language", (("title", "language"),)),
+        FormSection("title", "Title and language", ("title", ("language", "texts_language"))),
         FormSection("texts", "Texts", rows=("text",)),
         FormSection(
             "pages",
@@ -73,7 +73,8 @@ QUESTIONS = DesignPage(
             "asker",
             ("render_as", "going_back"),
             "show_references",
-            ("single_dollars", "show_images"),
+            ("single_dollars", "written_formulas"),
+            "show_images",
         ),
     ),
 )

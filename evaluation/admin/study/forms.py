@@ -114,8 +114,10 @@ class LiveStudyForm(forms.ModelForm):
             "arm_per": "Arm per",
             "render_as": "Show responses as",
             "single_dollars": "Mathematics between single dollars",
+            "written_formulas": "Other mathematics as written",
             "show_images": "Show images in responses",
             "language": LANGUAGE_LABEL,
+            "texts_language": "Language of the texts",
             "lease_minutes": "Item reservation (minutes)",
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
@@ -144,11 +146,14 @@ class LiveStudyForm(forms.ModelForm):
             "arm_per": "Draw one arm per participant, or one per item; always at random, weighted by the "
             "arms' open slots.",
             "render_as": "Markdown is sanitised: nothing in a response can run or load anything.",
-            "single_dollars": "Mathematics in \\(…\\), \\[…\\] and $$…$$ is always typeset; in $…$ only with this, "
-            "since a dollar may also be money.",
+            "single_dollars": "Mathematics in $…$ is typeset only with this, since a dollar may also be money.",
+            "written_formulas": "Mathematics in \\(…\\), \\[…\\] and $$…$$ is typeset, and with this shown as it was "
+            "written.",
             "show_images": "Images that stand in a response as data (data:image/png, jpeg, gif or webp). Others are "
             "never loaded.",
             "language": LANGUAGE_HELP,
+            "texts_language": "Of what is judged, as in “de”, “pt-BR” or “zh-Hant”: screen readers read in it, and "
+            "browsers choose its letters. Empty if unknown, or if texts are in several.",
             "show_references": "Participants may open the human-written references of a query.",
             "redundancy": "How many different people judge each item.",
             "human_sample": "The number of queries in a random part that people judge, while judges judge all queries. "

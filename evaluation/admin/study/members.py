@@ -17,7 +17,8 @@ from evaluation.models import Study, StudyMember
 from evaluation.refusals import Refused
 from evaluation.services.invitations import can_mail, invite, withdraw_invitation
 from evaluation.services.members import add_member, change_member
-from evaluation.services.news import ask_for_news
+from evaluation.services.news import ask_for_news, current_news
+from evaluation.services.webhooks import SIGNATURE, can_have_webhooks, secret_of, set_webhook, webhook_of
 
 ROLE_TEXTS = {
     "owner": "owner: everything, including members",
@@ -47,6 +48,19 @@ class InvitationForm(RoleForm):
         super().__init__(data, auto_id="invite-%s")
         if not can_mail():
             del self.fields["email"]
+
+
+class WebhookForm(forms.Form):
+    """Where a study's news are sent to."""
+
+    url = forms.URLField(
+        label="Address",
+        required=False,
+        max_length=500,
+        assume_scheme="https",
+        help_text="An https address that this installation allows. Leave it empty to send nothing.",
+        widget=forms.URLInput(attrs={"autocomplete": "off"}),
+    )
 
 
 class NewMemberForm(RoleForm):
@@ -147,6 +161,21 @@ def news(request: HttpRequest, study: Study) -> HttpResponse:
     return HttpResponseRedirect(_address(study))
 
 
+@study_page("own", methods=("POST",))
+def webhook(request: HttpRequest, study: Study) -> HttpResponse:
+    """Have the study's news sent to an address, or to none."""
+    form = WebhookForm(request.POST)
+    if not form.is_valid():
+        return _page(request, study, webhook_form=form, status=422)
+    try:
+        told = current_news(study)
+        messages.success(request, set_webhook(study, form.cleaned_data["url"], told=told, by=request.user))
+    except Refused as refused:
+        form.add_error("url", str(refused))
+        return _page(request, study, webhook_form=form, status=422)
+    return HttpResponseRedirect(_address(study))
+
+
 def _page(
     request: HttpRequest,
     study: Study,
@@ -169,6 +198,15 @@ def _page(
             "invitation_form": invitation_form or InvitationForm(),
             "invitations": study.invitations.open().select_related("invited_by"),
         }
+        if can_have_webhooks():
+            has = webhook_of(study)
+            first = {"url": has.url} if has else None
+            context |= {
+                "webhook": has,
+                "webhook_secret": secret_of(has) if has else "",
+                "webhook_form": WebhookForm(initial=first),
+                "signature": SIGNATURE,
+            }
     return page(
         request,
         "admin/evaluation/study/members.html",

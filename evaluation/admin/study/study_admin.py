@@ -291,6 +291,7 @@ class StudyAdmin(StudyScopedAdmin):
             ("members/", "members", members.members),
             ("members/invite/", "invite", members.invite_colleague),
             ("members/news/", "news", members.news),
+            ("members/webhook/", "webhook", members.webhook),
             (
                 "members/invitations/<int:invitation>/withdraw/",
                 "withdraw_invitation",

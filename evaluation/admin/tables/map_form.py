@@ -10,8 +10,10 @@ from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.raters import RaterNames
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import (
+    FIRST_COUNTS,
     JUDGES,
     LABELS,
+    LAST_COUNTS,
     OF_SYSTEMS,
     PEOPLE,
     PER_ITEM,
@@ -68,6 +70,15 @@ class MapForm(forms.Form):
                 choices=[(PEOPLE, "people"), (JUDGES, "models that judge")],
                 help_text="If no column says it.",
             )
+            self.fields["judged_again"] = forms.ChoiceField(
+                label="Of a rater who judged an item twice",
+                required=False,
+                choices=[
+                    ("", "the row is an error"),
+                    (FIRST_COUNTS, "the first judgment counts"),
+                    (LAST_COUNTS, "the last judgment counts"),
+                ],
+            )
         arms = [] if study is None else [(arm.key, arm.label) for arm in study.arms.all()]
         if len(arms) > 1:
             self.fields["arm"] = forms.ChoiceField(
@@ -79,6 +90,7 @@ class MapForm(forms.Form):
         initial: dict[str, Any] = {
             "per": table_map.per, "header": table_map.header, "keep_empty": table_map.keep_empty,
             "sheet": self.sheet.sheet, "arm": table_map.arm, "raters": table_map.raters,
+            "judged_again": table_map.judged_again,
             "read_as": table_map.read_as,
         }  # fmt: skip
         for at, use in enumerate(table_map.columns):
@@ -131,8 +143,10 @@ class MapForm(forms.Form):
             protocol=data.get("protocol", self.table_map.protocol),
             arm=data.get("arm", ""),
             single_dollars=self.table_map.single_dollars,
+            written_formulas=self.table_map.written_formulas,
             read_as=data.get("read_as", ""),
             raters=data.get("raters", self.table_map.raters),
+            judged_again=data.get("judged_again", self.table_map.judged_again),
         )
 
 

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
@@ -30,10 +30,11 @@ from evaluation.dumps.tables.table_map import TableMap, map_of_json
 from evaluation.dumps.tables.unused import unused_texts
 from evaluation.models import Job
 from evaluation.refusals import Refused
+from evaluation.rendering.mathematics import SPELLINGS
 from evaluation.services.history import log_action
 from evaluation.services.jobs import discard_staged
 from evaluation.services.studies.duplication import slug_of_file
-from evaluation.services.table_maps import change_map, confirm_map, show_dollars
+from evaluation.services.table_maps import change_map, confirm_map, show_formulas
 from evaluation.tasks import enqueue_job
 
 
@@ -92,10 +93,12 @@ def _corrected(request: HttpRequest, job: Job, staged: StagedTable) -> HttpRespo
     data = form.cleaned_data
     names: dict[str, Any] = {name: data[name] for name in ("title", "slug", "protocol") if name in data}
     try:
-        if (shown := request.POST.get("dollars")) and staged.study is not None:
-            show_dollars(staged.study, shown=shown == "1", by=request.user)
-        elif shown:
-            table_map = replace(table_map, single_dollars=shown == "1")
+        for key in SPELLINGS.keys() & request.POST.keys():
+            spelling, shown = SPELLINGS[key], request.POST[key] == "1"
+            if staged.study is not None:
+                show_formulas(staged.study, spelling, shown=shown, by=request.user)
+            else:
+                table_map = replace(table_map, **cast(Any, {spelling.rule: shown is spelling.shows}))
         before = (staged.sheet.sheet, staged.map.header, staged.map.read_as)
         if (table_map.sheet, table_map.header, table_map.read_as) != before:
             table_map = staged.reread(table_map)

@@ -18,7 +18,8 @@ from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.records import KnownContent, RecordMaker
-from evaluation.dumps.tables.source import PLAIN
+from evaluation.dumps.tables.row_notes import query_notes
+from evaluation.dumps.tables.source import PLAIN, TableSource
 from evaluation.dumps.tables.table_map import TableMap
 from evaluation.dumps.tables.tools import guess_reading, read_by
 from evaluation.extension import Watch
@@ -69,7 +70,8 @@ def read_queries(
     problems.raise_if_any()
     if not found:
         raise Refused(f"{table.place}: there are no queries.")
-    return list(found.values()), [*table.notices, *used.described()]
+    notes = query_notes(TableSource(table, used, protocol, arms=[PLAIN]))
+    return list(found.values()), [*table.notices, *used.described(), *notes]
 
 
 def check_queries(given: Sequence[Any]) -> list[Record]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO
 
+from evaluation.dumps.imports.added_items import RunningItemsSource
 from evaluation.dumps.imports.checker import DumpChecker
 from evaluation.dumps.imports.draft_items import DraftItemsSource
 from evaluation.dumps.lines import Source
@@ -15,7 +16,7 @@ from evaluation.dumps.tables.header_row import REASON, ROW
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.source import TableSource
 from evaluation.extension import Watch
-from evaluation.models import Study
+from evaluation.models import Status, Study
 from evaluation.refusals import Refused
 
 # Without a row the rest of its item may be wrong, and so on.
@@ -55,7 +56,9 @@ def check(
 
 
 def whole_source(source: TableSource, study: Study | None) -> Source:
-    return source if study is None else DraftItemsSource(source, study)
+    if study is None:
+        return source
+    return (DraftItemsSource if study.status == Status.DRAFT else RunningItemsSource)(source, study)
 
 
 def names_of(source: TableSource, study: Study | None) -> dict[str, str]:

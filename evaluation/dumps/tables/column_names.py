@@ -198,6 +198,8 @@ ASPECTS = {
         "honesty",
         "clarity",
         "completeness",
+        "usefulness",
+        "naturalness",
     ),
 }
 # The word of a platform's export before what was answered; words for raters that are no people, and before a response's
@@ -261,6 +263,19 @@ def judged_by_name(name: str) -> ColumnRole | None:
         words = words[1:]
     plain = " ".join(words)
     return ColumnRole.SCORE if plain in ASPECTS else JUDGED_NAMES.get(plain)
+
+
+def compared_by_name(name: str) -> str:
+    """The aspect that a column of winners says that it is of, as in "relevance_winner"; '' of every other column."""
+    words = _words(name)
+    if " ".join(words) in JUDGED_NAMES:
+        return ""
+    for at in range(1, len(words)):
+        for kept, rest in ((words[:at], words[at:]), (words[at:], words[:at])):
+            aspect = " ".join(kept)
+            if aspect in ASPECTS and JUDGED_NAMES.get(" ".join(rest)) == ColumnRole.WINNER:
+                return aspect
+    return ""
 
 
 def may_be_judged(name: str) -> bool:

@@ -1,46 +1,45 @@
 """Mathematics in a table's responses and documents: which spellings stand in them, and whether they will be shown as
 mathematics."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from evaluation.counting import counted
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import TableMap
-from evaluation.rendering.mathematics import SINGLE
+from evaluation.rendering.mathematics import SPELLINGS
 
 RENDERED = (ColumnRole.RESPONSE, ColumnRole.RESPONSES, ColumnRole.DOCUMENT)
-# Of JSON in a cell the backslash is written twice.
-DELIMITED = re.compile(r"\\\(.+?\\\)|\\\[.+?\\\]|\$\$.+?\$\$", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class FormulaNote:
-    """A spelling that was found. `turn`: the other way of showing it, where one click chooses it; empty elsewhere."""
+    """A spelling that was found, by its key. `turn`: the other way of showing it, which one click chooses; empty where
+    none can be chosen."""
 
+    spelling: str
     text: str
     turn: str = ""
     turned: bool = False
 
 
 def formula_notes(
-    sheet: Sheet, table_map: TableMap, *, single_dollars: bool, is_markdown: bool
+    sheet: Sheet, table_map: TableMap, rules: Mapping[str, bool], *, is_markdown: bool
 ) -> Iterator[FormulaNote]:
-    """A note for each spelling in the rows that were read, first the one that a click decides."""
+    """A note for each spelling in the rows that were read, by these rules of the study."""
     columns = {use.column for use in table_map.named(*RENDERED)} & set(sheet.columns)
     texts = [as_text(each) for column in columns for each in sheet.values(column)]
-    if dollars := sum(SINGLE.search(text) is not None for text in texts):
-        yield _note(dollars, "$…$", shown=is_markdown and single_dollars, may_turn=is_markdown)
-    if delimited := sum(DELIMITED.search(text) is not None for text in texts):
-        yield _note(delimited, r"\(…\), \[…\] or $$…$$", shown=is_markdown, may_turn=False)
+    for key, spelling in SPELLINGS.items():
+        if n := sum(spelling.found.search(text) is not None for text in texts):
+            shown = rules[spelling.rule] is spelling.shows
+            yield _note(key, spelling.name, n, shown=shown, is_markdown=is_markdown)
 
 
-def _note(n: int, spelling: str, *, shown: bool, may_turn: bool) -> FormulaNote:
+def _note(key: str, name: str, n: int, *, shown: bool, is_markdown: bool) -> FormulaNote:
     holds = "holds" if n == 1 else "hold"
-    will = "will be shown as mathematics" if shown else "will be shown as written"
-    said = f"{counted(n, 'text')} {holds} {spelling}, which {will}."
-    if not may_turn:
-        return FormulaNote(said)
-    return FormulaNote(said, f"Show {spelling} {'as written' if shown else 'as mathematics'}", not shown)
+    will = "will be shown as mathematics" if shown and is_markdown else "will be shown as written"
+    said = f"{counted(n, 'text')} {holds} {name}, which {will}."
+    if not is_markdown:
+        return FormulaNote(key, said)
+    return FormulaNote(key, said, f"Show {name} {'as written' if shown else 'as mathematics'}", not shown)

@@ -51,7 +51,7 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
         if has_header:
             names, rows = [as_name(each) for each in rows[0][1]], rows[1:]
             rows = _without_import_ids(rows, notices)
-            _refuse_second_header(rows, raw.unit)
+            names, rows = _joined_header(names, rows, notices)
             names, rows = _handed_back(names, rows)
         else:
             names = []
@@ -138,14 +138,27 @@ def _filled(cells: Sequence[Any]) -> int:
     return sum(not is_empty(each) for each in cells)
 
 
-def _refuse_second_header(rows: Sequence[tuple[int, list[Any]]], unit: str) -> None:
-    """A row of names below the names, as tables with merged headers have, would be read as an item."""
-    texts = [as_name(each) for each in rows[0][1] if not is_empty(each)] if rows else []
-    if len(texts) > 1 and all(len(each) <= MAX_NAME and role_of_name(each) is not None for each in texts):
-        raise Refused(
-            f"{unit} {rows[0][0]}: names columns once more ({', '.join(map(repr, texts[:4]))}). A table has one row of "
-            "names: join the two, such as 'GPT-4 response', and leave the second out."
-        )
+def _joined_header(names: list[str], rows: Rows, notices: list[str]) -> tuple[list[str], Rows]:
+    """Of a table with merged headers, whose second row names columns once more, both names: "GPT-4 response".
+
+    A merged cell stands above all columns up to the next one that is filled; where nothing is below, it is a name by
+    itself, and so is what stands below nothing.
+    """
+    lower = [as_name(each) for each in rows[0][1]] if rows else []
+    said = [each for each in lower if each]
+    if len(said) < 2 or any(len(each) > MAX_NAME or role_of_name(each) is None for each in said):
+        return names, rows
+    found, above = [], ""
+    for at in range(max(len(names), len(lower))):
+        upper, below = (each[at] if at < len(each) else "" for each in (names, lower))
+        above = upper or (above if below else "")
+        found.append(" ".join(dict.fromkeys(filter(None, (above, below)))))
+    notices.append(
+        "The table has two rows of names, which are joined, such as "
+        + repr(found[lower.index(said[-1])])
+        + "."
+    )
+    return found, rows[1:]
 
 
 def _is_header(cells: Sequence[Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from evaluation.dumps.tables.column_names import (
     JUDGED_NAMES,
     ColumnRole,
+    compared_by_name,
     is_of_models,
     judged_by_name,
     plain_name,
@@ -51,7 +52,9 @@ def guess_judgments(sheet: Sheet, items: TableMap, columns: Sequence[str]) -> Vo
     for column in columns:
         use = _vote(sheet, items, column, is_judged=bool(raters or votes))
         if use is not None and (
-            use.role != ColumnRole.WINNER or all(each.role != use.role for each in votes.values())
+            use.role != ColumnRole.WINNER
+            or compared_by_name(column)
+            or all(each.role != use.role or compared_by_name(each.column) for each in votes.values())
         ):
             votes[column] = use
     if not votes:
@@ -87,7 +90,7 @@ def _vote(sheet: Sheet, items: TableMap, column: str, *, is_judged: bool) -> Col
     responses = items.named(ColumnRole.RESPONSE)
     if not values or not (responses or items.named(ColumnRole.RESPONSES)):
         return None
-    role = judged_by_name(column)
+    role = ColumnRole.WINNER if compared_by_name(column) else judged_by_name(column)
     if role == ColumnRole.WINNER:
         if _names_sides(sheet, items, column):
             return ColumnUse(column, role)

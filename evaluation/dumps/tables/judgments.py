@@ -10,12 +10,19 @@ from typing import Any
 
 from evaluation.counting import counted
 from evaluation.dumps.tables.cells import read_responses, structure_of
-from evaluation.dumps.tables.column_names import OF_RESPONSES, ColumnRole, plain_name, split_whose
+from evaluation.dumps.tables.column_names import (
+    OF_RESPONSES,
+    ColumnRole,
+    compared_by_name,
+    plain_name,
+    split_whose,
+)
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_responses
 from evaluation.dumps.tables.raters import RaterNames
 from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_name, as_text, is_empty
 from evaluation.dumps.tables.table_map import (
     BESIDE_VOTES,
+    FIRST_COUNTS,
     LABELS,
     PER_RESPONSE,
     VOTES,
@@ -75,10 +82,12 @@ class Vote:
 
 
 class ItemVotes:
-    """An item's judgments as they come in, row by row; `parts` are its responses' names by their content."""
+    """An item's judgments as they come in, row by row; `parts` are its responses' names by their content. `again` says
+    which one counts of a rater who judged it twice: the first, the last, or none, which is an error."""
 
-    def __init__(self, parts: Mapping[str, str]) -> None:
+    def __init__(self, parts: Mapping[str, str], again: str = "") -> None:
         self.parts = parts
+        self.again = again
         self.judgments: list[dict[str, Any]] = []
         self._rows: dict[str, int] = {}
 
@@ -86,7 +95,11 @@ class ItemVotes:
         """Add a judgment, with the responses' parts by their places; a sentence where the rater judged before."""
         rater = vote.rater or f"vote {len(self.judgments) + 1}"
         if (before := self._rows.setdefault(rater, vote.row)) != vote.row:
-            return f"its rater judged the same item at {unit} {before}, and there is one judgment of each"
+            if self.again == FIRST_COUNTS:
+                return ""
+            if not self.again:
+                return f"its rater judged the same item at {unit} {before}, and there is one judgment of each"
+            self.judgments[:] = [each for each in self.judgments if each["rater"] != rater]
         self.judgments.append(
             {
                 "rater": rater,
@@ -150,17 +163,24 @@ class JudgmentReader:
         return self._new(key, kind, prompt, {"over": str(over)})
 
     def _preference(self, column: str) -> str:
-        """The question of which response is better: the one that the column names, or that of the whole."""
+        """The question of which response is better: the one that the column names, or that of the whole; of a further
+        column that names none, a question of its own."""
         own = [
             each.key
             for each in self._questions.values()
             if each.kind == Kind.PREFERENCE and each.over == Over.ITEM
         ]
-        for key in (_slug(plain_name(column)), "overall"):
-            if key in own:
+        taken = {*self._by_column.values()}
+        aspect = compared_by_name(column)
+        for key in (
+            _slug(plain_name(column)),
+            _slug(aspect),
+            *(["overall", *own] if aspect in ("", "overall") else []),
+        ):
+            if key in own and key not in taken:
                 return key
-        if own:
-            return own[0]
+        if aspect or (taken & {*own}):
+            return self._new(_slug(aspect or plain_name(column)), Kind.PREFERENCE, column, {"ties": False})
         return self._new("preference", Kind.PREFERENCE, "Which response is better overall?", {"ties": False})
 
     def _reason(self, column: str) -> str:

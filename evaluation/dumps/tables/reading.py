@@ -1,9 +1,10 @@
 """A file of whatever kind as a table: its kind is told by its content, since names lie."""
 
 import io
+import re
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -37,6 +38,7 @@ FOREIGN = (
     (b"\x80\x04", "is a Python pickle, which could run anything. Save the data as Parquet, CSV or JSONL."),
     (b"\x80\x05", "is a Python pickle, which could run anything. Save the data as Parquet, CSV or JSONL."),
 )
+SAMPLE, WORDS = re.compile(r"samples/[^/]+\.json"), re.compile(r"\d+|\D+")
 KINDS = "CSV, TSV, XLSX, JSON, JSONL, Parquet or a data set's folder"
 
 
@@ -115,6 +117,8 @@ def _packed(raw: bytes, sheet: str, limit: int | None) -> RawRows:
             raise Refused("The file is an OpenDocument one. Save its table as XLSX or CSV.")
         if any(name.startswith(("word/", "ppt/")) for name in names):
             raise Refused("The file is a document or slides. Save its table as XLSX or CSV.")
+        if samples := inspect_samples(names):
+            return _log(archive, samples, limit)
         if any(PurePosixPath(name).suffix in (".arrow", ".parquet") for name in names):
             return read_archive(archive, sheet, limit)
         if holds_images(archive):
@@ -125,6 +129,26 @@ def _packed(raw: bytes, sheet: str, limit: int | None) -> RawRows:
     raise Refused(
         "The ZIP holds neither a data set's folder nor a table with its images. Unpack it, and bring the table in it."
     )
+
+
+def inspect_samples(names: Sequence[str]) -> list[str]:
+    """The samples of a log of Inspect (.eval), each a file of its own, in their order; none in another ZIP."""
+    if not {"header.json", "_journal/start.json"} & {*names}:
+        return []
+    return sorted((name for name in names if SAMPLE.fullmatch(name)), key=_in_order)
+
+
+def _in_order(name: str) -> list[str]:
+    """Numbers in a name by their size: 2 before 10."""
+    return [each.zfill(20) if each.isdigit() else each for each in WORDS.findall(name)]
+
+
+def _log(archive: zipfile.ZipFile, samples: Sequence[str], limit: int | None) -> RawRows:
+    try:
+        each = [archive.read(name) for name in samples[:limit]]
+    except UNREADABLE as error:
+        raise Refused(f"The log is damaged or locked with a password ({error}).") from None
+    return read_json(b"[" + b",".join(each) + b"]")
 
 
 def _read_in_archive(raw: bytes, sheet: str, limit: int | None) -> RawRows:

@@ -389,7 +389,7 @@ class RecordMaker:
         keys = [(each["system"], each.get("key", each["system"])) for each in responses]
         order = sorted(range(len(keys)), key=lambda at: keys[at])
         parts = {hashes[at]: f"r{place}" for place, at in enumerate(order, 1)}
-        return self._judged.setdefault(identity, ItemVotes(parts)), True
+        return self._judged.setdefault(identity, ItemVotes(parts, self.map.judged_again)), True
 
     def _hashes(self, responses: Sequence[Mapping[str, Any]]) -> list[str]:
         """A hash of each response. Where a system is no more than a side, its texts change sides from row to row."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from evaluation.dumps.problems import Problems
@@ -19,6 +20,7 @@ TEXTS = (
     ColumnRole.CONTEXT,
     ColumnRole.CLARIFYING,
 )
+OF_RESPONSES = (ColumnRole.RESPONSE, ColumnRole.RESPONSES, ColumnRole.SYSTEM)
 # Words of programs and people for "there is nothing".
 NOTHING = {"n/a", "na", "n.a.", "nan", "none", "null", "nil", "-", "--", ".", "...", "?", "#n/a",
            "#value!", "#ref!", "#div/0!", "#name?", "#num!", "#null!"}  # fmt: skip
@@ -43,6 +45,22 @@ def row_notes(source: TableSource) -> list[str]:
     for mapped in source.mapped_rows():
         notes = [] if mapped.problems else [*seen.notes(mapped)]
         by_record.add(f"{source.unit} {mapped.number}", notes, mapped.key)
+    return [*by_cell.sentences, *by_record.sentences]
+
+
+def query_notes(source: TableSource) -> list[str]:
+    """The same where its queries alone are read: what there is of responses is no matter."""
+    of_queries = [use for use in source.map.columns if use.role not in OF_RESPONSES]
+    alone = TableSource(
+        source.sheet, replace(source.map, columns=tuple(of_queries)), source.protocol, arms=source.arms
+    )
+    by_cell, by_record = Problems(), Problems()
+    notes_of_cells = _cell_notes(alone)
+    for row in source.sheet.rows:
+        by_cell.add(f"{source.unit} {row.number}", notes_of_cells(row))
+    seen = _Seen(again="the prompt comes again, and is one query")
+    for mapped in source.mapped_rows():
+        by_record.add(f"{source.unit} {mapped.number}", seen.notes_of_query(mapped))
     return [*by_cell.sentences, *by_record.sentences]
 
 
@@ -108,9 +126,12 @@ def _text_notes(column: str, text: str, *, is_cut: bool) -> Iterator[str]:
 
 
 class _Seen:
-    """Prompts and categories of the rows before."""
+    """Prompts and categories of the rows before. `again` says what a prompt is that comes again."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, again: str = "the prompt comes again: one query, of which each row is an item"
+    ) -> None:
+        self.again = again
         self.queries: set[str] = set()
         self.texts: set[str] = set()
         self.prompts: dict[str, str] = {}
@@ -121,13 +142,16 @@ class _Seen:
             yield "the key comes again, and a number is put behind it"
         if any(_has_twins(record["responses"]) for record in mapped.records):
             yield "two responses are the same text"
+        yield from self.notes_of_query(mapped)
+
+    def notes_of_query(self, mapped: MappedRow) -> Iterator[str]:
         if not mapped.records:
             # It judges an item of a row before.
             return
         query = mapped.records[0]["query"]
         prompt, category = str(query.get("text", "")), query.get("category", "")
         if query["key"] in self.queries:
-            yield "the prompt comes again: one query, of which each row is an item"
+            yield self.again
         elif prompt and self.prompts.setdefault(_plain(prompt), prompt) != prompt:
             yield "the prompt differs from one before only by case or white space, and is another query"
         elif prompt and prompt in self.texts:

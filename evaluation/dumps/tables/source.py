@@ -117,7 +117,11 @@ class TableSource:
     def _study(self, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The line of a new study, whose form offers what is right in the table."""
         record = study_record(self.protocol.key, title_of(self.sheet.name), "markdown")
-        rules = {"show_images": self.sheet.has_images, "single_dollars": self.map.single_dollars}
+        rules = {
+            "show_images": self.sheet.has_images,
+            "single_dollars": self.map.single_dollars,
+            "written_formulas": self.map.written_formulas,
+        }
         more: dict[str, Any] = {name: True for name, is_on in rules.items() if is_on}
         golds = [cell for each in self.map.named(ColumnRole.GOLD) for cell in self.sheet.values(each.column)]
         if self.protocol.compares_pairs and any(says_both_bad(cell) for cell in golds):

@@ -15,6 +15,7 @@ from evaluation.dumps.tables.tools import fits, guess_reading, read_by, tool_of
 from evaluation.models import RenderAs, Study
 from evaluation.protocols import PROTOCOLS, Protocol
 from evaluation.refusals import Refused
+from evaluation.rendering.mathematics import SPELLINGS
 
 
 class StagedTable:
@@ -61,7 +62,8 @@ class StagedTable:
             table_map.read_as if is_told else "",
         )
         guessed = take_design(guessed, self.sheet, design_of(self.study))
-        return replace(guessed, header=table_map.header, single_dollars=table_map.single_dollars)
+        shown = {each.rule: getattr(table_map, each.rule) for each in SPELLINGS.values()}
+        return replace(guessed, header=table_map.header, **shown)
 
     def given(self, table_map: TableMap, protocol: str = "") -> TableMap:
         """A map that was written down, for this table; Refused if it names columns that the table lacks."""
@@ -81,8 +83,9 @@ class StagedTable:
     def formulas(self) -> list[FormulaNote]:
         """Sentences on mathematics, by the study's rules or those of the one that the table makes."""
         is_markdown = self.study is None or self.study.render_as == RenderAs.MARKDOWN
-        shown = self.map.single_dollars if self.study is None else self.study.single_dollars
-        return [*formula_notes(self.sheet, self.map, single_dollars=shown, is_markdown=is_markdown)]
+        of = self.map if self.study is None else self.study
+        rules = {each.rule: getattr(of, each.rule) for each in SPELLINGS.values()}
+        return [*formula_notes(self.sheet, self.map, rules, is_markdown=is_markdown)]
 
     def source(self) -> TableSource:
         protocol = PROTOCOLS[self.study.protocol if self.study else self.map.protocol]

@@ -12,7 +12,21 @@ from evaluation.refusals import Refused
 
 PER_ITEM, PER_RESPONSE = "item", "response"
 PEOPLE, JUDGES = "person", "judge"
-SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm", "single_dollars", "raters", "read_as")
+# Of a rater who judged an item twice, the judgment that counts.
+FIRST_COUNTS, LAST_COUNTS = "first", "last"
+SETTINGS = (
+    "per",
+    "keep_empty",
+    "header",
+    "sheet",
+    "protocol",
+    "arm",
+    "single_dollars",
+    "written_formulas",
+    "raters",
+    "judged_again",
+    "read_as",
+)
 LABELS: dict[ColumnRole, str] = {
     ColumnRole.PROMPT: "prompt",
     ColumnRole.RESPONSE: "response",
@@ -74,6 +88,7 @@ SEVERAL = {
     ColumnRole.REFERENCE,
     ColumnRole.DOCUMENT,
     ColumnRole.CLAIMS,
+    ColumnRole.WINNER,
     ColumnRole.SCORE,
     ColumnRole.RANK,
     ColumnRole.LABEL,
@@ -107,10 +122,14 @@ class TableMap:
     arm: str = ""
     # Whether $…$ is mathematics in a study that is made from it.
     single_dollars: bool = False
+    # Whether other mathematics stays as it was written there.
+    written_formulas: bool = False
     # The tool whose file it is, as which the columns come about; empty: a plain table.
     read_as: str = ""
     # Who judged, where no column says: people or judges.
     raters: str = PEOPLE
+    # Of a rater who judged an item twice: the first or the last judgment counts; empty: that is an error of the row.
+    judged_again: str = ""
 
     @property
     def has_judgments(self) -> bool:
@@ -141,8 +160,10 @@ class TableMap:
             "sheet": self.sheet,
             "arm": self.arm,
             **({"single_dollars": True} if self.single_dollars else {}),
+            **({"written_formulas": True} if self.written_formulas else {}),
             **({"read_as": self.read_as} if self.read_as else {}),
             **({"raters": self.raters} if self.raters != PEOPLE else {}),
+            **({"judged_again": self.judged_again} if self.judged_again else {}),
         }
 
     def described(self) -> list[str]:

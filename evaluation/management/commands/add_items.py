@@ -14,7 +14,7 @@ from evaluation.dumps.tables.addition import open_addition
 from evaluation.dumps.tables.source import Opened
 from evaluation.management.base import AssayCommand
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
-from evaluation.management.table_arguments import described, map_from
+from evaluation.management.table_arguments import add_skip_argument, described, leave_out_rows, map_from
 from evaluation.models import Study
 from evaluation.refusals import Refused
 
@@ -30,6 +30,7 @@ class Command(AssayCommand):
             type=Path,
             help="the map of a table's columns, as JSON; by default the study's, or guessed",
         )
+        add_skip_argument(parser)
         parser.add_argument(
             "--system", default="", metavar="NAME", help="the file holds responses of this new system"
         )
@@ -52,6 +53,8 @@ class Command(AssayCommand):
             for line in described(opened):
                 self.stdout.write(line)
             source = opened.source
+            if said := leave_out_rows(source, study, options["skip_bad_rows"]):
+                self.stdout.write(said)
             for sentence in preview_items(source, study).sentences():
                 self.stdout.write(sentence)
             if options["dry_run"]:

@@ -8,15 +8,17 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.counting import counted
-from evaluation.dumps.exports.study_export import atomic_file
-from evaluation.dumps.lines import Source
-from evaluation.dumps.tables.bad_rows import leave_out_bad_rows, write_left_out
-from evaluation.dumps.tables.source import TableSource, open_source
+from evaluation.dumps.tables.source import open_source
 from evaluation.extension import extensions
 from evaluation.management.base import AssayCommand
 from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
-from evaluation.management.table_arguments import described, drops_texts, map_from
+from evaluation.management.table_arguments import (
+    add_skip_argument,
+    described,
+    drops_texts,
+    leave_out_rows,
+    map_from,
+)
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
 from evaluation.services.table_maps import keep_table_map
@@ -40,12 +42,7 @@ class Command(AssayCommand):
         parser.add_argument(
             "--sheet", default="", help="The workbook's sheet, or the data set's split, to read."
         )
-        parser.add_argument(
-            "--skip-bad-rows",
-            type=Path,
-            metavar="CSV",
-            help="Leave out a table's rows with errors, and write them with their reasons to this file.",
-        )
+        add_skip_argument(parser)
         parser.add_argument(
             "--yes", action="store_true", help="Don't ask about columns of texts that are not used."
         )
@@ -75,8 +72,11 @@ class Command(AssayCommand):
         if asks and input("Import it without these texts? [y/N] ").strip().lower() != "y":
             self.stdout.write("Nothing was imported.")
             return
-        if options["skip_bad_rows"]:
-            self._leave_out(opened.source, options["skip_bad_rows"])
+        try:
+            if said := leave_out_rows(opened.source, None, options["skip_bad_rows"]):
+                self.stdout.write(said)
+        except Refused as refused:
+            raise refusal(refused) from None
         unit = "B" if opened.sheet is None else opened.source.unit
         try:
             study = run_import(opened.source, options, unit=unit, protocol=options["protocol"])
@@ -88,18 +88,3 @@ class Command(AssayCommand):
         if opened.map is not None:
             keep_table_map(study, opened.map.as_json())
         self.stdout.write(summary(study))
-
-    def _leave_out(self, source: Source, path: Path) -> None:
-        if not isinstance(source, TableSource):
-            raise CommandError("--skip-bad-rows is for tables, and this is Assay's own JSONL.")
-        try:
-            bad = leave_out_bad_rows(source, None)
-            if bad:
-                with atomic_file(path) as file:
-                    write_left_out(file, source.sheet, bad)
-        except Refused as refused:
-            raise refusal(refused) from None
-        if bad:
-            self.stdout.write(
-                f"{counted(len(bad), 'row is', 'rows are')} left out, with the reasons in {path}."
-            )

@@ -28,7 +28,7 @@ FORMAT = 1
 # Rendered texts that are kept for items of the same query and of other arms.
 MOST_CACHED = 4_000
 # Rules of rendering that a spec names only where they are on.
-SHOWN_WHERE_SET = ("single_dollars", "show_images")
+SHOWN_WHERE_SET = ("single_dollars", "written_formulas", "show_images")
 
 # A text as HTML, by the rules of its study.
 Markdown = Callable[[str, RenderRules], str]
@@ -105,6 +105,8 @@ def compile_rows(
         spec["human_sample"] = study.human_sample
     if study.language != Language.ENGLISH:
         spec["language"] = study.language
+    if study.texts_language:
+        spec["texts_language"] = study.texts_language
     if study.epsilon != DEFAULT_EPSILON:
         spec["epsilon"] = study.epsilon
     return spec | {name: True for name in SHOWN_WHERE_SET if getattr(study, name)}
@@ -222,7 +224,10 @@ class ResponseRenderer:
         self.version = version
         self._plain = spec["render_as"] != RenderAs.MARKDOWN
         self._rules = RenderRules(
-            version, spec.get("single_dollars", False), images=spec.get("show_images", False)
+            version,
+            spec.get("single_dollars", False),
+            written_formulas=spec.get("written_formulas", False),
+            images=spec.get("show_images", False),
         )
         self._markdown = markdown
         self._cache: dict[tuple[str, bool], str] = {}

@@ -39,7 +39,8 @@ from evaluation.turns import written_turns
 FEWEST_CALIBRATORS = 2
 # What carries over from the calibrators' study. Codes don't: a panel's codes are of one study there.
 FIELDS = (
-    "asker", "language", "render_as", "single_dollars", "show_images", "show_references", "skips",
+    "asker", "language", "texts_language", "render_as", "single_dollars", "written_formulas", "show_images",
+    "show_references", "skips",
     "items_per_participant", "paid_minutes", "lease_minutes", "pay", "currency", "contact", "exact_times",
     "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back", "groups",
     "visits", "practice_each_visit",

@@ -26,7 +26,8 @@ from evaluation.services.studies.launch import pass_mark_problems
 # What decides which items there are, in which order and form they are shown, and how figures are made of them.
 FIXED = (
     "format", "protocol", "arms", "seed", "once_per", "render_as", "baseline", "show_references", "attributes",
-    "arm_per", "needs", "shares", "single_dollars", "show_images", "language", "epsilon", "stopping", "human_sample",
+    "arm_per", "needs", "shares", "single_dollars", "written_formulas", "show_images", "language", "texts_language",
+    "epsilon", "stopping", "human_sample",
 )  # fmt: skip
 # Fields of the study, and of a question, that are words or rules for those who enter from now on.
 OF_STUDY = {"title": str, "asker": str, "steps": dict, "skips": dict}

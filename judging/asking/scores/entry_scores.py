@@ -173,15 +173,23 @@ class EntryAsking(ResponseAsking):
         pairs = _pair_scores(call, values)
         conditions, answers = pairs.conditions, pairs.answers
         optimal, greedy = pairs.optimal, pairs.greedy
+        systems = {response["part"]: response["system"] for response in call.stimulus["responses"]}
+        empty = {part: 0.0 for part in systems if response_set(call.stimulus, part) == []}
         scores = {ANSWER: optimal.mean_of_all(answers), GREEDY_ANSWER: greedy.mean_of_matched(answers)}
-        if pairs.has_conditions:
-            scores |= {
-                CONDITION: optimal.mean_of_all(conditions),
-                GREEDY_CONDITION: greedy.mean_of_matched(conditions),
-            }
-        parts = [response["part"] for response in call.stimulus["responses"]]
-        empty = {part: 0.0 for part in parts if response_set(call.stimulus, part) == []}
         found = {measure.key: {**empty, call.step: min(score, 1.0)} for measure, score in scores.items()}
+        # Of an empty set only its setting says whether it would have had conditions.
+        without = call.settings.without_conditions
+        conditioned = {part: 0.0 for part in empty if systems[part] not in without}
+        if pairs.has_conditions:
+            found |= {
+                CONDITION.key: {**conditioned, call.step: min(optimal.mean_of_all(conditions), 1.0)},
+                GREEDY_CONDITION.key: {
+                    **conditioned,
+                    call.step: min(greedy.mean_of_matched(conditions), 1.0),
+                },
+            }
+        elif without and conditioned:
+            found |= {CONDITION.key: conditioned, GREEDY_CONDITION.key: conditioned}
         entries = {entry_part(at, call.step): each for at, each in enumerate(_entry_scores(pairs), 1)}
         if pairs.has_conditions:
             found[ENTRY_CONDITION.key] = {part: each.condition for part, each in entries.items()}

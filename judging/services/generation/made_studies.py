@@ -42,7 +42,16 @@ class UnevenRefused(Refused):
 
 
 # The part of a study's spec that a study of its products takes over.
-CARRIED = ("asker", "seed", "render_as", "show_references", "language", "single_dollars")
+CARRIED = (
+    "asker",
+    "seed",
+    "render_as",
+    "show_references",
+    "language",
+    "texts_language",
+    "single_dollars",
+    "written_formulas",
+)
 
 
 def make_study(

@@ -3,85 +3,54 @@
 ContextEval, sections 2 and 3.3. They are of a run's products as edited, without dropped ones.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from itertools import groupby
 
 from analytics.statistics.core.resampling import wilson_interval
+from evaluation.extension import QueryCount
 from evaluation.facts import Fact
-from evaluation.models import Outcome
 from judging.generation.pipelines.contexts import PIPELINE as CONTEXTS
 from judging.generation.pipelines.query_types import PIPELINE as QUERY_TYPES
 from judging.generation.pipelines.query_types import TYPES
-from judging.models import Product, Run
-
-NEED, DRAWN, KEPT = "need", "drawn", "kept"
-RULES = {"all": "all generators say so", "any": "any generator says so"}
+from judging.models import Run
+from judging.services.generation.query_counts import contents_of, context_counts
 
 
 def query_facts(run: Run) -> list[Fact]:
     """The shares of a run of contexts or of query types; none of other pipelines, and of what is not made yet."""
     if run.generating.pipeline == CONTEXTS.key:
-        return [*_needs(run), *_follow_ups(run)]
+        return list(_contexts(run))
     return list(_types(run)) if run.generating.pipeline == QUERY_TYPES.key else []
 
 
 def _types(run: Run) -> Iterator[Fact]:
     """The queries of each type; of several types a query counts for each."""
     said: dict[int, set[str]] = defaultdict(set)
-    for query, content in _contents(run, "types"):
+    for query, content in contents_of(run, "types"):
         said[query].update(content["types"])
     for each in TYPES if said else ():
         n = sum(each in types for types in said.values())
         yield Fact(each.replace("_", "-").capitalize(), f"{n:,} of {len(said):,}", _percent(n, len(said)))
 
 
-def _needs(run: Run) -> Iterator[Fact]:
-    """The queries that need a context, by the run's rule, and as each generator says."""
-    said: dict[int, list[bool]] = defaultdict(list)
-    by_generator: dict[str, Counter[bool]] = defaultdict(Counter)
-    for query, content in _contents(run, NEED):
-        said[query].append(bool(content["needed"]))
-        by_generator[str(content["generator"])][bool(content["needed"])] += 1
-    if not said:
-        return
-    rule = str(run.generating.options.get("need", "all"))
-    needed = sum(any(each) if rule == "any" else all(each) for each in said.values())
-    each = ", ".join(
-        f"{generator}: {counts[True]:,} of {counts.total():,}"
-        for generator, counts in sorted(by_generator.items())
-    )
-    yield Fact(
-        "Queries that need a context",
-        f"{needed:,} of {len(said):,}",
-        f"{_percent(needed, len(said))}; {RULES[rule]}. {each}",
-    )
+def _contexts(run: Run) -> Iterator[Fact]:
+    """A fact per name, whose first count it is; the others are in its detail."""
+    for name, counts in groupby(context_counts(run), lambda each: each.name):
+        first, *others = counts
+        beside = ", ".join(f"{each.by}: {each.n:,} of {each.among:,}" for each in others)
+        yield Fact(name, _value(first), " ".join(filter(None, (_detail(first), beside, first.note))))
 
 
-def _follow_ups(run: Run) -> Iterator[Fact]:
-    """The follow-up questions that the jury kept, and how many a query has of them."""
-    kept = Counter(query for query, _ in _contents(run, KEPT))
-    drawn = Counter(query for query, _ in _contents(run, DRAWN))
-    if not drawn or not run.units.filter(step=KEPT, outcome=Outcome.OK).exists():
-        return
-    yield Fact(
-        "Follow-up questions kept",
-        f"{kept.total():,} of {drawn.total():,}",
-        f"{100 * kept.total() / drawn.total():.1f} % of those drawn, of {len(drawn):,} queries",
-    )
-    if kept:
-        without = len(drawn.keys() - kept.keys())
-        yield Fact(
-            "Follow-up questions per query",
-            f"{kept.total() / len(kept):.2f}",
-            f"kept, of {len(kept):,} queries; {without:,} had none kept",
-        )
+def _value(count: QueryCount) -> str:
+    return f"{count.n:,} of {count.among:,}" if count.is_share else f"{count.n / count.among:.2f}"
 
 
-def _contents(run: Run, step: str) -> Iterator[tuple[int, Any]]:
-    products = Product.objects.filter(unit__run=run, unit__step=step, dropped_at=None)
-    for query, content, edited in products.values_list("unit__query", "content", "edited").iterator():
-        yield query, content if edited is None else edited
+def _detail(count: QueryCount) -> str:
+    if not count.is_share:
+        return f"{count.by}, of {count.among:,} queries."
+    share = _percent(count.n, count.among) if count.has_interval else f"{100 * count.n / count.among:.1f} %"
+    return f"{share}; {count.by}."
 
 
 def _percent(n: int, of: int) -> str:

@@ -49,10 +49,13 @@ from judging.services.judges import (
     current_spec,
     judge_problems,
     judge_settings,
+    read_anew,
 )
 from judging.services.references import uses_reference
 from judging.services.runs.extension import extend_run, extendable_run
 
+# Anchor runs are of the version that their schedule names, and revisions of the judge that participants see.
+READ_ANEW = (Purpose.MAIN, Purpose.TRIAL)
 JUDGED_STATUSES = (Status.LIVE, Status.PAUSED, Status.CLOSED)
 
 
@@ -71,7 +74,8 @@ def start_run(
 ) -> Run:
     """A new run with its rater; its calls are created by whoever works on it. A trial may be of one `half` alone.
 
-    Where items were added since a main run was complete, that one goes on, and judges these alone.
+    Where items were added since a main run was complete, that one goes on, and judges these alone. A judge whose
+    earlier runs were read by another reader judges as its next version.
     """
     refuse_in_rehearsal(study, "judges don't work on it.")
     # Of revisions, each item is looked at when it is asked about.
@@ -95,6 +99,9 @@ def start_run(
         problems += batch_refusals(judge, purpose)
     if problems:
         raise Refused(*problems)
+    with transaction.atomic():
+        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        judge = read_anew(judge, user=user) if purpose in READ_ANEW else judge
     if purpose == Purpose.MAIN and max_items is None and (earlier := extendable_run(study, judge)):
         return extend_run(earlier, budget=budget, in_flight=in_flight, by_batch=by_batch, group=group)
     spec = current_spec(study)

@@ -1,5 +1,7 @@
 """Votes that both responses are bad: a share of their own, a tie to wins, and a category to agreement."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,11 @@ from analytics.statistics.agreement.two_votes import two_votes_within
 from analytics.statistics.core.replicates import inconsistency, reduce_readings
 from analytics.statistics.core.tidy import BOTH_BAD, FIRST, MISSING, SECOND, TIE
 from analytics.statistics.preferences.tie_rates import tie_rate
+from evaluation.forms.screen import build_screen
+from evaluation.protocols import Kind, QuestionSpec
+from evaluation.services.studies.launch import launch_study
 from tests import factories
+from tests.analytics.reports.answering import answered_study, give, items_of, new_rater
 from tests.analytics.reports.judging import answer, judge, judged_study, main_items, new_judge
 from tests.analytics.statistics.build import counts_of, make_judgments, spec
 from tests.analytics.statistics.core.test_replicates import read, readings_of
@@ -186,3 +192,35 @@ def test_readings_of_both_bad(rule, votes, reduced):
 def test_only_the_same_vote_is_consistent():
     readings = readings_of(read(BOTH_BAD, BOTH_BAD, BOTH_BAD, TIE))
     assert inconsistency(readings, np.zeros(4, int), resample=spec()).inconsistent.value == 1 / 2
+
+
+PREFERENCE = QuestionSpec(
+    "better", Kind.PREFERENCE, "Which is better?",
+    options={"both_good": "Both good", "both_bad": "Both bad", "form": {"both_bad": True}},
+)  # fmt: skip
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("over", ["item", "follow_up"])
+def test_a_form_of_one_s_own_tells_them_apart_too(over):
+    asked = replace(PREFERENCE, options={**PREFERENCE.options, "form": {"both_bad": True, "over": over}})
+    study = answered_study(
+        "custom", queries=6, questions=[asked], needs={"query": True, "least": 2, "most": 2}, launched=False,
+        kinds={"aspen": "model", "birch": "model"},
+    )  # fmt: skip
+    launch_study(study)
+    study.refresh_from_db()
+    [item, *_] = items_of(study)
+    screen = build_screen(study.protocol_object, study.revisions.get().spec, item.stimulus, "r1,r2")
+    labels = str(screen["fields"])
+    assert "Both good" in labels
+    assert "Both bad" in labels
+    parts = [""] if over == "item" else ["f1", "f2"]
+    for rater in range(3):
+        votes = [VOTES[at % len(VOTES)][rater] for at in range(6)]
+        answers = [{"better": vote if over == "item" else dict.fromkeys(parts, vote)} for vote in votes]
+        give(study, new_rater(study, f"person {rater}"), answers)
+    report = build_report(study, replicates=50, only=["preferences/both_bad"])
+    found = [each for each in report["records"] if each["figure"] == "preferences/both_bad"]
+    assert [each["overall"]["value"] for each in found] == [pytest.approx(8 / 18)] * len(found)
+    assert len(found) >= 1

@@ -287,3 +287,50 @@ def test_the_language_is_a_part_of_what_is_frozen(language):
     study = study_in(language)
     spec = study.revisions.get().spec
     assert spec.get("language", "en") == language
+
+
+# --- the language of what is judged ----------------------------------------------------------------------------------
+
+
+class Judged(HTMLParser):
+    """The languages of the elements that browsers leave untranslated, and of those that say that a text is empty."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.langs: list[str | None] = []
+        self.of_empty: list[str | None] = []
+        self._around: str | None = None
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, given: list[tuple[str, str | None]]) -> None:
+        attributes = dict(given)
+        classes = (attributes.get("class") or "").split()
+        if "body" in classes:
+            self._around = attributes.get("lang")
+        if "empty" in classes:
+            self.of_empty.append(self._around)
+        if attributes.get("translate") == "no":
+            self.langs.append(attributes.get("lang"))
+
+
+def test_judged_texts_are_in_the_language_that_the_study_names(client, make):
+    study = make("lang", texts_language="pt-BR", language="de", arms=WITH)
+    assert study.revisions.get().spec["texts_language"] == "pt-BR"
+    Item.objects.filter(study=study).update(stimulus=_with_an_empty_response(study))
+    page = client.get(home(enter(study, Visit("link")))).content.decode()
+    found = Judged(page)
+    # The query, a response, and the context with its questions and answers.
+    assert len(found.langs) > 4
+    assert set(found.langs) == {"pt-BR"}
+    assert found.of_empty == [None]
+    assert '<html lang="de"' in page
+    # Nothing of it stays for whoever is served next.
+    other = make("other", arms=WITH)
+    assert "texts_language" not in other.revisions.get().spec
+    assert set(Judged(client.get(home(enter(other, Visit("link")))).content.decode()).langs) == {None}
+
+
+def _with_an_empty_response(study: Study) -> Any:
+    stimulus: Any = Item.objects.filter(study=study).earliest("pk").stimulus
+    stimulus["responses"][0]["html"] = ""
+    return stimulus

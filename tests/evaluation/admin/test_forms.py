@@ -65,6 +65,19 @@ def test_an_arm_per_item_needs_each_query_once(editors_draft: Any, colleague: An
     assert Study.objects.get(pk=study.pk).arm_per == "item"
 
 
+def test_the_language_of_the_texts_is_a_tag_of_bcp_47(editors_draft: Any, colleague: Any) -> None:
+    client, study = signed_in(colleague), editors_draft
+    data = {
+        name: value
+        for name, value in values_of(client.get(address(study, "questions"))).items()
+        if value is not None
+    }
+    refused = client.post(address(study, "questions"), data | {"texts_language": "Português"})
+    assert "A language is written as in “de”, “pt-BR” or “zh-Hant”" in refused.content.decode()
+    assert client.post(address(study, "questions"), data | {"texts_language": "zh-Hant"}).status_code == 302
+    assert Study.objects.get(pk=study.pk).texts_language == "zh-Hant"
+
+
 def test_a_stopping_rule_of_a_draft(editors_draft: Any, colleague: Any) -> None:
     client, study = signed_in(colleague), editors_draft
     data = values_of(client.get(address(study, "people")))

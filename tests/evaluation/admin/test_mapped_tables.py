@@ -205,14 +205,17 @@ def test_the_map_says_what_is_shown_as_mathematics_and_one_click_turns_it(
     assert "$x^2$" in words(client.get(f"{where}0/"))
     sent = {**GUESS, "system-1": "aspen", "title": "Sums", "slug": "sums", "protocol": "pairwise"}
     assert client.post(where, {**sent, "dollars": "1"})["Location"] == where
+    assert client.post(where, {**sent, "delimited": "0"})["Location"] == where
     page = words(client.get(where))
     assert "1 text holds $…$, which will be shown as mathematics." in page
     assert "Show $…$ as written" in page
+    assert r"1 text holds \(…\), \[…\] or $$…$$, which will be shown as written." in page
     assert 'value="aspen"' in page, "what was corrected meanwhile is kept"
     assert "<msup>" in words(client.get(f"{where}0/"))
     confirm(client, where, sent, django_capture_on_commit_callbacks)
     tasks.work_on_job(Job.objects.get().pk)
-    assert Study.objects.get().single_dollars is True
+    study = Study.objects.get()
+    assert (study.single_dollars, study.written_formulas) == (True, True)
 
 
 def test_the_click_turns_the_draft_that_the_table_is_for(editors_draft: Any, colleague: Any) -> None:
@@ -225,6 +228,10 @@ def test_the_click_turns_the_draft_that_the_table_is_for(editors_draft: Any, col
         editors_draft.refresh_from_db()
         assert editors_draft.single_dollars is shown
         assert ("shown as written" in words(client.get(where))) is not shown
+    for value, written in (("0", True), ("1", False)):
+        client.post(where, {**turned, "delimited": value})
+        editors_draft.refresh_from_db()
+        assert editors_draft.written_formulas is written
     Study.objects.filter(pk=editors_draft.pk).update(render_as="plain")
     page = words(client.get(where))
     assert page.count("which will be shown as written.") == 2

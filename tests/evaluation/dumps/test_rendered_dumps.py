@@ -101,7 +101,7 @@ def test_rules_of_rendering_are_in_the_spec_only_where_they_are_on(tmp_path):
     assert {"single_dollars", "show_images"}.isdisjoint(spec)
     assert "<mi>x</mi>" not in Item.objects.get(study=plain).stimulus["responses"][0]["html"]
 
-    rules = {"single_dollars": True, "show_images": True}
+    rules = {"single_dollars": True, "show_images": True, "texts_language": "fa"}
     line = header()
     line["spec"] = {**line["spec"], **rules}
     picture = "![A dot](data:image/gif;base64,R0lGODlhAQABAAAAACw=)"
@@ -116,6 +116,7 @@ def test_rules_of_rendering_are_in_the_spec_only_where_they_are_on(tmp_path):
     assert row.lengths == f"{len('$x$ [image: A dot]')},1"
     again = read_in(write(tmp_path / "d", export_bytes(study)), "again")
     assert (again.single_dollars, again.show_images, again.study_hash) == (True, True, study.study_hash)
+    assert again.texts_language == "fa"
 
 
 def test_a_conversation_is_a_query_of_turns(tmp_path, admin_client):

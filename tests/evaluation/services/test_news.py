@@ -28,6 +28,7 @@ def now(monkeypatch: Any, settings: Any) -> list[Concern]:
     concerns: list[Concern] = [Concern("A caution, which is no news.")]
     extend(monkeypatch, alone=True, needs=lambda study, progress: concerns)
     monkeypatch.setattr("evaluation.tasks.studies_to_count", lambda: list(Study.objects.all()))
+    monkeypatch.setattr("evaluation.tasks.send_message", lambda task, *arguments: task(*arguments))
     return concerns
 
 

@@ -215,6 +215,26 @@ def test_a_response_without_entries_scores_nothing_and_is_not_asked_about():
         asked("entry_scores", empty)
 
 
+def test_an_empty_set_has_a_condition_score_where_its_setting_has_conditions():
+    """The systems are aspen, which found no condition, and birch and cedar, which were to give none."""
+    bare = [entry("", "Yes")]
+    settings = Settings(model="m", without_conditions=frozenset({"birch", "cedar"}))
+    stimulus = compared([[], [], bare, GIVEN], [{"entries": REFERENCE}])
+    for response, system in zip(stimulus["responses"], ("aspen", "birch", "cedar", "dahlia"), strict=True):
+        response["system"] = system
+    found = scored(
+        item_call("entry_scores", NAME, stimulus=stimulus, step="r4", settings=settings), CONDITIONS, ANSWERS
+    )
+    assert found["condition_score"] == {"r1": 0, "r4": pytest.approx(1.6 / 3)}
+    assert found["condition_score_greedy"].keys() == {"r1", "r4"}
+    assert found["answer_score"] == {"r1": 0, "r2": 0, "r4": pytest.approx(1.6 / 3)}
+    call = item_call("entry_scores", NAME, stimulus=stimulus, step="r3", settings=settings)
+    reply = {"answer": replied([], [[10, 0]])["answer"]}
+    data = SCORES.read(call, Reply(text=json.dumps({"answers": reply}))).data
+    assert data["measure:condition_score"] == {"r1": 0}
+    assert data["measure:answer_score"] == {"r1": 0, "r2": 0, "r3": 0.5}
+
+
 def test_very_large_sets_are_not_asked_about_in_one_call():
     many = [entry(f"reading {n}") for n in range(11)]
     with pytest.raises(Unmeasurable, match="110 pairs, and at most 100"):

@@ -22,6 +22,12 @@ USES = (
 )
 
 
+def post_of(info: Mapping[str, Any]) -> str:
+    """The text that was summarised, under its title."""
+    text = next((info[each] for each in TEXTS if info.get(each)), "")
+    return "\n\n".join(as_text(each) for each in (info.get("title"), text) if as_name(each))
+
+
 def _is_pair(cell: Any) -> bool:
     return (
         isinstance(cell, list)
@@ -47,13 +53,11 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
         if not _is_pair(pair):
             plain.leave_out("without two summaries")
             continue
-        text = next((info[each] for each in TEXTS if info.get(each)), "")
-        prompt = "\n\n".join(as_text(each) for each in (info.get("title"), text) if as_name(each))
         first, second = pair
         plain.add(
             row,
             {
-                "prompt": prompt,
+                "prompt": post_of(info),
                 "policy_a": first["policy"],
                 "summary_a": first["text"],
                 "policy_b": second["policy"],

@@ -153,3 +153,15 @@ def test_a_study_s_map_that_does_not_fit_gives_way_to_a_guess(study: Study, tmp_
     said = run(write(tmp_path / "mehr.csv", delimited(MORE[:1], header)))
     assert "Columns, by a guess" in said
     assert "Added 1 item as revision 2." in said
+
+
+def test_rows_with_errors_are_left_out_where_it_is_told(study: Study, tmp_path: Path) -> None:
+    wrong = [MORE[0], ("", "An answer.", "Another one.", "food")]
+    path, left_out = write(tmp_path / "more.csv", delimited(wrong)), tmp_path / "left.csv"
+    with pytest.raises(CommandError, match="line 3: the cell in column 'prompt' is empty"):
+        run(path)
+    said = run(path, "--skip-bad-rows", left_out)
+    assert f"1 row is left out, with the reasons in {left_out}." in said
+    assert "Added 1 item as revision 2." in said
+    assert "Another one." in left_out.read_text("utf-8-sig")
+    assert study.items.count() == 4

@@ -86,6 +86,13 @@ GOOD: dict[str, tuple[bytes, str, str, list[str]]] = {
     "the header merged over columns": (
         workbook([("Prompt", "Response A", "Response B", "Topic", None), *[(*row, None) for row in ROWS]], ["D1:E1"]),
         "pairs.xlsx", ROWS[0][0], ["A", "B"]),
+    "two rows of names": (
+        workbook([("Prompt", "GPT-4", None, "Llama", None), (None, "Response", "Rating", "Response", "Rating"),
+                  *[(p, a, 1, b, 2) for p, a, b, _ in ROWS]], ["B1:C1", "D1:E1"]), "pairs.xlsx",
+        ROWS[0][0], ["GPT-4", "Llama"]),
+    "two rows of names in German": (
+        delimited([("Frage", "Antwort", "Antwort"), *[row[:3] for row in ROWS]], ("", "Modell A", "Modell B")),
+        "paare.csv", ROWS[0][0], ["Modell A", "Modell B"]),
     "tabs and a French header": (
         delimited([("Quelle soupe ?", "Une soupe à l'oignon", "Un potage", "cuisine")] * 2,
                   ("Requête", "Réponse A", "Réponse B", "Thème"), "\t"), "soupes.tsv", "Quelle soupe ?", ["A", "B"]),
@@ -146,13 +153,6 @@ BAD: dict[str, tuple[bytes, str, str]] = {
     "a cell is missing": (
         delimited([(p, a, "" if n % 10 == 3 else b, t) for n, (p, a, b, t) in enumerate(ROWS)]), "pairs.csv",
         "the cell in column 'response_b' is empty"),
-    "two rows of names": (
-        workbook([("Prompt", "GPT-4", None, "Llama", None), (None, "Response", "Rating", "Response", "Rating"),
-                  *[(p, a, 1, b, 2) for p, a, b, _ in ROWS]], ["B1:C1", "D1:E1"]), "pairs.xlsx",
-        "row 2: names columns once more ('Response', 'Rating', 'Response', 'Rating'). A table has one row of names"),
-    "two rows of names in German": (
-        delimited([("Frage", "Antwort", "Antwort"), *[row[:3] for row in ROWS]], ("", "Modell A", "Modell B")),
-        "paare.csv", "line 2: names columns once more"),
     "an OpenDocument table": (packed_file("content.xml"), "pairs.ods", "Save its table as XLSX or CSV."),
     "a document": (packed_file("word/document.xml"), "pairs.csv", "Save its table as XLSX or CSV."),
     "a separator too many": (

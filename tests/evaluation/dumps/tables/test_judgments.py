@@ -1,6 +1,7 @@
 """Columns of judgments: who preferred what, scored, ranked or labelled it, and what becomes of them."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.dumps.imports.queries import read_queries
+from evaluation.dumps.tables.bad_rows import leave_out_bad_rows
 from evaluation.dumps.tables.judgments import read_time
+from evaluation.dumps.tables.source import TableSource, open_source
 from evaluation.dumps.tables.table_map import read_map
 from evaluation.models import Study
 from evaluation.refusals import Refused
@@ -450,3 +453,44 @@ def test_queries_are_read_without_what_was_said_of_responses(tmp_path: Any) -> N
 def test_times_as_tables_have_them(cell: Any, time: dict[str, str] | None) -> None:
     """Where no zone is said only the day is known."""
     assert read_time(cell) == time
+
+
+ASKED_BACK = ("prompt", "clarifying_question", "information_need", "response_a", "response_b", "annotator")
+DIMENSIONS = ("relevance", "usefulness", "naturalness", "overall")
+
+
+def test_several_columns_of_winners_answer_a_preference_each(tmp_path: Any) -> None:
+    head = (*ASKED_BACK, *(f"{each}_winner" for each in DIMENSIONS))
+    rows = [("Soup?", "Which one?", "A quick one", "Bean.", "Any.", rater, *said) for rater, said in
+            (("n1", ("A", "B", "tie", "A")), ("n2", ("A", "A", "B", "B")))]  # fmt: skip
+    found = read(write(tmp_path / "v.csv", delimited(rows, head)))
+    assert found.protocol == "answer_pairs"
+    [item] = found.items
+    assert [[each["answers"][key] for key in DIMENSIONS] for each in item["judgments"]] == [
+        ["r1", "r2", "tie", "r1"],
+        ["r1", "r1", "r2", "r2"],
+    ]
+
+
+def test_a_second_column_of_winners_is_a_question_of_its_own(tmp_path: Any) -> None:
+    table = delimited([(*row, "A", "B") for row in [(MINT, *PAIRS[MINT]), (BASIL, *PAIRS[BASIL])]],
+                      (*HEADER[:1], "response_a", "response_b", "winner", "fluency_winner"))  # fmt: skip
+    found = read(write(tmp_path / "v.csv", table))
+    assert (said(found.items), said(found.items, "fluency")) == ([["r1"], ["r1"]], [["r2"], ["r2"]])
+
+
+@pytest.mark.parametrize(("counts", "winner"), [("first", "r1"), ("last", "r2")])
+def test_the_first_or_the_last_judgment_of_a_rater_counts_where_the_map_says_so(
+    tmp_path: Any, counts: str, winner: str
+) -> None:
+    rows = [(MINT, "n1", "A"), (MINT, "n2", "A"), (MINT, "n1", "B")]
+    path = write(tmp_path / "v.csv", votes(*rows, header=PLAIN))
+    guessed = read(write(tmp_path / "once.csv", votes(*rows[:2], header=PLAIN))).map
+    [item] = read(path, table_map=replace(guessed, judged_again=counts)).items
+    assert {each["rater"]: each["answers"]["preference"] for each in item["judgments"]} == {
+        "n1": winner,
+        "n2": "r1",
+    }
+    opened = open_source(path)
+    assert isinstance(opened.source, TableSource)
+    assert list(leave_out_bad_rows(opened.source, None)) == [4]

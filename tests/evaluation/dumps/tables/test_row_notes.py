@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from evaluation.dumps.imports.queries import read_queries
 from evaluation.dumps.tables.row_notes import row_notes
 from evaluation.dumps.tables.source import TableSource, open_source
 from evaluation.dumps.tables.table_map import read_map
@@ -179,3 +180,14 @@ def test_the_command_says_the_notes_before_it_imports(tmp_path: Any, capsys: Any
     assert "Imported" not in before
     assert after.splitlines()[0] == "  line 3: the text in column 'response_a' is 'N/A'"
     assert "  line 2: two responses are the same text" in after.splitlines()
+
+
+def test_queries_alone_are_read_with_their_oddities(tmp_path: Any) -> None:
+    rows = [("Which soup?", "food"), ("N/A", "food"), ("which  SOUP?", "Food"), ("Which soup?", "food")]
+    _, said = read_queries(write(tmp_path / "queries.csv", delimited(rows, ("prompt", "topic"))))
+    assert said[-4:] == [
+        "line 3: the text in column 'prompt' is 'N/A'",
+        "line 4: the prompt differs from one before only by case or white space, and is another query",
+        "line 4: the category 'Food' differs from 'food' only by case or white space, and is another one",
+        "line 5: the prompt comes again, and is one query",
+    ]

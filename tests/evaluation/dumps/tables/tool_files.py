@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import zipfile
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -253,6 +254,21 @@ INSPECT = json.dumps({
     "reductions": [{"scorer": "match", "samples": [{"value": 1.0, "sample_id": 1}]}],
 }).encode()  # fmt: skip
 
+
+def packed(log: dict[str, Any]) -> bytes:
+    """The same log as Inspect writes it by default: a ZIP with each sample in a file of its own."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("_journal/start.json", json.dumps({"version": 2, "eval": log["eval"]}))
+        for each in log["samples"]:
+            archive.writestr(f"samples/{each['id']}_epoch_{each['epoch']}.json", json.dumps(each))
+        archive.writestr("summaries.json", json.dumps([{"id": each["id"]} for each in log["samples"]]))
+        archive.writestr("header.json", json.dumps({"version": 2, "status": "success", "eval": log["eval"]}))
+    return out.getvalue()
+
+
+INSPECT_EVAL = packed(json.loads(INSPECT))
+
 # --- Argilla ----------------------------------------------------------------------------------------------------------
 ARGILLA = lines([
     {"id": "r1", "status": "completed", "_server_id": "8f14e45f-ceea-467f-a8f2-1d3f4e5a6b7c", **TASKS[0],
@@ -276,6 +292,67 @@ MQM = table([
 ])  # fmt: skip
 
 MINTS = {"aspen": "Hang it upside down.", "birch": "Bake it slowly."}
+# --- HelpSteer2 -------------------------------------------------------------------------------------------------------
+RATINGS = ("helpfulness", "correctness", "coherence", "complexity", "verbosity")
+
+
+def graded(prompt: str, response: str, *ratings: int) -> dict[str, Any]:
+    return {"prompt": prompt, "response": response, **dict(zip(RATINGS, ratings, strict=True))}
+
+
+HELPSTEER2 = lines([
+    graded("Name a river", "The Oder.", 4, 4, 4, 1, 0), graded("Name a river", "A lake.", 0, 0, 3, 0, 1),
+    graded("Name a lake", "Como.", 3, 4, 4, 1, 1), graded("Name a lake", "Como.", 3, 4, 4, 1, 1),
+])  # fmt: skip
+
+# --- WMT, direct assessments ------------------------------------------------------------------------------------------
+DA = table([
+    ["lp", "src", "mt", "ref", "score", "raw", "annotators", "domain", "year"],
+    ["en-de", "The Sun burns.", "Die Sonne brennt.", "Die Sonne glüht.", "0.91", "93.5", "2", "news", "2020"],
+    ["en-de", "The Sun burns.", "Sie brennt.", "Die Sonne glüht.", "-0.4", "61", "1", "news", "2020"],
+    ["en-de", "The Sun burns.", "Sie brennt.", "Die Sonne glüht.", "-0.4", "61", "1", "news", "2020"],
+    ["en-de", "It rains.", "Es regnet.", "Es regnet.", "1.1", "", "1", "news", "2020"],
+])  # fmt: skip
+
+
+# --- summarize-from-feedback, axes ------------------------------------------------------------------------------------
+def rated(policy: str, text: str, worker: str, **axes: int | None) -> dict[str, Any]:
+    return {"info": {"id": "t3_1", "post": "I lost my keys twice.", "title": "Keys", "subreddit": "advice"},
+            "summary": {"text": text, "policy": policy, "note": "Short.", "axes": axes},
+            "worker": worker, "batch": "batch1", "split": "valid1"}  # fmt: skip
+
+
+AXES = lines([
+    rated("sup1", "Keys lost.", "w1", overall=5, accuracy=7, coverage=4, coherence=6),
+    rated("ppo2", "Lost keys, twice.", "w1", overall=6, accuracy=7, coverage=6, coherence=7),
+    rated("sup1", "Keys lost.", "w2", overall=4, accuracy=6, coverage=4, coherence=5),
+    rated("ref", "Help!", "w2", overall=None, accuracy=None, coverage=None, coherence=None),
+])  # fmt: skip
+
+# --- promptfoo as CSV -------------------------------------------------------------------------------------------------
+GRADES = ["Status", "Score", "Named Scores", "Grader Reason", "Comment"]
+PROMPTFOO_TABLE = table([
+    ["what", "[openai:aspen] Name a {{what}}", *GRADES, "[openai:birch] Name a {{what}}", *GRADES],
+    ["river", "The Oder.", "PASS", "1.00", "", "It is one.", "", "No.", "FAIL", "0.00", "", "It is none.", ""],
+    ["lake", "Como.", "PASS", "1.00", "", "It is one.", "", "", "ERROR", "0.00", "", "Timed out.", ""],
+])  # fmt: skip
+
+# --- Label Studio as a table ------------------------------------------------------------------------------------------
+LABEL_STUDIO_MIN = json.dumps([
+    {"id": 1, **TASKS[0], "better": {"selected": "left"}, "why": "Fresher.", "annotator": 3, "annotation_id": 11,
+     "created_at": "2025-01-02T10:00:00Z", "updated_at": "2025-01-02T10:01:00Z", "lead_time": 12.5},
+    {"id": 1, **TASKS[0], "better": {"selected": "right"}, "why": "Colder.", "annotator": 4, "annotation_id": 12,
+     "created_at": "2025-01-02T10:00:00Z", "updated_at": "2025-01-02T10:01:00Z", "lead_time": 8.5},
+    {"id": 2, **TASKS[1], "annotator": 3, "annotation_id": 13,
+     "created_at": "2025-01-02T10:00:00Z", "updated_at": "2025-01-02T10:01:00Z", "lead_time": 1.5},
+]).encode()  # fmt: skip
+LABEL_STUDIO_CSV = table([
+    ["annotation_id", "annotator", *TASKS[0], "created_at", "id", "lead_time", "preference", "updated_at"],
+    ["11", "3", *TASKS[0].values(), "2025-01-02T10:00:00Z", "1", "12.5", "answer1", "2025-01-02T10:01:00Z"],
+    ["12", "4", *TASKS[0].values(), "2025-01-02T10:00:00Z", "1", "8.5", "answer2", "2025-01-02T10:01:00Z"],
+    ["13", "3", *TASKS[1].values(), "2025-01-02T10:00:00Z", "2", "1.5", "answer1", "2025-01-02T10:01:00Z"],
+])  # fmt: skip
+
 FILES = [
     ToolFile("arena.jsonl", "chatbot_arena", ARENA, 5, 3, 3, 6, 3,
              ("What is a quark?", {"aspen": "A part of matter.", "birch": "A cheese."}),
@@ -322,4 +399,27 @@ FILES = [
     ToolFile("mqm.csv", "wmt_mqm", MQM, 5, 1, 1, 2, 2,
              ("The Sun burns.", {"aspen": "Die Sonne brannte.", "birch": "Sie brennt."}), protocol="custom",
              miss={"severity": "weight"}),
+    ToolFile("inspect.eval", "inspect", INSPECT_EVAL, 3, 2, 2, 2, 2, ("Name a river", {"lab/aspen": "The Oder."}),
+             ("1 row left out: samples without an output.",), protocol="custom"),
+    ToolFile("helpsteer2.jsonl", "helpsteer2", HELPSTEER2, 4, 2, 2, 3, 2,
+             ("Name a river", {"response 1": "The Oder.", "response 2": "A lake."}),
+             ("1 row left out: a second copy of a response.",), protocol="custom", miss={"verbosity": "length"}),
+    ToolFile("direct-assessment.csv", "wmt_da", DA, 4, 1, 1, 2, 1,
+             ("The Sun burns.", {"translation 1": "Die Sonne brennt.", "translation 2": "Sie brennt."}),
+             ("1 row left out: a translation that stands there before.",
+              "1 row left out: translations without a score."),
+             category="en-de", protocol="custom", miss={"annotators": "who"}),
+    ToolFile("axes.jsonl", "summary_axes", AXES, 4, 1, 1, 2, 2,
+             ("Keys\n\nI lost my keys twice.", {"sup1": "Keys lost.", "ppo2": "Lost keys, twice."}),
+             ("1 row left out: summaries without a policy or a rating.",), category="advice", protocol="custom",
+             miss={"axes": "ratings"}),
+    ToolFile("promptfoo.csv", "promptfoo_table", PROMPTFOO_TABLE, 2, 2, 2, 3, 2,
+             ("Name a river", {"openai:aspen": "The Oder.", "openai:birch": "No."}),
+             ("1 output left out: tests without an output.",), protocol="custom", miss={"Status": "Result"}),
+    ToolFile("label-studio-min.json", "label_studio_table", LABEL_STUDIO_MIN, 3, 2, 2, 4, 2,
+             ("How do I store basil?", {"1": "In a glass of water.", "2": "In the fridge."}),
+             ("1 judgment left out: annotations without an answer that can be read.",), miss={"lead_time": "took"}),
+    ToolFile("label-studio.csv", "label_studio_table", LABEL_STUDIO_CSV, 3, 2, 2, 4, 3,
+             ("How do I store basil?", {"1": "In a glass of water.", "2": "In the fridge."}),
+             miss={"annotation_id": "annotation"}),
 ]  # fmt: skip

@@ -3,6 +3,8 @@
 import pytest
 from django.core.management import call_command
 
+from analytics.reports.build import build_report, fingerprint
+from analytics.reports.markdown import report_markdown
 from evaluation.models import Import, Item
 from evaluation.services.studies.launch import launch_study
 from evaluation.services.studies.verification import verify_study
@@ -10,6 +12,7 @@ from judging.models import Product
 from judging.services.generation.made_studies import make_study
 from judging.services.generation.products import drop_products
 from judging.services.generation.query_facts import query_facts
+from tests.analytics.reports.answering import give, new_rater, some_answers
 from tests.judging import endpoint
 from tests.judging.generating import chosen, contents, generated, make_endpoint, study_of_queries
 
@@ -160,11 +163,22 @@ def test_what_the_paper_says_of_its_queries_is_counted(study, capsys):
     assert by_name["Follow-up questions per query"].value == f"{kept / needed:.2f}"
     call_command("generate", study.slug, "--run", str(run.pk), "--shares", "need")
     assert f"Queries that need a context: {needed} of 12 (" in capsys.readouterr().out
+    made = make_study(run, slug="own")
+    launch_study(made)
+    give(made, new_rater(made, "person"), some_answers(made))
+    report = report_markdown(build_report(made, replicates=20, only=["texts/contexts"]))
+    assert f"| Queries that need a context | all generators say so | {needed} | 12 |" in report
+    assert "| elm:yes:full | 12 | 12 | 100.0" in report
+    assert f"| Follow-up questions kept | most jurors find them important | {kept} | {drawn} |" in report
+    assert f"| Follow-up questions per query | kept | {kept} | {needed} | {kept / needed:.2f} |" in report
+    assert f"| Follow-up questions per query | in the study's items | {drawn} | {needed} |" in report
+    before = fingerprint(made)
     first = Product.objects.filter(unit__run=run, unit__step="kept").first()
     drop_products(run, [first.pk])
     assert {each.name: each.value for each in query_facts(run)}[
         "Follow-up questions kept"
     ] == f"{kept - 1} of {drawn}"
+    assert fingerprint(made) != before
 
 
 def test_types_of_the_study_s_own_queries_are_counted(study):
