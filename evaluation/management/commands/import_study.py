@@ -14,8 +14,9 @@ from evaluation.dumps.lines import Source
 from evaluation.dumps.tables.bad_rows import leave_out_bad_rows, write_left_out
 from evaluation.dumps.tables.source import TableSource, open_source
 from evaluation.extension import extensions
-from evaluation.management.base import AssayCommand
-from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary, written
+from evaluation.management.outcomes import study_facts
 from evaluation.management.table_arguments import described, drops_texts, map_from
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
@@ -51,7 +52,7 @@ class Command(AssayCommand):
         )
         add_import_arguments(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         for kind in [file for each in extensions() for file in each.study_files().values()]:
             if options["file"].is_file() and kind.tells(options["file"]):
                 raise CommandError(f"{options['file']} is {kind.name}. Open it with: {kind.command}")
@@ -72,9 +73,9 @@ class Command(AssayCommand):
             )
         # Scripts have nobody to ask; what is not used was printed.
         asks = drops_texts(opened) and not options["yes"] and sys.stdin.isatty()
-        if asks and input("Import it without these texts? [y/N] ").strip().lower() != "y":
+        if asks and not self.confirmed("Import it without these texts?"):
             self.stdout.write("Nothing was imported.")
-            return
+            return {"study": None}
         if options["skip_bad_rows"]:
             self._leave_out(opened.source, options["skip_bad_rows"])
         unit = "B" if opened.sheet is None else opened.source.unit
@@ -88,6 +89,7 @@ class Command(AssayCommand):
         if opened.map is not None:
             keep_table_map(study, opened.map.as_json())
         self.stdout.write(summary(study))
+        return study_facts(study) | {"written": written(study)}
 
     def _leave_out(self, source: Source, path: Path) -> None:
         if not isinstance(source, TableSource):
