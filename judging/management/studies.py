@@ -44,7 +44,7 @@ def judge_facts(judge: Judge) -> dict[str, Any]:
 
 
 def run_facts(run: Run) -> dict[str, Any]:
-    """How far a run is, what it cost, and why it stands still where it does."""
+    """The progress of a run, its cost, and the reason why it stands still, if it does."""
     at = run_progress(run)
     return {
         "run": run.pk,

@@ -30,7 +30,9 @@ def study() -> Study:
 
 
 def keys(study: Study) -> list[str]:
-    return list(Item.objects.filter(study=study, role="main").order_by("pk").values_list("key", flat=True)[:2])
+    return list(
+        Item.objects.filter(study=study, role="main").order_by("pk").values_list("key", flat=True)[:2]
+    )
 
 
 def withdrawn(study: Study) -> list[str]:
