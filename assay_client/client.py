@@ -127,7 +127,8 @@ class Client:
             yield from page["results"]
             if page["next"] is None:
                 return
-            page = self.get(page["next"])
+            # Of its address the parameters alone: the token goes to the server that was named, and to no other.
+            page = self.ask("GET", path, params=httpx2.URL(page["next"]).params)
 
     def awaited(self, path: str, **parameters: Any) -> Any:
         """What the server computes: asked for again while the answer is that it is not there yet."""

@@ -65,7 +65,8 @@ def _answer(request: HttpRequest, file: IO[bytes], size: int, etag: str) -> Http
         file.close()
     else:
         file.seek(start)
-        response = FileResponse(FilePart(file, end - start))
+        # As it is, the server may send a whole file by itself.
+        response = FileResponse(file if asked is None else FilePart(file, end - start))
         response["Content-Length"] = str(end - start)
         if asked is not None:
             response.status_code = 206

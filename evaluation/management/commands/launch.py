@@ -15,7 +15,13 @@ from evaluation.models import Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import server_account
 from evaluation.services.jobs import begin_job
-from evaluation.services.studies.launch import launch_advice, launch_cautions, launch_study
+from evaluation.services.studies.launch import (
+    Weight,
+    launch_advice,
+    launch_cautions,
+    launch_study,
+    missing_before_launch,
+)
 from evaluation.tasks import send_job
 
 
@@ -25,10 +31,15 @@ class Command(AssayCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("--confirm", action="store_true", help="launch despite the cautions")
+        parser.add_argument(
+            "--check", action="store_true", help="list what the draft lacks, and launch nothing"
+        )
         parser.add_argument("--background", action="store_true", help="leave the work to the worker")
 
     def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
+        if options["check"]:
+            return self._check(study)
         if study.status == Status.DRAFT:
             self._caution(study, confirmed=options["confirm"])
         if options["background"]:
@@ -52,6 +63,18 @@ class Command(AssayCommand):
         address = reverse("annotator:entry", args=[study.slug])
         self.stdout.write(f"{study.title} is live with {items} items; participants enter at {address}")
         return study_facts(study) | {"items": items, "address": address}
+
+    def _check(self, study: Study) -> Outcome:
+        missing = missing_before_launch(study)
+        for each in missing:
+            self.stdout.write(f"{each.weight}: {each.advice.text}")
+        ready = study.status == Status.DRAFT and all(each.weight != Weight.BLOCKS for each in missing)
+        if ready:
+            self.stdout.write("No blocking issues.")
+        facts = [
+            {"weight": each.weight, "text": each.advice.text, "field": each.advice.field} for each in missing
+        ]
+        return study_facts(study) | {"ready": ready, "missing": facts}
 
     def _leave_to_worker(self, study: Study) -> int:
         if study.status != Status.DRAFT:

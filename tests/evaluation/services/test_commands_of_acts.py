@@ -98,6 +98,22 @@ def test_only_owners_manage_members(study: Study) -> None:
         command("members", study.slug, "editor", "--role", "owner", "--by", "editor")
 
 
+def test_revisable_answers_are_said_and_noted(study: Study) -> None:
+    assert "may revise: all." in command("revisable", study.slug, "all")
+    study.refresh_from_db()
+    assert study.going_back == "all"
+    assert (SERVER, "Revisable answers: all.") in history(study)
+
+
+def test_a_check_tells_what_a_draft_lacks_and_launches_nothing() -> None:
+    draft = factories.make_study("draft")
+    assert "confirm: No contact is set" in command("launch", "draft", "--check")
+    draft.questions.all().delete()
+    assert "blocks: The study has no questions." in command("launch", "draft", "--check")
+    draft.refresh_from_db()
+    assert draft.status == "draft"
+
+
 def test_a_leaderboard_without_judgments_is_not_published(study: Study) -> None:
     with pytest.raises(CommandError):
         command("leaderboard", study.slug, "publish")
