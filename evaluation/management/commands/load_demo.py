@@ -33,5 +33,5 @@ class Command(AssayCommand):
             for each in extensions():
                 each.fill_demo(study)
             self.stdout.write(f"{study.title}: live, with {counted(judged, 'judgment')} by simulated raters.")
-            loaded[slug] = judged
+            loaded[study.slug] = judged
         return {"judgments": loaded}

@@ -26,13 +26,13 @@ class Command(AssayCommand):
                 f"{study.slug} is a draft: nothing is frozen yet, so there is nothing to check."
             )
             return {"study": study.slug, "checked": False}
+        digest = sealed_state(study)["digest"]
         found = 0
         for sentence in verify_study(study):
             found += 1
             self.stdout.write(sentence)
         if found:
             raise CommandError("1 check failed." if found == 1 else f"{found:,} checks failed.")
-        digest = sealed_state(study)["digest"]
         self.stdout.write(
             f"{study.slug}: all is well. Checked the hashes of {study.revisions.count()} revision(s) and "
             f"{counted(study.items.count(), 'item')}, the study hash {study.study_hash[:12]}..., and "
