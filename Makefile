@@ -56,7 +56,7 @@ $(LLM)/.ready: requirements/llm.txt requirements/llm-weights.txt | $(VENV)/bin/p
 lint: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy config evaluation analytics annotator judging
+	$(BIN)/mypy config evaluation analytics annotator judging assay_client
 	$(BIN)/lint-imports
 	$(BIN)/djade --check --target-version 5.2 $$(find templates -name '*.html')
 	$(BIN)/python .ci/templates.py templates

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import FileResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
@@ -16,6 +16,7 @@ from analytics.reports.common import TIES
 from evaluation.api.base import StudyView
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import QuerySerializer, StrictSerializer
+from evaluation.downloads import download_response
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
 from evaluation.tasks import enqueue_job
@@ -108,13 +109,8 @@ class StudyBundleFile(OfBundle):
         tags=["report"],
         responses={(200, "application/zip"): OpenApiTypes.BINARY, **CONFLICTS},
     )
-    def get(self, request: Request, slug: str) -> FileResponse:
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
         bundle = latest_bundle(self.study, ties=self.query["ties"])
         if bundle is None or not bundle.there:
             raise Conflict("The bundle is not written yet: POST to bundle/.", code="not_made")
-        return FileResponse(
-            bundle.job.path.open("rb"),
-            as_attachment=True,
-            filename=bundle.name,
-            content_type="application/zip",
-        )
+        return download_response(request, bundle.job.path, name=bundle.name, content_type="application/zip")

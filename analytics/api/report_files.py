@@ -1,9 +1,9 @@
 """A report's files in the API: which there are, having those made that take time, and each of them."""
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
@@ -21,6 +21,7 @@ from analytics.reports.paper.file_jobs import begin_archive, latest_archive
 from evaluation.api.base import StudyView
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import QueryTextField, StrictSerializer
+from evaluation.downloads import download_response
 from evaluation.filters import Filters
 from evaluation.models import Job
 from evaluation.permissions import get_study_for
@@ -133,7 +134,7 @@ class ReportFile(OfReport):
         tags=["report"],
         responses={**{(200, media): OpenApiTypes.BINARY for media in MEDIA}, **CONFLICTS},
     )
-    def get(self, request: Request, slug: str) -> HttpResponse:
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
         path, ties = self.query["path"], self.query["ties"]
         filters = filters_from(self.study, self.query)
         report = self.report(ties, filters)
@@ -142,15 +143,12 @@ class ReportFile(OfReport):
         texts = text_files(report, credit_of(self.study))
         content = texts[path]().encode() if path in texts else self._made(path, ties, filters)
         name = f"{slug}-{PurePosixPath(path).name}"
-        return HttpResponse(
-            content,
-            content_type=CONTENT_TYPES[PurePosixPath(path).suffix],
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
+        content_type = CONTENT_TYPES[PurePosixPath(path).suffix]
+        return download_response(request, content, name=name, content_type=content_type)
 
-    def _made(self, path: str, ties: Any, filters: Filters) -> bytes:
+    def _made(self, path: str, ties: Any, filters: Filters) -> Path | bytes:
         archive = latest_archive(self.study, ties=ties, filters=filters)
-        content = archive.read(path) if archive is not None and archive.current else None
+        content = archive.file(path) if archive is not None and archive.current else None
         if content is None:
             raise Conflict(f"{path} is not made yet: POST to report/files/.", code="not_made")
         return content

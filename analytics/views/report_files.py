@@ -1,10 +1,11 @@
 """A report's files: the page that lists them, the job that makes those which take time, and each of them."""
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_http_methods, require_safe
@@ -15,6 +16,7 @@ from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.file_jobs import ReportArchive, begin_archive, latest_archive
 from analytics.views.study_report import REFRESH
 from analytics.views.wanted import WantedReport, of_wanted_report
+from evaluation.downloads import download_response
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.tasks import enqueue_job
@@ -66,7 +68,7 @@ def _begin(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
 @login_required
 @require_safe
 @of_wanted_report
-def study_report_file(request: HttpRequest, wanted: WantedReport, path: str) -> HttpResponse:
+def study_report_file(request: HttpRequest, wanted: WantedReport, path: str) -> HttpResponseBase:
     """One file. Plots and the archive are what the worker made; before, the list of files offers to have them made."""
     report = wanted.current_or_none()
     if report is None:
@@ -74,21 +76,21 @@ def study_report_file(request: HttpRequest, wanted: WantedReport, path: str) -> 
     suffix = PurePosixPath(path).suffix
     texts = text_files(report, credit_of(wanted.study))
     if path in texts:
-        return _file(wanted.study, path, texts[path]().encode())
+        return _file(request, wanted.study, path, texts[path]().encode())
     if suffix not in CONTENT_TYPES:
         raise Http404
     archive = _latest(wanted)
     if archive is None or not archive.current:
         return redirect(wanted.files_address)
-    content = archive.read(path)
+    content = archive.file(path)
     if content is None:
         raise Http404
-    return _file(wanted.study, path, content)
+    return _file(request, wanted.study, path, content)
 
 
-def _file(study: Study, path: str, content: bytes) -> HttpResponse:
+def _file(request: HttpRequest, study: Study, path: str, content: Path | bytes) -> HttpResponseBase:
     found = PurePosixPath(path)
-    response = HttpResponse(content, content_type=CONTENT_TYPES[found.suffix])
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-{found.name}"'
+    name, content_type = f"{study.slug}-{found.name}", CONTENT_TYPES[found.suffix]
+    response = download_response(request, content, name=name, content_type=content_type)
     add_never_cache_headers(response)
     return response

@@ -2,7 +2,8 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_http_methods, require_safe
@@ -10,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from analytics.reports.bundle.jobs import begin_bundle, latest_bundle, opening_of
 from analytics.views.study_report import REFRESH
 from analytics.views.wanted import WantedReport, of_wanted_report
+from evaluation.downloads import download_response
 from evaluation.models import Status
 from evaluation.refusals import Refused
 from evaluation.tasks import enqueue_job
@@ -54,13 +56,11 @@ def _begin(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
 @login_required
 @require_safe
 @of_wanted_report
-def study_bundle_file(request: HttpRequest, wanted: WantedReport) -> FileResponse:
+def study_bundle_file(request: HttpRequest, wanted: WantedReport) -> HttpResponseBase:
     """The archive of the latest job; one from before a change, too, as its page says that it is."""
     bundle = latest_bundle(wanted.study, ties=wanted.ties)
     if bundle is None or not bundle.there:
         raise Http404
-    response = FileResponse(
-        bundle.job.path.open("rb"), as_attachment=True, filename=bundle.name, content_type="application/zip"
-    )
+    response = download_response(request, bundle.job.path, name=bundle.name, content_type="application/zip")
     add_never_cache_headers(response)
     return response

@@ -8,13 +8,13 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import (
-    FileResponse,
     Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseNotAllowed,
     HttpResponseRedirect,
 )
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
@@ -25,6 +25,7 @@ from evaluation.admin.job_rights import job_for, may_begin
 from evaluation.admin.pages import overview_url, page
 from evaluation.admin.rights import without_ids
 from evaluation.admin.tables import mapping
+from evaluation.downloads import download_response
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.problems import place_and_fault
 from evaluation.job_kinds import job_kinds, kind_of
@@ -149,7 +150,7 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
 
-def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
+def download(request: HttpRequest, pk: int) -> HttpResponseBase:
     """An export's file, streamed, for members only."""
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET", "HEAD"])
@@ -159,17 +160,12 @@ def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
     assert job.finished_at is not None  # it is done
     form = FORMATS[job.parameters["format"]]
     name = f"{job.slug}-{job.finished_at:%Y-%m-%d}.{form.suffix}"
-    response = FileResponse(
-        job.path.open("rb"),
-        as_attachment=True,
-        filename=name,
-        content_type=form.content_type,
-    )
+    response = download_response(request, job.path, name=name, content_type=form.content_type)
     add_never_cache_headers(response)
     return response
 
 
-def left_out(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
+def left_out(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The rows that an import has left out, with their reasons, for members only."""
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET", "HEAD"])
@@ -177,9 +173,7 @@ def left_out(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
     if (path := left_out_file(job)) is None:
         raise Http404
     name = f"{Path(job.file_name).stem}-left-out.csv"
-    response = FileResponse(
-        path.open("rb"), as_attachment=True, filename=name, content_type="text/csv; charset=utf-8"
-    )
+    response = download_response(request, path, name=name, content_type="text/csv; charset=utf-8")
     add_never_cache_headers(response)
     return response
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from django.http import FileResponse, Http404
+from django.http import Http404
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -15,6 +16,7 @@ from evaluation.api.base import ApiView, StudyView
 from evaluation.api.fields import time_text
 from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.query import PageQuery, QueryTextField
+from evaluation.downloads import download_response
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.problems import place_and_fault
 from evaluation.job_kinds import job_kinds
@@ -131,18 +133,14 @@ class JobFile(OfJob):
         tags=["jobs"],
         responses={(200, media): OpenApiTypes.BINARY for media in MEDIA},
     )
-    def get(self, request: Request, job: int) -> FileResponse:
+    def get(self, request: Request, job: int) -> HttpResponseBase:
         found = self.job
         if not has_download(found):
             raise Http404
         assert found.finished_at is not None  # it is done
         form = FORMATS[found.parameters["format"]]
-        return FileResponse(
-            found.path.open("rb"),
-            as_attachment=True,
-            filename=f"{found.slug}-{found.finished_at:%Y-%m-%d}.{form.suffix}",
-            content_type=form.content_type,
-        )
+        name = f"{found.slug}-{found.finished_at:%Y-%m-%d}.{form.suffix}"
+        return download_response(request, found.path, name=name, content_type=form.content_type)
 
 
 class JobLeftOut(OfJob):
@@ -152,10 +150,8 @@ class JobLeftOut(OfJob):
         tags=["jobs"],
         responses={(200, "text/csv"): OpenApiTypes.BINARY},
     )
-    def get(self, request: Request, job: int) -> FileResponse:
+    def get(self, request: Request, job: int) -> HttpResponseBase:
         if (path := left_out_file(self.job)) is None:
             raise Http404
         name = f"{Path(self.job.file_name).stem}-left-out.csv"
-        return FileResponse(
-            path.open("rb"), as_attachment=True, filename=name, content_type="text/csv; charset=utf-8"
-        )
+        return download_response(request, path, name=name, content_type="text/csv; charset=utf-8")

@@ -58,14 +58,20 @@ def refusal(refused: Refused) -> CommandError:
     return CommandError("\n".join([*lines, f"Nothing was imported: {count}."]))
 
 
-def summary(study: Study) -> str:
-    """A sentence about what an import wrote."""
+def written(study: Study) -> dict[str, int]:
+    """The counts of what an import wrote."""
     dump = study.created_by_import
     assert dump is not None
     dump.refresh_from_db()
-    written = dump.notes["written"]
-    counts = ", ".join(counted(written[f"{what}s"], what) for what in ("item", "judgment", "rater"))
-    return f"Imported {dump.file_name} as {study.slug} ({study.status}): {counts}."
+    counts: dict[str, int] = dump.notes["written"]
+    return counts
+
+
+def summary(study: Study) -> str:
+    """A sentence about what an import wrote."""
+    n, dump = written(study), study.created_by_import
+    counts = ", ".join(counted(n[f"{what}s"], what) for what in ("item", "judgment", "rater"))
+    return f"Imported {dump.file_name if dump else study.title} as {study.slug} ({study.status}): {counts}."
 
 
 def _owner(username: str) -> Any:

@@ -7,7 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from judging.models import Endpoint, Run
+from judging.models import Endpoint, Judge, ModelPrice, Run
+from judging.services.endpoints.access import address_refusals, is_trusted
+from judging.services.runs.progress import run_progress
 from judging.services.runs.reply_examples import unreadable_reply
 
 
@@ -16,6 +18,46 @@ def endpoint_of(name: str) -> Endpoint:
     if endpoint is None:
         raise CommandError(f"There is no endpoint {name!r}; `manage.py add_endpoint` makes one.")
     return endpoint
+
+
+def endpoint_facts(endpoint: Endpoint) -> dict[str, Any]:
+    """An endpoint with who may use it, its limits and its models' prices; of its key the name alone."""
+    prices = ModelPrice.objects.filter(endpoint=endpoint).order_by("model")
+    return {
+        "endpoint": endpoint.name,
+        "base_url": endpoint.base_url,
+        "key_name": endpoint.key_name,
+        "trusted": is_trusted(endpoint),
+        "local": endpoint.local,
+        "open_to_all": endpoint.open_to_all,
+        "open_to": list(endpoint.studies.order_by("slug").values_list("slug", flat=True)),
+        "requests_per_minute": endpoint.requests_per_minute,
+        "tokens_per_minute": endpoint.tokens_per_minute,
+        "batch_price_factor": endpoint.batch_price_factor,
+        "prices": list(prices.values("model", "price_prompt", "price_completion")),
+        "refused": address_refusals(endpoint),
+    }
+
+
+def judge_facts(judge: Judge) -> dict[str, Any]:
+    return {"judge": judge.pk, "name": judge.name, "version": judge.version, "backend": judge.backend}
+
+
+def run_facts(run: Run) -> dict[str, Any]:
+    """The progress of a run, its cost, and the reason why it stands still, if it does."""
+    at = run_progress(run)
+    return {
+        "run": run.pk,
+        "of": str(run),
+        "state": run.state,
+        "reason": run.reason_text,
+        "calls": at.total,
+        "final": at.final,
+        "outcomes": dict(at.outcomes),
+        "tokens": at.tokens,
+        "cost": at.spent,
+        "cached": at.cached,
+    }
 
 
 def refusal(problems: Mapping[str, Sequence[str]]) -> CommandError:

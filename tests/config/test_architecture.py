@@ -80,6 +80,10 @@ PLANTS = {
         ("annotator/panels/platforms/__init__.py", "import judging"),
         ("annotator/selectors/slots.py", "import config.logs"),
     ],
+    "the client knows no app and no Django": [
+        ("assay_client/client.py", "import django.conf"),
+        ("assay_client/study.py", "import evaluation.canonical"),
+    ],
     "layers inside evaluation": [
         ("evaluation/selectors.py", "import evaluation.services"),
         ("evaluation/rendering/markdown.py", "import evaluation.extension"),

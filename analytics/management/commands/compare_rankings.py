@@ -9,7 +9,7 @@ from analytics.display.numbers import decimal, percent
 from analytics.reports.common import NothingToReport
 from analytics.reports.compared_rankings import ComparedRankings, compare_rankings
 from analytics.statistics.core.estimates import Estimate, plain
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 
 
@@ -28,7 +28,7 @@ class Command(AssayCommand):
         )
         parser.add_argument("--format", choices=["json", "md"], default="md")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         scored, ranked = (study_named(options[name]) for name in ("scored", "ranked"))
         try:
             found = compare_rankings(
@@ -40,8 +40,11 @@ class Command(AssayCommand):
             )
         except NothingToReport as nothing:
             raise CommandError(str(nothing)) from None
-        text = json.dumps(plain(found), indent=2) if options["format"] == "json" else markdown(found)
-        self.stdout.write(text)
+        facts: dict[str, Any] = plain(found)
+        if not options["json"]:
+            text = json.dumps(facts, indent=2) if options["format"] == "json" else markdown(found)
+            self.stdout.write(text)
+        return facts
 
 
 def markdown(found: ComparedRankings) -> str:

@@ -10,7 +10,7 @@ from analytics.reports.comparison.cache import compute_comparison
 from analytics.reports.comparison.files import FORMATS
 from analytics.reports.comparison.sides import ComparisonSide, Sides
 from evaluation.filters import NAMES, SAVED, Filters
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 
@@ -37,13 +37,15 @@ class Command(AssayCommand):
             )
         parser.add_argument("--format", choices=sorted(FORMATS), default="md")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         a, b = (_side(options[side], options[f"view_{side}"]) for side in ("a", "b"))
         try:
             found = compute_comparison(Sides.of(a, b))
         except NothingToReport as nothing:
             raise CommandError(str(nothing)) from None
-        self.stdout.write(FORMATS[options["format"]](found), ending="")
+        if not options["json"]:
+            self.stdout.write(FORMATS[options["format"]](found), ending="")
+        return found
 
 
 def _side(slug: str, view: Sequence[str]) -> ComparisonSide:

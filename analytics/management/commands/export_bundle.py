@@ -7,7 +7,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from analytics.reports.bundle.writing import export_bundle
 from analytics.reports.common import TIES
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import file_facts
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import study_to_write
 from evaluation.refusals import Refused
@@ -27,7 +28,7 @@ class Command(AssayCommand):
         )
         add_progress_argument(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study, path = study_to_write(options["study"]), options["file"]
         try:
             with ProgressBar(shown=options["progress"], unit="file") as watch:
@@ -35,3 +36,4 @@ class Command(AssayCommand):
         except Refused as refused:
             raise CommandError(str(refused)) from None
         self.stderr.write(f"{path}: {path.stat().st_size:,} bytes")
+        return {"study": study.slug, **file_facts(path)}

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from analytics.reports.bundle.comparison import Sameness
 from analytics.reports.bundle.outcome import WORDS, counts, differing, sentences
 from analytics.reports.bundle.replication import Replication, replicate
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import member_named
 from evaluation.refusals import Refused
@@ -37,7 +37,7 @@ class Command(AssayCommand):
         )
         add_progress_argument(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         if options["owner"] and not options["keep"]:
             raise CommandError("--owner is for a study that is kept: name it with --keep.")
         owner = member_named(options["owner"])
@@ -49,7 +49,14 @@ class Command(AssayCommand):
         for line in lines_of(done):
             self.stdout.write(line)
         if not done.succeeded:
-            raise SystemExit(1)
+            self.exit_code = 1
+        return {
+            "succeeded": done.succeeded,
+            "checks": [problem for check in done.checks for problem in check.problems],
+            "figures": {figure.name: figure.sameness for figure in done.figures},
+            "tables_that_differ": [key for key, same in done.tables if not same],
+            "study": None if done.study is None else done.study.slug,
+        }
 
 
 def lines_of(done: Replication) -> Iterator[str]:

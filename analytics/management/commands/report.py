@@ -18,7 +18,8 @@ from analytics.reports.paper.archive import TABLES, table_list, tables_of, write
 from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.table_csv import table_csv
 from evaluation.filters import SAVED, SEVERAL, TOGETHER, Filters
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import file_facts
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
@@ -53,7 +54,7 @@ class Command(AssayCommand):
             help="a file, or - for the terminal (default); for csv a folder, which gets one file per table and a list",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         slug, format, out = options["slug"], options["format"], options["out"]
         if out == "-" and format in NEEDS:
             raise CommandError(f"{format} can't go to the terminal: name {NEEDS[format]} with --out.")
@@ -72,18 +73,21 @@ class Command(AssayCommand):
         except (NothingToReport, Refused) as refused:
             raise CommandError(str(refused)) from None
         if format == CSV:
-            self._write_tables(report, Path(out))
-        elif format == ZIP:
-            self._write(Path(out), lambda file: write_archive(report, credit_of(study), file, self._watch))
-        else:
-            links = ReportLinks.from_afar(study, filters, until)
-            text = report_html(report, links) if format == "html" else FORMATS[format](report)
-            if out == "-":
-                self.stdout.write(text, ending="")
-            else:
-                self._write(Path(out), partial(_put, text))
+            return self._write_tables(report, Path(out))
+        if format == ZIP:
+            return self._write(
+                Path(out), lambda file: write_archive(report, credit_of(study), file, self._watch)
+            )
+        if options["json"] and out == "-":
+            return report
+        links = ReportLinks.from_afar(study, filters, until)
+        text = report_html(report, links) if format == "html" else FORMATS[format](report)
+        if out != "-":
+            return self._write(Path(out), partial(_put, text))
+        self.stdout.write(text, ending="")
+        return {}
 
-    def _write_tables(self, report: dict[str, Any], folder: Path) -> None:
+    def _write_tables(self, report: dict[str, Any], folder: Path) -> Outcome:
         """One file per table, and a list of them with their captions; what else is in the folder stays."""
         tables = tables_of(report)
         try:
@@ -94,10 +98,13 @@ class Command(AssayCommand):
             _replace(folder / f"{table.key}.csv", partial(_put, table_csv(table)))
         _replace(folder / TABLES, partial(_put, table_list(tables)))
         self.stderr.write(f"{folder}: {len(tables):,} tables")
+        names = [f"{table.key}.csv" for table in tables]
+        return {"folder": str(folder), "files": [file_facts(folder / name) for name in [*names, TABLES]]}
 
-    def _write(self, path: Path, write: Callable[[IO[bytes]], Any]) -> None:
+    def _write(self, path: Path, write: Callable[[IO[bytes]], Any]) -> Outcome:
         _replace(path, write)
         self.stderr.write(f"{path}: {path.stat().st_size:,} bytes")
+        return file_facts(path)
 
     def _watch(self, phase: str, done: int, total: int) -> None:
         if total and self.stderr.isatty():

@@ -7,13 +7,14 @@ study.
 from pathlib import Path
 from typing import Any
 
+import orjson
 from django.core.management.base import CommandError, CommandParser
 
 from analytics.reports.common import NothingToReport
 from analytics.reproduce.formats import FORMATS
 from analytics.reproduce.registry import REPRODUCTIONS
 from analytics.reproduce.release_input import release_input
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.import_command import refusal
 from evaluation.refusals import Refused
 
@@ -34,7 +35,7 @@ class Command(AssayCommand):
         )
         parser.add_argument("--keep", default="", metavar="SLUG", help="keep the release as a study")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         reproduction = REPRODUCTIONS[options["release"]]
         path, *beside = options["path"]
         for each in options["path"]:
@@ -51,4 +52,7 @@ class Command(AssayCommand):
             raise CommandError(
                 f"{path} has no judgments of {options['release']}; docs/papers.md says which path is needed."
             ) from None
+        if options["json"]:
+            return {"figures": orjson.loads(FORMATS["json"](found))}
         self.stdout.write(FORMATS[options["format"]](found))
+        return {}

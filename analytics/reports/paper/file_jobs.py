@@ -2,6 +2,7 @@
 
 import zipfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from analytics.job_kinds import FILES
@@ -33,10 +34,10 @@ class ReportArchive:
         """True where the file was made, and deleted after its time."""
         return self.job.state == Job.State.DONE and not (self.job.file and self.job.path.exists())
 
-    def read(self, path: str) -> bytes | None:
-        """The content of one of its files, or all of it; None if it has none of that path."""
+    def file(self, path: str) -> Path | bytes | None:
+        """The content of one of its files, or where all of it is; None if it has none of that path."""
         if path == ARCHIVE:
-            return self.job.path.read_bytes()
+            return self.job.path
         with zipfile.ZipFile(self.job.path) as archive:
             names = {name.partition("/")[2]: name for name in archive.namelist()}
             return archive.read(names[path]) if path in names else None

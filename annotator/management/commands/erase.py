@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotator.models import Participant
 from annotator.services.erasing import ErasurePlan, erase_participant, plan_erasure
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused
 
@@ -33,7 +33,7 @@ class Command(AssayCommand):
         )
         add_by_argument(parser, "on behalf of this member, who must own the study")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         by = member_named(options["by"])
         study = study_to_write(options["study"], by, right="own")
         people = Participant.objects.filter(study=study, rater__pseudonym=options["pseudonym"])
@@ -43,7 +43,7 @@ class Command(AssayCommand):
         plan = plan_erasure(participant, by=by)
         if options["dry_run"]:
             self._show(plan)
-            return
+            return _facts(plan, erased=False)
         try:
             said = erase_participant(
                 participant,
@@ -56,6 +56,7 @@ class Command(AssayCommand):
             raise CommandError("\n".join(refused.problems)) from None
         self.stdout.write(said)
         self._list("Out of reach:", plan.out_of_reach)
+        return _facts(plan, erased=True)
 
     def _show(self, plan: ErasurePlan) -> None:
         self._list("Erased:", plan.goes)
@@ -67,3 +68,8 @@ class Command(AssayCommand):
     def _list(self, title: str, sentences: list[str]) -> None:
         if sentences:
             self.stdout.write("\n".join([title, *(f"- {each}" for each in sentences)]))
+
+
+def _facts(plan: ErasurePlan, *, erased: bool) -> Outcome:
+    names = ("goes", "copies", "stays", "out_of_reach", "problems")
+    return {"erased": erased} | {name: getattr(plan, name) for name in names}

@@ -14,7 +14,7 @@ from annotator.panels.services.personal_links import (
     restore_link,
     revoke_link,
 )
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
@@ -35,7 +35,7 @@ class Command(AssayCommand):
         parser.add_argument("--reason", default="", help="reason for revoking or restoring them")
         parser.add_argument("--by", metavar="USERNAME", help="user to record in the study's history")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         names, change = options["names"], options["revoke"] or options["restore"]
         if change and not names:
@@ -47,9 +47,20 @@ class Command(AssayCommand):
                 make_links(study, names, by=self._user(options["by"]))
         except (ValueError, Refused) as wrong:
             raise CommandError(str(wrong)) from None
-        for link in PersonalLink.objects.filter(study=study).select_related("study"):
+        links = list(PersonalLink.objects.filter(study=study).select_related("study"))
+        for link in links:
             revoked = f"\trevoked: {link.revoked_reason}" if link.revoked_at else ""
             self.stdout.write(f"{link.label}\t{link_address(link)}{revoked}")
+        named = [
+            {
+                "name": link.label,
+                "link": link_address(link),
+                "revoked_at": link.revoked_at,
+                "revoked_reason": link.revoked_reason,
+            }
+            for link in links
+        ]
+        return {"study": study.slug, "links": named}
 
     def _change(
         self,

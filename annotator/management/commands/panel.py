@@ -22,7 +22,7 @@ from annotator.panels.services.recruitment_filters import (
     use_preset,
 )
 from evaluation.counting import counted
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import Refused
@@ -45,7 +45,7 @@ class Command(AssayCommand):
             "to read and reconcile that one alone",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         act, values = options["act"], options["value"]
         value = " ".join(values)
@@ -64,6 +64,21 @@ class Command(AssayCommand):
                 getattr(self, f"_{act}")(study)
         except (Refused, NotSetUp, PanelError) as error:
             raise CommandError(str(error)) from None
+        return self._facts(study)
+
+    @staticmethod
+    def _facts(study: Study) -> Outcome:
+        panel = panel_of(study)
+        if panel is None:
+            return {"study": study.slug, "platform": None}
+        return {
+            "study": study.slug,
+            "platform": panel.platform,
+            "external_id": panel.external_id,
+            "status": panel.status,
+            "places": panel.places,
+            "filters": list(filter_sentences(panel)),
+        }
 
     def _preset(self, study: Study, value: str) -> None:
         for sentence in use_preset(study, value, by=server_account()):

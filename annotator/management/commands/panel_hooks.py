@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotator.panels.platforms import default_platform, get_api, platform_apis
 from annotator.panels.platforms.errors import NotSetUp, PanelError
 from annotator.panels.services import connection
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.refusals import Refused
 
 
@@ -31,7 +31,7 @@ class Command(AssayCommand):
             help="replace the workspace's secret and print the new one, once; the old one stops working",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         platform, workspace = options["platform"], options["workspace"]
         api = get_api(platform)
         try:
@@ -41,7 +41,7 @@ class Command(AssayCommand):
                 self.stderr.write(
                     "Set this in the environment, restart Assay, then run this without --new-secret."
                 )
-                return
+                return {"secret_name": api.webhook_secret_name, "secret": secret}
             if not api.webhook_secret:
                 raise CommandError(f"{api.webhook_secret_name} is not set; --new-secret makes one.")
             made = connection.subscribe(platform, workspace)
@@ -51,3 +51,4 @@ class Command(AssayCommand):
             self.stdout.write(f"{kind} is sent to {connection.hook_address(platform)}")
         if not made:
             self.stdout.write("All subscriptions exist already.")
+        return {"platform": platform, "workspace": workspace, "subscribed": list(made)}

@@ -12,7 +12,8 @@ from evaluation.dumps.imports.new_system import AGAINST, NewSystemSource
 from evaluation.dumps.lines import FileSource
 from evaluation.dumps.tables.addition import open_addition
 from evaluation.dumps.tables.source import Opened
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import study_facts
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.management.table_arguments import add_skip_argument, described, leave_out_rows, map_from
 from evaluation.models import Study
@@ -45,7 +46,7 @@ class Command(AssayCommand):
         parser.add_argument("--yes", action="store_true", help="don't ask for confirmation")
         add_by_argument(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         by = member_named(options["by"])
         study = study_to_write(options["study"], by)
         try:
@@ -59,14 +60,15 @@ class Command(AssayCommand):
                 self.stdout.write(sentence)
             if options["dry_run"]:
                 self.stdout.write("Nothing was added.")
-                return
-            if not options["yes"] and sys.stdin.isatty() and input("Add them? [y/N] ").strip().lower() != "y":
+                return study_facts(study) | {"revision": None}
+            if not options["yes"] and sys.stdin.isatty() and not self.confirmed("Add them?"):
                 self.stdout.write("Nothing was added.")
-                return
+                return study_facts(study) | {"revision": None}
             addition, revision = add_items(source, study, by=by)
         except Refused as refused:
             raise CommandError("\n".join([*refused.problems, "Nothing was added."])) from None
         self.stdout.write(f"{addition.done(revision.number)} Its hash: {revision.hash[:12]}")
+        return study_facts(study) | {"revision": revision.number, "hash": revision.hash}
 
 
 def _opened(study: Study, options: dict[str, Any]) -> Opened:

@@ -7,7 +7,8 @@ from django.core.management.base import CommandError
 
 from evaluation.counting import counted
 from evaluation.library.entries import begin_from_entry, find_entry, library
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import study_facts
 from evaluation.management.studies import member_named
 from evaluation.refusals import Refused
 
@@ -24,12 +25,14 @@ class Command(AssayCommand):
         parser.add_argument("--owner", default="", metavar="USERNAME", help="who will own the study")
         parser.add_argument("--without-items", action="store_true", help="leave out the items to try")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         if options["list"]:
-            for entry in library().values():
+            entries = library().values()
+            for entry in entries:
                 items = counted(len(entry.items), "item")
                 self.stdout.write(f"{entry.key}\n  {entry.name} ({entry.source}; {items} to try)")
-            return
+            named = [{"entry": each.key, "name": each.name, "items": len(each.items)} for each in entries]
+            return {"entries": named}
         try:
             entry = find_entry(options["entry"])
             study = begin_from_entry(
@@ -44,3 +47,4 @@ class Command(AssayCommand):
         self.stdout.write(
             f"{study.slug} is a draft with {counted(study.items.count(), 'item')}: {study.title}"
         )
+        return study_facts(study) | {"items": study.items.count()}

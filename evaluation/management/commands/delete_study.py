@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused
 from evaluation.services.history import server_account
@@ -21,7 +21,7 @@ class Command(AssayCommand):
         parser.add_argument("--reason", default="", help="recorded with the line that stays")
         add_by_argument(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         by = member_named(options["by"])
         study = study_to_write(options["slug"], by, right="own")
         try:
@@ -31,3 +31,4 @@ class Command(AssayCommand):
         except Refused as refused:
             raise CommandError(str(refused)) from None
         self.stdout.write(said)
+        return {"deleted": options["slug"]}

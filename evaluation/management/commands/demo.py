@@ -41,6 +41,8 @@ class Command(AssayCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["json"]:
+            raise CommandError("demo runs until it is stopped, so it prints no document.")
         host, port = options["host"], options["port"]
         if _answers(host, port):
             raise CommandError(f"Something listens on {host}:{port} already; choose another with PORT=.")

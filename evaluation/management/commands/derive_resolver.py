@@ -5,7 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import study_facts
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.studies.resolver import derive_resolver
@@ -22,7 +23,7 @@ class Command(AssayCommand):
         parser.add_argument("--slug", default="", help="of the draft; without it the study's, and -resolving")
         parser.add_argument("--title", default="")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["study"])
         try:
             derived = derive_resolver(
@@ -31,3 +32,4 @@ class Command(AssayCommand):
         except Refused as cannot:
             raise CommandError(str(cannot)) from None
         self.stdout.write(f"{derived} Launch it with: manage.py launch {derived.study.slug}")
+        return study_facts(derived.study) | {"items": derived.study.items.count()}

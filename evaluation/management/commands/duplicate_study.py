@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.counting import counted
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import study_facts
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused
 from evaluation.services.studies.duplication import (
@@ -35,7 +36,7 @@ class Command(AssayCommand):
         parser.add_argument("--title", default="")
         add_by_argument(parser, "who will own the copy; with no more than their rights")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         by = member_named(options["by"])
         study = study_to_write(options["study"], by)
         items, judges = EXTENTS[options["copy"]]
@@ -53,3 +54,4 @@ class Command(AssayCommand):
             raise CommandError("\n".join([*refused.problems, "Nothing was copied."])) from None
         self.stdout.write(f"{copy.slug} is a draft with {counted(copy.items.count(), 'item')}: {copy.title}")
         self.stdout.write(what_came_along(copy))
+        return study_facts(copy) | {"items": copy.items.count()}

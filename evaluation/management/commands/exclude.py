@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.models import Exclusion, Judgment, Rater, Study
 from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
@@ -22,7 +22,7 @@ class Command(AssayCommand):
         parser.add_argument("--reason", required=True)
         parser.add_argument("--undo", action="store_true")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         chosen = self._chosen(study, options)
         if options["undo"]:
@@ -31,12 +31,13 @@ class Command(AssayCommand):
                 raise CommandError("There is no standing exclusion of it.")
             restore(standing, reason=options["reason"], by=server_account())
             self.stdout.write("Restored: every figure counts it again.")
-            return
+            return {"study": study.slug, "exclusion": standing.pk, "excluded": False}
         try:
-            exclude(study=study, reason=options["reason"], by=server_account(), **chosen)
+            made = exclude(study=study, reason=options["reason"], by=server_account(), **chosen)
         except AlreadyExcluded as already:
             raise CommandError(str(already)) from None
         self.stdout.write("Excluded: no figure counts it any more.")
+        return {"study": study.slug, "exclusion": made.pk, "excluded": True}
 
     @staticmethod
     def _chosen(study: Study, options: dict[str, Any]) -> dict[str, Any]:

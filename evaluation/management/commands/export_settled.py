@@ -8,7 +8,8 @@ from django.core.management.base import CommandError
 
 from evaluation.dumps.exports.settled_sets import settled_lines, settled_sets
 from evaluation.dumps.exports.study_export import atomic_file
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import file_facts
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 
@@ -25,7 +26,7 @@ class Command(AssayCommand):
         )
         parser.add_argument("--out", type=Path, required=True, help="A path.")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["study"])
         try:
             found = settled_sets(study)
@@ -34,3 +35,4 @@ class Command(AssayCommand):
         except Refused as refused:
             raise CommandError(str(refused)) from None
         self.stdout.write(str(found))
+        return {"study": study.slug, "queries": len(found.sets), **file_facts(options["out"])}

@@ -6,8 +6,9 @@ from typing import Any
 
 from evaluation.dumps.published import RELEASES, read_release
 from evaluation.dumps.release import BESIDE
-from evaluation.management.base import AssayCommand
-from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary, written
+from evaluation.management.outcomes import study_facts
 from evaluation.refusals import Refused
 
 
@@ -26,7 +27,7 @@ class Command(AssayCommand):
         parser.add_argument("--seed", type=int, help="of what is drawn, and of the study (clariq)")
         add_import_arguments(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         path, *more = options["path"]
         given = {name: options[name] for name in ("protocol", "questions", "seed")}
         try:
@@ -38,3 +39,4 @@ class Command(AssayCommand):
         for title, counts in source.notes().items():
             for what, number in counts.items():
                 self.stdout.write(f"{title}: {number:,} {what}")
+        return study_facts(study) | {"written": written(study), "notes": source.notes()}

@@ -10,8 +10,9 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from evaluation.dumps.imports.queries import add_queries, read_queries
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.import_command import refusal
+from evaluation.management.outcomes import study_facts
 from evaluation.management.table_arguments import map_from
 from evaluation.models import Arm, Study
 from evaluation.protocols import PROTOCOLS
@@ -33,7 +34,7 @@ class Command(AssayCommand):
         parser.add_argument("--map", type=Path, help="The map of the table's columns; by default guessed.")
         parser.add_argument("--sheet", default="", help="The workbook's sheet, or the data set's split.")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         try:
             table_map = map_from(options["map"]) if options["map"] else None
             records, described = read_queries(options["file"], sheet=options["sheet"], table_map=table_map)
@@ -45,6 +46,7 @@ class Command(AssayCommand):
         for line in described:
             self.stdout.write(line)
         self.stdout.write(f"{study.slug}: {added} In all: {study.queries.count():,}.")
+        return study_facts(study) | {"queries": study.queries.count()}
 
 
 def _draft(options: dict[str, Any]) -> Study:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.dumps.imports.scores import COLUMNS, import_scores
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.import_command import refusal
 from evaluation.management.studies import study_named
 from evaluation.protocols.base import DIRECTIONS
@@ -37,7 +37,7 @@ class Command(AssayCommand):
             help="A JSON list of measures (name, label, subject, low, high, direction), where they differ.",
         )  # fmt: skip
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["study"])
         try:
             rater = import_scores(
@@ -53,6 +53,7 @@ class Command(AssayCommand):
         except Refused as refused:
             raise refusal(refused) from None
         self.stdout.write(scores_summary(rater))
+        return {"study": study.slug, "rater": rater.pseudonym, "judgments": rater.judgments.count()}
 
 
 def _declared(path: Path | None) -> list[Any]:

@@ -10,8 +10,9 @@ from django.core.management.base import CommandError
 
 from evaluation.dumps.tables.source import open_source
 from evaluation.extension import extensions
-from evaluation.management.base import AssayCommand
-from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary, written
+from evaluation.management.outcomes import study_facts
 from evaluation.management.table_arguments import (
     add_skip_argument,
     described,
@@ -48,7 +49,7 @@ class Command(AssayCommand):
         )
         add_import_arguments(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         for kind in [file for each in extensions() for file in each.study_files().values()]:
             if options["file"].is_file() and kind.tells(options["file"]):
                 raise CommandError(f"{options['file']} is {kind.name}. Open it with: {kind.command}")
@@ -69,9 +70,9 @@ class Command(AssayCommand):
             )
         # Scripts have nobody to ask; what is not used was printed.
         asks = drops_texts(opened) and not options["yes"] and sys.stdin.isatty()
-        if asks and input("Import it without these texts? [y/N] ").strip().lower() != "y":
+        if asks and not self.confirmed("Import it without these texts?"):
             self.stdout.write("Nothing was imported.")
-            return
+            return {"study": None}
         try:
             if said := leave_out_rows(opened.source, None, options["skip_bad_rows"]):
                 self.stdout.write(said)
@@ -88,3 +89,4 @@ class Command(AssayCommand):
         if opened.map is not None:
             keep_table_map(study, opened.map.as_json())
         self.stdout.write(summary(study))
+        return study_facts(study) | {"written": written(study)}

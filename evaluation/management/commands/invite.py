@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.core.validators import validate_email
 from django.urls import reverse
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.models import StudyMember
 from evaluation.refusals import Refused
@@ -28,7 +28,7 @@ class Command(AssayCommand):
         )
         add_by_argument(parser, "in the name of this owner, as the invitation says")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         by, email = member_named(options["by"]), options["email"]
         study = study_to_write(options["study"], by, right="own")
         if email:
@@ -54,3 +54,10 @@ class Command(AssayCommand):
             self.stderr.write("No mail server is set up (EMAIL_HOST): send the link yourself.")
         elif email:
             self.stderr.write(made.problem or f"Sent to {email}.")
+        return {
+            "study": study.slug,
+            "link": made.link,
+            "role": options["role"],
+            "expires_at": made.invitation.expires_at,
+            "mailed": made.invitation.mailed_at is not None,
+        }

@@ -10,7 +10,7 @@ from evaluation.counting import counted
 from evaluation.demo.simulation import simulate
 from evaluation.demo.studies import STUDIES
 from evaluation.extension import extensions
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.models import Study
 from evaluation.services.notes import add_note
 from evaluation.services.studies.launch import launch_study
@@ -19,8 +19,9 @@ from evaluation.services.studies.launch import launch_study
 class Command(AssayCommand):
     help = __doc__
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         user_model = get_user_model()
+        loaded: dict[str, int] = {}
         demo, _ = user_model.objects.get_or_create(username="demo", defaults={"is_staff": True})
         for each in STUDIES:
             if Study.objects.filter(slug=each.slug).exists():
@@ -40,3 +41,5 @@ class Command(AssayCommand):
             for key, text in each.notes:
                 add_note(study.items.get(key=key), text=text, by=demo)
             self.stdout.write(f"{study.title}: live, with {counted(judged, 'judgment')} by simulated raters.")
+            loaded[study.slug] = judged
+        return {"judgments": loaded}

@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.dumps.pooling import pool_rounds, pooled_in_words
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import study_facts
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused
 
@@ -23,7 +24,7 @@ class Command(AssayCommand):
         parser.add_argument("--title", default="")
         add_by_argument(parser, "who will own the pool; with no more than their rights")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         by = member_named(options["by"])
         rounds = [study_to_write(options[name], by) for name in ("first", "second")]
         try:
@@ -31,3 +32,4 @@ class Command(AssayCommand):
         except Refused as refused:
             raise CommandError("\n".join([*refused.problems, "Nothing was made."])) from None
         self.stdout.write(f"{made.slug} is closed. {pooled_in_words(made)}")
+        return study_facts(made)

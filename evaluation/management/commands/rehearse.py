@@ -5,7 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import study_facts
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
@@ -23,7 +24,7 @@ class Command(AssayCommand):
         parser.add_argument("--random", type=int, default=10, help="percent of them who answer at random")
         add_progress_argument(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["study"])
         asked = {name: options[name] for name in ("participants", "hurried", "random")}
         try:
@@ -32,3 +33,4 @@ class Command(AssayCommand):
         except Refused as refused:
             raise CommandError(str(refused)) from None
         self.stdout.write(f"{rehearsal.slug}: {said}")
+        return study_facts(rehearsal)

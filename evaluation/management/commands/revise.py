@@ -9,7 +9,8 @@ import orjson
 from django.core.management.base import CommandError
 
 from evaluation.dumps.imports.revision_file import read_revision
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import study_facts
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.studies.revision import Change, RevisionPlan, plan_revision, revise_study
@@ -26,7 +27,7 @@ class Command(AssayCommand):
         )
         add_by_argument(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         by = member_named(options["by"])
         study = study_to_write(options["slug"], by)
         try:
@@ -35,7 +36,7 @@ class Command(AssayCommand):
             self._show(plan)
             if options["dry_run"]:
                 self.stdout.write(f"Nothing was written. This would be revision {plan.number}.")
-                return
+                return study_facts(study) | {"revision": None, "would_be": plan.number}
             revision = revise_study(study=study, changes=changes, by=by)
         except WrongState as wrong:
             raise CommandError(str(wrong)) from None
@@ -45,6 +46,7 @@ class Command(AssayCommand):
             f"Revision {revision.number} of {study.title} ({revision.spec_hash[:12]}) is what participants enter from "
             "now on; who is at work finishes in theirs."
         )
+        return study_facts(study) | {"revision": revision.number, "hash": revision.spec_hash}
 
     def _show(self, plan: RevisionPlan) -> None:
         for change in plan.changes:

@@ -13,7 +13,8 @@ from evaluation.dumps.lines import FileSource
 from evaluation.dumps.problems import LineInvalid, Problems
 from evaluation.dumps.sampling import BaselineSampler, Record
 from evaluation.dumps.schemas import schema_problems
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import file_facts
 from evaluation.refusals import Refused
 
 
@@ -32,7 +33,7 @@ class Command(AssayCommand):
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--out", type=Path, required=True)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         try:
             sampler = BaselineSampler(options["baseline"], options["per_query"], options["seed"])
             lines = _records(FileSource(options["file"]))
@@ -49,6 +50,7 @@ class Command(AssayCommand):
             raise CommandError(str(invalid)) from None
         for what, n in sampler.counted.items():
             self.stdout.write(f"{n:,} {what}")
+        return {"counts": dict(sampler.counted), **file_facts(options["out"])}
 
 
 def _pairwise(header: Record, baseline: str) -> Record:

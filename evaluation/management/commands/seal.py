@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.counting import counted
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.history import server_account
@@ -27,7 +27,7 @@ class Command(AssayCommand):
         )
         parser.add_argument("--rotate", action="store_true", help="Encrypt all keys under the first secret.")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         if options["rotate"] == bool(options["study"]):
             raise CommandError("Name a study, or give --rotate.")
         if options["rotate"]:
@@ -38,7 +38,7 @@ class Command(AssayCommand):
                     f"Encrypted under a secret that is not at hand: {', '.join(closed)}. Name it in ASSAY_SEAL_SECRETS "
                     "after the first one; where it is lost, `manage.py seal` seals each study anew, as it is found."
                 )
-            return
+            return {"encrypted": done}
         study = study_named(options["study"])
         try:
             new = seal_study(study, by=server_account(), new_key=options["new_key"])
@@ -48,3 +48,4 @@ class Command(AssayCommand):
             f"{study.slug}: sealed as it is found, {counted(new, 'judgment')} anew. What was changed before can no "
             "longer be told from what was recorded."
         )
+        return {"study": study.slug, "sealed_anew": new}

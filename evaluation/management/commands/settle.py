@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from evaluation.counting import counted
 from evaluation.forms.input.posted_fields import read_fields
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.models import Study
 from evaluation.protocols.base import Data
@@ -56,13 +56,13 @@ class Command(AssayCommand):
         parser.add_argument("--of", default="", metavar="USERNAME", help="whose label is taken back")
         add_by_argument(parser, "whose label it is, with no more than their rights; else the server's own")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         by = member_named(options["by"])
         study = study_to_write(options["study"], by)
         try:
             if options["take_back"]:
                 self.stdout.write(_take_back(study, by, options))
-                return
+                return {"study": study.slug, "taken_back": options["item"]}
             if options["of"]:
                 raise CommandError("--of goes with --take-back.")
             labels = list(_in_file(options) if options["file"] else _on_the_line(options))
@@ -70,6 +70,7 @@ class Command(AssayCommand):
         except Refused as refused:
             raise CommandError("\n".join([*refused.problems, "Nothing was settled or taken back."])) from None
         self.stdout.write(f"Settled {counted(len(settled), 'item')}.")
+        return {"study": study.slug, "settled": [each.pk for each in settled]}
 
 
 def _take_back(study: Study, by: Any, options: Mapping[str, Any]) -> str:

@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import study_facts
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.history import server_account
@@ -33,12 +34,14 @@ class Command(AssayCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("move", choices=sorted(MOVES))
+        parser.add_argument("--reason", default="", help="as the history gives it")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         try:
-            MOVES[options["move"]](study, by=server_account())
+            MOVES[options["move"]](study, by=server_account(), reason=options["reason"])
         except Refused as wrong:
             raise CommandError(str(wrong)) from None
         aside = ", archived" if study.archived_at else ""
         self.stdout.write(f"{study.title} is {study.status}{aside}.")
+        return study_facts(study)

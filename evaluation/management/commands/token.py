@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.refusals import Refused
 from evaluation.services.tokens import DEFAULT_DAYS, make_token
 
@@ -22,7 +22,7 @@ class Command(AssayCommand):
             "--name", default="made at the shell", help="what it is for, as its owner's list shows it"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         user = get_user_model().objects.filter(username=options["username"]).first()
         if user is None:
             raise CommandError(f"There is no user {options['username']!r}.")
@@ -37,3 +37,4 @@ class Command(AssayCommand):
         self.stderr.write(
             f"Works until {token.expiry:%Y-%m-%d}. Revoke it on its owner's page /account/tokens/."
         )
+        return {"token": text, "name": name, "expires_at": token.expiry}

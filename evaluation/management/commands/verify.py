@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.counting import counted
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.models import Judgment
 from evaluation.services.seals import sealed_state
@@ -19,13 +19,14 @@ class Command(AssayCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="The study's slug.")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["study"])
         if not study.is_frozen:
             self.stdout.write(
                 f"{study.slug} is a draft: nothing is frozen yet, so there is nothing to check."
             )
-            return
+            return {"study": study.slug, "checked": False}
+        digest = sealed_state(study)["digest"]
         found = 0
         for sentence in verify_study(study):
             found += 1
@@ -38,5 +39,6 @@ class Command(AssayCommand):
             f"{study.slug}: all is well. Checked the hashes of {study.revisions.count()} revision(s) and "
             f"{counted(study.items.count(), 'item')}, the study hash {study.study_hash[:12]}..., and "
             f"{counted(Judgment.objects.filter(study=study).count(), 'judgment')}. Digest of what is sealed: "
-            f"{sealed_state(study)['digest']}."
+            f"{digest}."
         )
+        return {"study": study.slug, "checked": True, "study_hash": study.study_hash, "digest": digest}

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
-from judging.management.studies import refusal
+from judging.management.studies import judge_facts, refusal
 from judging.models import Judge
 from judging.services.conditions import create_conditions
 
@@ -22,7 +22,7 @@ class Command(AssayCommand):
             "--demonstrations", type=int, default=3, metavar="N", help="worked examples where there are some"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         judge = Judge.objects.filter(study=study, name=options["judge"]).order_by("-version").first()
         if judge is None:
@@ -32,3 +32,4 @@ class Command(AssayCommand):
         except FieldsRefused as refused:
             raise refusal(refused.by_field) from None
         self.stdout.write(f"{study.title} has the judges {', '.join(map(str, made))}.")
+        return {"study": study.slug, "judges": [judge_facts(each) for each in made]}

@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import transaction
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.refusals import FieldsRefused
-from judging.management.studies import add_price_argument, given, given_prices, refusal
+from judging.management.studies import add_price_argument, endpoint_facts, given, given_prices, refusal
 from judging.services.endpoints.access import create_endpoint
 from judging.services.endpoints.prices import set_price
 
@@ -39,7 +39,7 @@ class Command(AssayCommand):
 
         add_price_argument(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         prices = given_prices(options)
         try:
             with transaction.atomic():
@@ -64,3 +64,4 @@ class Command(AssayCommand):
             raise refusal(refused.by_field) from None
         key = f"the key in {endpoint.key_name}" if endpoint.key_name else "no key"
         self.stdout.write(f"Endpoint {endpoint.name}: {endpoint.base_url}, {key}.")
+        return endpoint_facts(endpoint)

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 from judging.backends import BACKENDS
-from judging.management.studies import endpoint_of, given, refusal
+from judging.management.studies import endpoint_of, given, judge_facts, refusal
 from judging.models import Judge, Orders, Rationale, SelfPreference, Verdict
 from judging.services.judges import create_judge, edit_judge
 
@@ -56,7 +56,7 @@ class Command(AssayCommand):
         parser.add_argument("--price-prompt", help="per million tokens")
         parser.add_argument("--price-completion", help="per million tokens")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         existing = Judge.objects.filter(study=study, name=options["name"]).order_by("-version").first()
         fields = self._fields(options, existing)
@@ -68,6 +68,7 @@ class Command(AssayCommand):
         except FieldsRefused as refused:
             raise refusal(refused.by_field) from None
         self.stdout.write(f"{study.title} has the judge {judge}.")
+        return {"study": study.slug, **judge_facts(judge)}
 
     def _fields(self, options: dict[str, Any], existing: Judge | None) -> dict[str, Any]:
         fields = given(options, *SETTINGS, "with_reference", "one_call_per_question")

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
-from judging.management.studies import endpoint_of
+from judging.management.studies import endpoint_of, judge_facts
 from judging.services.presets import PRESETS, ModelChoice, make_judges
 
 
@@ -29,7 +29,7 @@ class Command(AssayCommand):
             help="the models are members of this jury, which is one rater",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         models = [_model(each) for each in options["models"]]
         try:
@@ -38,6 +38,7 @@ class Command(AssayCommand):
             raise CommandError("\n".join(refused.problems)) from None
         for judge in made:
             self.stdout.write(str(judge))
+        return {"study": study.slug, "judges": [judge_facts(each) for each in made]}
 
 
 def _model(text: str) -> ModelChoice:

@@ -4,10 +4,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from evaluation.management.base import Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 from judging.management.commands import add_judge
-from judging.management.studies import refusal
+from judging.management.studies import judge_facts, refusal
 from judging.models import Combination
 from judging.services.juries import PERSONAS, create_jury, read_persona
 
@@ -26,7 +27,7 @@ class Command(add_judge.Command):
         )  # fmt: skip
         parser.add_argument("--combination", choices=Combination.values, default=Combination.MAJORITY)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         try:
             personas = [read_persona(each) for each in options["personas"]] or PERSONAS
@@ -42,5 +43,7 @@ class Command(add_judge.Command):
             )
         except FieldsRefused as refused:
             raise refusal(refused.by_field) from None
-        members = ", ".join(jury.judges.order_by("pk").values_list("name", flat=True))
-        self.stdout.write(f"{study.title} has the {jury}: {members}.")
+        members = list(jury.judges.order_by("pk"))
+        names = ", ".join(each.name for each in members)
+        self.stdout.write(f"{study.title} has the {jury}: {names}.")
+        return {"study": study.slug, "jury": jury.name, "judges": [judge_facts(each) for each in members]}

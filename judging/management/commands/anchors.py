@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
-from judging.management.studies import amount, refusal
+from judging.management.studies import amount, judge_facts, refusal
 from judging.models import AnchorSchedule, Judge
 from judging.services.anchors import set_anchors, start_due_anchors, stop_anchors
 from judging.tasks import enqueue_run
@@ -28,21 +28,30 @@ class Command(AssayCommand):
             "--start-due", action="store_true", help="start what is due, of every study, as beat does"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         if options["judge"]:
             judge = Judge.objects.filter(study=study, name=options["judge"]).order_by("-version").first()
             if judge is None:
                 raise CommandError(f"{study.title} has no judge {options['judge']!r}.")
             self._set(judge, options)
-        if options["start_due"]:
-            for run in start_due_anchors():
-                enqueue_run(run)
-                self.stdout.write(f"Started {run}.")
-        for each in AnchorSchedule.objects.filter(judge__study=study).select_related("judge"):
+        started = start_due_anchors() if options["start_due"] else []
+        for run in started:
+            enqueue_run(run)
+            self.stdout.write(f"Started {run}.")
+        schedules = list(AnchorSchedule.objects.filter(judge__study=study).select_related("judge"))
+        for each in schedules:
             self.stdout.write(
                 f"{each.judge}: {each}, next {each.next_at:%Y-%m-%d %H:%M} UTC. {each.problem}".strip()
             )
+        return {
+            "study": study.slug,
+            "started": [run.pk for run in started],
+            "schedules": [
+                {**judge_facts(each.judge), "next_at": each.next_at, "problem": each.problem}
+                for each in schedules
+            ],
+        }
 
     def _set(self, judge: Judge, options: dict[str, Any]) -> None:
         if options["stop"]:

@@ -9,8 +9,9 @@ from analytics.display.blocks import Block, Section
 from analytics.display.tables import Table
 from analytics.reports.markdown import section_markdown
 from analytics.reports.paper.latex_table import latex_table
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
+from evaluation.models import Study
 from evaluation.refusals import Refused
 from judging.management.entry_tables import item_tables, rows_csv, rows_of, system_labels
 from judging.services.scored_entries import ScoredEntries, scored_entries
@@ -29,7 +30,7 @@ class Command(AssayCommand):
             "--query", action="append", default=[], metavar="KEY", help="of this query alone; may be repeated"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         try:
             found = scored_entries(study, options["judge"], queries=options["query"])
@@ -39,22 +40,27 @@ class Command(AssayCommand):
         rows = rows_of(found)
         if not rows:
             raise CommandError(f"{found.judge} scored no entry. {left_out}".strip())
-        if options["format"] == "json":
-            said = {
-                "judge": found.judge,
-                "entries": rows,
-                "left_out": dict(found.left_out),
-                "failures": list(found.failures),
-            }
-            self.stdout.write(json.dumps(said, indent=2, ensure_ascii=False))
-        elif options["format"] == "csv":
-            self.stdout.write(rows_csv(rows), ending="")
-        else:
-            write = _latex if options["format"] == "latex" else _markdown
-            self.stdout.write(write(item_tables(found, system_labels(study))))
+        said = {
+            "judge": found.judge,
+            "entries": rows,
+            "left_out": dict(found.left_out),
+            "failures": list(found.failures),
+        }
+        if not options["json"]:
+            self._print(study, found, options["format"], said)
         # Not among the rows, which may go into a file.
         if left_out:
             self.stderr.write(left_out)
+        return said
+
+    def _print(self, study: Study, found: ScoredEntries, format: str, said: dict[str, Any]) -> None:
+        if format == "json":
+            self.stdout.write(json.dumps(said, indent=2, ensure_ascii=False))
+        elif format == "csv":
+            self.stdout.write(rows_csv(said["entries"]), ending="")
+        else:
+            write = _latex if format == "latex" else _markdown
+            self.stdout.write(write(item_tables(found, system_labels(study))))
 
 
 def _left_out(found: ScoredEntries) -> str:

@@ -14,7 +14,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from evaluation.counting import counted
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
+from evaluation.management.outcomes import file_facts, study_facts
 from evaluation.management.progress import add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.models import Study
@@ -26,7 +27,7 @@ from judging.generation.pipeline import PlacedModel
 from judging.generation.pipelines import PIPELINES
 from judging.generation.pipelines.contexts import PIPELINE as CONTEXTS
 from judging.management.retrieval import add_grid_arguments, grid_lines
-from judging.management.studies import amount
+from judging.management.studies import amount, run_facts
 from judging.management.working import work_to_the_end
 from judging.models import ACTIVE, Run, RunState
 from judging.services.generation.code_shares import share_lines
@@ -131,18 +132,17 @@ class Command(AssayCommand):
         add_grid_arguments(parser)
         add_progress_argument(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         try:
             if options["products"] is not None:
-                self._import(study, options["products"])
-                return
+                return run_facts(self._import(study, options["products"]))
             if options["qrels"]:
                 self._tell(grid_lines(study, options))
-                return
+                return {"study": study.slug}
             if options["run"] is None and not options["pipeline"]:
                 self._tell(_described())
-                return
+                return {"pipelines": sorted(PIPELINES)}
             if options["run"] is not None and options["set"] and not options["make"]:
                 raise Refused(
                     "--set: a run keeps the settings it began with; only --make takes options of one that is there."
@@ -150,23 +150,29 @@ class Command(AssayCommand):
             settings = None if options["run"] is not None else self._settings(study, options)
             if options["estimate"] and settings is not None:
                 self._tell(estimate_pipeline(study, settings, by_batch=options["batch"]).sentences())
-                return
+                return {"study": study.slug, "pipeline": options["pipeline"]}
             run = self._run(study, settings, options)
             if run.state in ACTIVE:
                 self._work(run, options)
             self._change(run, options)
+            facts = run_facts(run)
             if options["show"] is not None:
-                self._tell(_listed(run, options["show"]))
+                shown = list(_listed(run, options["show"]))
+                facts["products"] = shown
+                if not options["json"]:
+                    self._tell(json.dumps(each, ensure_ascii=False) for each in shown)
             if options["shares"]:
                 self._tell(_shares(run, options["shares"]))
             if options["export"] is not None:
                 self._export(run, options["export"])
+                facts["file"] = file_facts(options["export"])
             if options["documents"]:
                 self.stdout.write(f"Queries with fragments as their documents: {write_documents(run):,}.")
             if options["make"]:
-                self._make(run, options)
+                facts["made"] = study_facts(self._make(run, options))
         except Refused as refused:
             raise CommandError("\n".join(refused.problems)) from None
+        return facts
 
     def _settings(self, study: Study, options: dict[str, Any]) -> PipelineSettings:
         name = options["pipeline"]
@@ -247,7 +253,7 @@ class Command(AssayCommand):
                 raise CommandError(f"--edit: this is no JSON: {wrong}") from None
             self.stdout.write(f"Edited: {product.pk}; what was made is kept beside it.")
 
-    def _import(self, study: Study, path: Path) -> None:
+    def _import(self, study: Study, path: Path) -> Run:
         try:
             with path.open("rb") as file:
                 run = import_products(study, file, file_name=path.name)
@@ -256,6 +262,7 @@ class Command(AssayCommand):
         self.stdout.write(
             f"Run {run.pk} of {run.generating}: {counted(products_of(run).count(), 'product')}."
         )
+        return run
 
     def _export(self, run: Run, path: Path) -> None:
         with path.open("w", encoding="utf-8") as file:
@@ -263,7 +270,7 @@ class Command(AssayCommand):
                 file.write(line + "\n")
         self.stdout.write(f"{path}: {counted(products_of(run).count(), 'product')} of run {run.pk}.")
 
-    def _make(self, run: Run, options: dict[str, Any]) -> None:
+    def _make(self, run: Run, options: dict[str, Any]) -> Study:
         making = PIPELINES[run.generating.pipeline].making
         # Those of a run that was just worked on were seen when it began.
         given = options["set"] if options["pipeline"] is None else _among(making, options["set"])
@@ -275,6 +282,7 @@ class Command(AssayCommand):
             ways = f"--run {run.pk} --make: with --retry-failed, --uneven leave-out, or --uneven keep."
             raise Refused(*refused.problems, ways) from None
         self.stdout.write(f"{made_of_products(made)} Its slug is {made.slug}.")
+        return made
 
     def _tell(self, lines: Any) -> None:
         for line in lines:
@@ -294,11 +302,11 @@ def _described() -> Iterator[str]:
             yield f"  {option.key}: {option.label}{choices}; otherwise {option.default!r}"
 
 
-def _listed(run: Run, step: str) -> Iterator[str]:
-    """Products as JSON, a line each: what is exported, too."""
+def _listed(run: Run, step: str) -> Iterator[dict[str, Any]]:
+    """Products as they are exported, too."""
     for product in products_of(run).iterator(chunk_size=500):
         if step in ("", product.unit.step):
-            yield json.dumps(product_record(product), ensure_ascii=False)
+            yield product_record(product)
 
 
 def _shares(run: Run, step: str) -> Iterator[str]:

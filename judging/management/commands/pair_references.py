@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
 from evaluation.services.studies.reference_pairs import add_reference_pairs
@@ -23,10 +23,11 @@ class Command(AssayCommand):
             "--system", action="append", default=[], help="of this system alone; may be repeated"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["study"])
         try:
             added = add_reference_pairs(study, systems=options["system"])
         except Refused as cannot:
             raise CommandError(str(cannot)) from None
         self.stdout.write(f"Added {added}")
+        return {"study": study.slug, "items": study.items.count()}

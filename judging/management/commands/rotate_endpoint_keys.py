@@ -5,14 +5,14 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from judging.services.endpoints.stored_keys import rotate_keys
 
 
 class Command(AssayCommand):
     help = __doc__
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         if not settings.ASSAY_ENDPOINT_SECRETS:
             raise CommandError("ASSAY_ENDPOINT_SECRETS is not set.")
         done, closed = rotate_keys()
@@ -22,3 +22,4 @@ class Command(AssayCommand):
                 f"Encrypted under a secret that is not at hand: {', '.join(closed)}. Name it in ASSAY_ENDPOINT_SECRETS "
                 "after the first one, or enter these keys again."
             )
+        return {"encrypted": done}

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.refusals import WrongState
 from judging.acts import act_on
-from judging.management.studies import unread_lines
+from judging.management.studies import run_facts, unread_lines
 from judging.models import Run
 from judging.services.batches.rows import open_batches
 
@@ -24,7 +24,7 @@ class Command(AssayCommand):
         parser.add_argument("act", choices=["show", *ACTS])
         parser.add_argument("id", type=int)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         run = Run.objects.filter(pk=options["id"]).first()
         if run is None:
             raise CommandError(f"There is no run {options['id']}.")
@@ -43,3 +43,4 @@ class Command(AssayCommand):
                     f"Batch {batch.remote or batch.pk}: {batch.get_state_display()}"
                     f"{f' ({batch.status})' if batch.status else ''}, {batch.done:,} of {batch.calls:,} done."
                 )
+        return run_facts(run)

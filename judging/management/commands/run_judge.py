@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.progress import add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.models import Study
@@ -15,7 +15,7 @@ from evaluation.refusals import FieldsRefused, Refused
 from judging.acts import act_on, begin_run, begin_runs, begin_trial, change_group_budget
 from judging.backends import heuristics
 from judging.management.estimates import estimate_lines, group_estimate_lines
-from judging.management.studies import amount, given, unread_lines
+from judging.management.studies import amount, given, run_facts, unread_lines
 from judging.management.working import work_to_the_end
 from judging.models import ACTIVE, Judge, Purpose, Run, RunState
 from judging.services.estimates.run_estimate import RunEstimate, estimate
@@ -65,13 +65,13 @@ class Command(AssayCommand):
         )
         add_progress_argument(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         try:
             judges = [_judge(study, name) for name in options["judge"]]
             if options["estimate"]:
                 self._tell(_lines(study, judges, options))
-                return
+                return {"study": study.slug, "runs": []}
             if len(judges) == 1 or options["retry_failed"]:
                 found = [self._run(study, judge, options) for judge in judges]
                 runs = [run for run in found if run is not None]
@@ -92,6 +92,7 @@ class Command(AssayCommand):
                 )
         else:
             self._work_on(runs, shown=options["progress"] or sys.stderr.isatty())
+        return {"study": study.slug, "runs": [run_facts(run) for run in runs]}
 
     def _work_on(self, runs: Sequence[Run], *, shown: bool) -> None:
         """Work on each to its end, one after the other, and say how each ended; interrupted, pause them all."""
@@ -127,7 +128,7 @@ class Command(AssayCommand):
             ]
         if not options["yes"] and sys.stdin.isatty():
             self._tell(_lines(study, judges, options))
-            if input("Start all? [y/N] ").strip().lower() not in ("y", "yes"):
+            if not self.confirmed("Start all?"):
                 return []
         group, _ = begin_runs(
             study,
@@ -170,7 +171,7 @@ class Command(AssayCommand):
             self._tell(estimate_lines(_estimate(study, judge, options)))
             if needs_trial(judge):
                 self._try(study, judge, budget)
-            if input("Start? [y/N] ").strip().lower() not in ("y", "yes"):
+            if not self.confirmed("Start?"):
                 return None
         return begin_run(
             study,

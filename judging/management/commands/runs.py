@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
+from judging.management.studies import run_facts
 from judging.models import Run, WorkKind
 from judging.selectors import runs_of
 from judging.services.calls.costs import format_amount
@@ -20,7 +21,7 @@ class Command(AssayCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         of_pipelines = Run.objects.filter(study=study, generating__isnull=False).select_related("generating")
         runs = [*runs_of(study), *of_pipelines.order_by("-pk")]
@@ -45,3 +46,4 @@ class Command(AssayCommand):
             for line in (at.reason, at.held_back):
                 if line:
                     self.stdout.write(f"       {line}")
+        return {"study": study.slug, "runs": [run_facts(run) for run in runs]}

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 from evaluation.services.history import server_account
@@ -21,7 +21,7 @@ class Command(AssayCommand):
         parser.add_argument("slug")
         parser.add_argument("amount", nargs="?", help="the most that may be spent; none: no limit")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study, wanted = study_named(options["slug"]), options["amount"]
         if wanted is not None:
             try:
@@ -29,11 +29,12 @@ class Command(AssayCommand):
                 set_study_budget(study, most, by=server_account())
             except FieldsRefused as refused:
                 raise refusal(refused.by_field) from None
-        budget = study_budget(study)
+        budget, spent, rows = study_budget(study), study_spent(study.pk), spending_of(study)
         limit = "no limit" if budget is None else f"of {format_amount(budget)}"
-        self.stdout.write(f"{study.title}: {format_amount(study_spent(study.pk))} spent, {limit}")
-        for row in spending_of(study):
+        self.stdout.write(f"{study.title}: {format_amount(spent)} spent, {limit}")
+        for row in rows:
             self.stdout.write(
                 f"  {row.model}, {row.purpose}: {row.calls:,} calls, {row.prompt_tokens:,} and "
                 f"{row.completion_tokens:,} tokens, cost {format_amount(row.cost)}"
             )
+        return {"study": study.slug, "budget": budget, "spent": spent, "spending": rows}

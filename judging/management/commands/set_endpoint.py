@@ -6,19 +6,26 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import FieldsRefused
 from judging.management.studies import (
     add_price_argument,
     amount,
+    endpoint_facts,
     endpoint_of,
+    given,
     given_prices,
     refusal,
 )
 from judging.models import ModelPrice
 from judging.services.calls.costs import format_amount
-from judging.services.endpoints.access import address_refusals, is_trusted, set_trust
+from judging.services.endpoints.access import (
+    address_refusals,
+    endpoint_problems,
+    is_trusted,
+    set_trust,
+)
 from judging.services.endpoints.prices import set_price
 from judging.services.endpoints.rate_gate import rate_limit_of
 
@@ -48,6 +55,10 @@ class Command(AssayCommand):
             ("tokens", "of prompts and of what replies may take; none: no limit"),
         ):
             parser.add_argument(f"--{what}-per-minute", type=_limit, metavar="N", help=help_text)
+        parser.add_argument("--timeout", type=float, dest="timeout_seconds", metavar="SECONDS")
+        parser.add_argument(
+            "--in-flight", type=int, dest="max_in_flight", metavar="K", help="calls at once, per worker"
+        )
         parser.add_argument(
             "--batch-price",
             metavar="SHARE",
@@ -55,7 +66,7 @@ class Command(AssayCommand):
         )
         add_price_argument(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         endpoint = endpoint_of(options["name"])
         opened = [study_named(slug) for slug in options["open_to"]]
         closed = [study_named(slug) for slug in options["close_to"]]
@@ -73,6 +84,10 @@ class Command(AssayCommand):
         for name in ("requests_per_minute", "tokens_per_minute"):
             if options[name] is not None:
                 setattr(endpoint, name, options[name] or None)
+        for name, value in given(options, "timeout_seconds", "max_in_flight").items():
+            setattr(endpoint, name, value)
+        if problems := endpoint_problems(endpoint, None):
+            raise refusal(problems)
         endpoint.save()
         endpoint.studies.add(*opened)
         endpoint.studies.remove(*closed)
@@ -98,6 +113,7 @@ class Command(AssayCommand):
             self.stdout.write(f"Batches: {format_amount(endpoint.batch_price_factor)} of the usual price")
         for problem in address_refusals(endpoint):
             self.stdout.write(f"Not called: {problem}")
+        return endpoint_facts(endpoint)
 
 
 def _limit(text: str) -> int:

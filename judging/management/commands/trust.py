@@ -10,13 +10,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from analytics.display.verdicts import verdict_sentences, verdict_title
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused
 from evaluation.tasks import work_on_job
 from judging import validation_acts as acts
-from judging.management.studies import amount
+from judging.management.studies import amount, judge_facts, run_facts
 from judging.management.working import work_to_the_end
 from judging.models import Judge, JudgeValidation, Run, RunState
 from judging.services.validation import latest_by_variant, tuning_runs, validation_of
@@ -45,7 +45,7 @@ class Command(AssayCommand):
         parser.add_argument("value", nargs="?", default="", help="what the step is given")
         parser.add_argument("--budget", help="the most that a run may cost")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         step, value = options["step"], options["value"]
         budget = None if options["budget"] is None else amount(options["budget"])
@@ -64,6 +64,7 @@ class Command(AssayCommand):
         study.refresh_from_db()
         for line in _state(study):
             self.stdout.write(line)
+        return _facts(study)
 
     def _do(self, study: Study, step: str, value: str, budget: Decimal | None) -> None:
         match step:
@@ -100,6 +101,20 @@ def _judge(study: Study, name: str) -> Judge:
     if judge is None:
         raise CommandError(f"{study.title} has no judge {name}.")
     return judge
+
+
+def _facts(study: Study) -> Outcome:
+    validation = validation_of(study)
+    if validation is None:
+        return {"study": study.slug, "part": study.human_sample, "halves": None}
+    return {
+        "study": study.slug,
+        "part": study.human_sample,
+        "halves": {"tuning": len(validation.tuning), "test": len(validation.test)},
+        "tried": [run_facts(each.run) for each in latest_by_variant(tuning_runs(study))],
+        "chosen": None if validation.judge is None else judge_facts(validation.judge),
+        "result": validation.result,
+    }
 
 
 def _state(study: Study) -> Iterator[str]:

@@ -4,9 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import AssayCommand
+from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
+from judging.management.studies import judge_facts
 from judging.models import Judge
 from judging.services.evaluation_steps import write_steps
 
@@ -18,7 +19,7 @@ class Command(AssayCommand):
         parser.add_argument("slug")
         parser.add_argument("name", help="name of a judge")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         judge = Judge.objects.filter(study=study, name=options["name"]).order_by("-version").first()
         if judge is None:
@@ -30,3 +31,4 @@ class Command(AssayCommand):
         self.stdout.write(f"{written} has these evaluation steps:")
         for number, step in enumerate(written.options["steps"], 1):
             self.stdout.write(f"  {number}. {step}")
+        return {"study": study.slug, **judge_facts(written), "steps": written.options["steps"]}

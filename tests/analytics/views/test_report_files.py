@@ -70,7 +70,7 @@ def test_text_is_there_at_once(client, study, owner):
         f"tables/{tables_of(report)[0].key}.tex": (b"% \\usepackage", "application/x-tex; charset=utf-8"),
     }.items():
         response = client.get(files(study, path))
-        assert response.content.lstrip().startswith(begins)
+        assert response.getvalue().lstrip().startswith(begins)
         assert (response["Content-Type"], response["X-Content-Type-Options"]) == (media, "nosniff")
         assert response["Content-Disposition"].startswith('attachment; filename="contrast-')
         assert "no-store" in response["Cache-Control"]
@@ -95,8 +95,8 @@ def test_plots_and_the_zip_are_made_by_the_worker(
     assert job.state == Job.State.DONE, job.message
     assert "Download everything" in client.get(files(study)).content.decode()
     for suffix, begins in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
-        assert client.get(files(study, f"plots/{plot.key}.{suffix}")).content.startswith(begins)
-    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip")).content))
+        assert client.get(files(study, f"plots/{plot.key}.{suffix}")).getvalue().startswith(begins)
+    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip")).getvalue()))
     assert archive.testzip() is None
     assert "contrast-report/README.md" in archive.namelist()
     assert client.get(files(study, "plots/none.svg")).status_code == 404
@@ -118,9 +118,9 @@ def test_files_that_name_other_authors_are_old(
     owner.first_name, owner.last_name = "Ada", "Lovelace"
     owner.save()
     assert "have changed since" in client.get(files(study)).content.decode()
-    assert b"{Lovelace, Ada}" in client.get(files(study, "citation.bib")).content
+    assert b"{Lovelace, Ada}" in client.get(files(study, "citation.bib")).getvalue()
     made(client, study, sent, django_capture_on_commit_callbacks)
-    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip")).content))
+    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip")).getvalue()))
     naming = [name for name in archive.namelist() if b"Lovelace" in archive.read(name)]
     assert naming == ["contrast-report/citation.bib"]
 
@@ -175,7 +175,7 @@ def test_progress_is_a_fragment(client, study, owner, sent):
 def test_ties_as_wins_have_files_of_their_own(client, study, owner, sent, django_capture_on_commit_callbacks):
     client.force_login(owner)
     made(client, study, sent, django_capture_on_commit_callbacks)
-    assert client.get(files(study, "report.zip")).status_code == 200
+    assert client.get(files(study, "report.zip")).getvalue()
     assert client.get(f"{files(study, 'report.zip')}?ties=win")["Location"].endswith("?ties=win")
     assert client.get(f"{files(study)}?ties=third").status_code == 400
 
@@ -199,7 +199,7 @@ def test_the_files_of_a_view_are_its_own(client, study, owner, sent, django_capt
     tasks.work_on_job(sent[-1])
     assert "up to date" in client.get(files(study) + query).content.decode()
     assert "Create plots and zip" in client.get(files(study)).content.decode()
-    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip") + query).content))
+    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip") + query).getvalue()))
     (folder,) = {name.partition("/")[0] for name in archive.namelist()}
     assert folder.startswith("contrast-report-")
     assert b"without rater person-1" in archive.read(f"{folder}/report.md")

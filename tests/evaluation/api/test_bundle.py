@@ -6,6 +6,7 @@ from evaluation import tasks
 from evaluation.models import Job
 from evaluation.services.exclusions import exclude
 from tests.analytics.reports.judging import judged_study
+from tests.evaluation.api.conftest import address
 from tests.evaluation.api.test_reading import under
 
 BUNDLE, FILE = "bundle/", "bundle/file/"
@@ -35,9 +36,17 @@ def test_it_is_written_by_the_worker_and_fetched(
     tasks.work_on_job(sent[0])
     told = as_viewer.get(under(study, BUNDLE)).json()
     assert (told["state"], told["ready"], told["current"]) == ("done", True, True)
-    content = b"".join(as_viewer.get(under(study, FILE)).streaming_content)
+    whole = as_viewer.get(under(study, FILE))
+    content = whole.getvalue()
     assert content.startswith(b"PK")
     assert len(content) == told["bytes"]
+    headers = {
+        "Range": "bytes=1000-",
+        "If-Range": whole["ETag"],
+        "Authorization": f"Bearer {as_viewer.token}",
+    }
+    rest = as_viewer.client.get(address(under(study, FILE)), headers=headers)
+    assert (rest.status_code, content[:1_000] + rest.getvalue()) == (206, content)
     exclude(study=study, rater=study.raters.first(), reason="Too fast.")
     told = as_owner.get(under(study, BUNDLE)).json()
     assert (told["ready"], told["current"]) == (True, False)

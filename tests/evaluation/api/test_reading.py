@@ -333,7 +333,7 @@ def test_the_report_of_a_view(study, as_owner):
     view = {"system": ["aspen", "birch"], "without_rater": ["person-1"]}
     assert answer.json()["parameters"]["view"] == view
     files = as_owner.get(under(study, "report/file/?path=report.md&without_rater=person-1"))
-    assert b"without rater person-1" in files.content
+    assert b"without rater person-1" in files.getvalue()
     for query, field in (
         ("system=fir", "system"),
         ("from=soon", "from"),

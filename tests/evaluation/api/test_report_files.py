@@ -22,7 +22,7 @@ def test_text_is_there_at_once(study, as_owner):
     assert (listed["state"], listed["current"]) == ("none", False)
     assert {"report.tex", "citation.bib", "report.zip", "README.md"} <= set(listed["files"])
     answer = as_owner.get(under(study, f"{ONE}report.tex"))
-    assert answer.content.startswith(b"% Compile")
+    assert answer.getvalue().startswith(b"% Compile")
     assert as_owner.get(under(study, f"{ONE}nothing.tex")).status_code == 404
     answer = as_owner.get(under(study, f"{ONE}report.zip"))
     assert (answer.status_code, answer.json()["code"]) == (409, "not_made")
@@ -59,7 +59,7 @@ def test_plots_and_zip_are_made_by_the_worker(study, as_owner, sent, django_capt
     plot = next(path for path in listed["files"] if path.endswith(".pdf"))
     for path, begins, media in ((plot, b"%PDF", "application/pdf"), ("report.zip", b"PK", "application/zip")):
         answer = as_owner.get(under(study, f"{ONE}{path}"))
-        assert answer.content.startswith(begins)
+        assert answer.getvalue().startswith(begins)
         assert answer["Content-Type"] == media
 
 
