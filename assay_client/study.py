@@ -84,9 +84,9 @@ class Study:
 
     # --- judges -------------------------------------------------------------------------------------------------------
 
-    def judges(self) -> list[Record]:
-        found: list[Record] = self.client.get(self.at("judges/"))
-        return found
+    def judges(self) -> Iterator[Record]:
+        """Its judges, each version a judge of its own."""
+        return self.client.pages(self.at("judges/"))
 
     def create_judge(self, name: str, **settings: Any) -> Record:
         return self._act("judges", {"name": name, **settings})

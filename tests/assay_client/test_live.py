@@ -70,6 +70,8 @@ def test_a_table_becomes_figures(live_server: Any, token: str, at_once: None, tm
     assert list(table[longer]) == ["r1", "r2", "r1", "r2"]
     assert (out / "study.jsonl").read_bytes() == build.export_bytes(study, "jsonl")
     assert not (out / "study.jsonl.part").exists()
+    with Client(live_server.url, token) as client:
+        assert [each["name"] for each in client.study("soups").judges()] == ["longer", "random"]
 
 
 def test_judgments_become_a_table(live_server: Any, owner: Any, token: str, tmp_path: Path) -> None:
