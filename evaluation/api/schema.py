@@ -27,7 +27,7 @@ SAID = {
     "406": "Only JSON is spoken here.",
     "409": "The state of the study or of the run forbids it.",
     "413": "The body is too large.",
-    "415": "The body is not called JSON, or of an upload not multipart/form-data.",
+    "415": "The body is not called JSON; a file not multipart/form-data, a part of one not application/octet-stream.",
     "429": "Too many requests in this minute; see Retry-After.",
 }
 

@@ -15,6 +15,7 @@ from evaluation.api.making.duplicates import StudyDuplicates
 from evaluation.api.making.imports import ImportItems, ImportStudies
 from evaluation.api.making.library import LibraryList
 from evaluation.api.making.queries import StudyQueries
+from evaluation.api.making.uploads import UploadDetail, UploadList
 from evaluation.api.notes import NoteDetail, NoteList
 from evaluation.api.progress import StudyProgress
 from evaluation.api.raters import RaterList
@@ -27,6 +28,8 @@ urlpatterns = [
     path("studies/<slug:slug>/", StudyDetail.as_view(), name="study-detail"),
     path("library/", LibraryList.as_view(), name="library"),
     path("imports/", ImportStudies.as_view(), name="study-import"),
+    path("uploads/", UploadList.as_view(), name="upload-list"),
+    path("uploads/<int:upload>/", UploadDetail.as_view(), name="upload-detail"),
     path("jobs/<int:job>/", JobDetail.as_view(), name="job-detail"),
     path("jobs/<int:job>/file/", JobFile.as_view(), name="job-file"),
     path("jobs/<int:job>/left-out/", JobLeftOut.as_view(), name="job-left-out"),

@@ -11,13 +11,13 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.acts import UploadedFile, import_uploaded
+from evaluation.acts import BegunImport, UploadedFile, import_uploaded
 from evaluation.api.base import BeginningView, StudyView
 from evaluation.api.fields import FreeObjectField
 from evaluation.api.jobs import RETRY_AFTER, JobProblemSerializer, JobSerializer, job_record
 from evaluation.api.once import IDEMPOTENCY_KEY, start_once
 from evaluation.api.problems import CONFLICTS, allowed
-from evaluation.api.query import BodyTextField, StrictSerializer, read_body
+from evaluation.api.query import MAX_ID, BodyTextField, StrictSerializer, read_body
 from evaluation.dumps.problems import place_and_fault
 from evaluation.dumps.tables.row_notes import row_notes
 from evaluation.dumps.tables.staged_table import StagedTable
@@ -28,14 +28,24 @@ from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE
+from evaluation.services.uploads import blocks_of, delete_upload, whole_upload
 
 LONGEST_MAP = 200_000
 
 
 class ImportSerializer(StrictSerializer):
-    """A file: Assay's own JSONL, a bundle, or a table (CSV, TSV, XLSX, JSON, JSONL, Parquet, ZIP) with its map."""
+    """A file, sent here or in parts before.
 
-    file = serializers.FileField(max_length=255)
+    Assay's own JSONL, a bundle, or a table (CSV, TSV, XLSX, JSON, JSONL, Parquet, ZIP) with its map.
+    """
+
+    file = serializers.FileField(max_length=255, required=False)
+    upload = serializers.IntegerField(
+        min_value=1,
+        max_value=MAX_ID,
+        required=False,
+        help_text="In place of the file: the id of a complete upload.",
+    )
     map = BodyTextField(
         required=False,
         max_length=LONGEST_MAP,
@@ -51,6 +61,12 @@ class ImportSerializer(StrictSerializer):
         if file.size > settings.ASSAY_UPLOAD_MB * 1_000_000:
             raise ValidationError(f"The file is larger than {settings.ASSAY_UPLOAD_MB} MB.")
         return file
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        if ("file" in given) == ("upload" in given):
+            problem = "Send a file, or the id of an upload, and not both."
+            raise ValidationError({"file": [ErrorDetail(problem, "invalid")]})
+        return given
 
     def validate_map(self, text: str) -> TableMap:
         try:
@@ -95,20 +111,25 @@ class BegunImportSerializer(serializers.Serializer[Any]):
 
 
 def _begin(request: Request, given: dict[str, Any], study: Study | None) -> Response:
-    file = given["file"]
-    upload = UploadedFile(
-        chunks=file.chunks(),
-        name=file.name,
-        study=study,
-        title=given.get("title", ""),
-        slug=given.get("slug", ""),
-        protocol=given.get("protocol", ""),
-        map=given.get("map"),
-        skip_bad_rows=given["skip_bad_rows"],
-    )
+    def begin_import() -> BegunImport:
+        parts = whole_upload(request.user, given["upload"]) if "upload" in given else None
+        file = UploadedFile(
+            chunks=blocks_of(parts) if parts else given["file"].chunks(),
+            name=parts.name if parts else given["file"].name,
+            study=study,
+            title=given.get("title", ""),
+            slug=given.get("slug", ""),
+            protocol=given.get("protocol", ""),
+            map=given.get("map"),
+            skip_bad_rows=given["skip_bad_rows"],
+        )
+        begun = import_uploaded(file, by=request.user)
+        if parts and begun.job:
+            delete_upload(parts)
+        return begun
 
     def begin() -> dict[str, Any]:
-        begun = allowed(lambda: import_uploaded(upload, by=request.user))
+        begun = allowed(begin_import)
         guess = _guess_record(begun.table) if begun.table else NO_GUESS
         return {"job": job_record(begun.job) if begun.job else None, **guess}
 
@@ -122,16 +143,15 @@ def _begin(request: Request, given: dict[str, Any], study: Study | None) -> Resp
 
 def _told_apart(given: dict[str, Any]) -> dict[str, Any]:
     """Everything by which another request with the same key is told apart; of the file its digest."""
-    file, digest = given["file"], hashlib.sha256()
-    for chunk in file.chunks():
-        digest.update(chunk)
-    file.seek(0)
     table_map = given.get("map")
-    return {
-        **given,
-        "file": [file.name, digest.hexdigest()],
-        "map": table_map.as_json() if table_map else None,
-    }
+    told = {**given, "map": table_map.as_json() if table_map else None}
+    if file := given.get("file"):
+        digest = hashlib.sha256()
+        for chunk in file.chunks():
+            digest.update(chunk)
+        file.seek(0)
+        told["file"] = [file.name, digest.hexdigest()]
+    return told
 
 
 NO_GUESS: dict[str, Any] = {"map": None, "columns": [], "notes": [], "problems": [], "n_problems": 0}

@@ -22,9 +22,11 @@ KNOWN, MAKER = VIEW, set()
 RIGHTS = {
     # --- of no study
     "list_studies": ANYBODY, "create_study": ANYBODY, "list_library": ANYBODY, "import_study": ANYBODY,
-    "get_report_schema": ANYBODY, "get_comparison_schema": ANYBODY, "list_endpoints": ANYBODY,
+    "begin_upload": ANYBODY, "get_report_schema": ANYBODY, "get_comparison_schema": ANYBODY, "list_endpoints": ANYBODY,
     "create_endpoint": ANYBODY, "get_endpoint": KNOWN, "change_endpoint": MAKER, "list_prices": KNOWN,
     "set_price": MAKER, "get_endpoint_test": MAKER, "test_endpoint": MAKER,
+    # --- of one's own files alone, whoever one is
+    "get_upload": OWN, "send_part": OWN, "delete_upload": OWN,
     # --- read by every member
     "get_study": VIEW, "get_design": VIEW, "check_study": VIEW, "get_progress": VIEW, "list_derivations": VIEW,
     "list_items": VIEW, "get_item": VIEW, "count_slots": VIEW, "list_raters": VIEW, "list_participants": VIEW,
@@ -56,10 +58,14 @@ RIGHTS = {
     "delete_study": OWN, "erase_participant": OWN, "publish_leaderboard": OWN, "unpublish_leaderboard": OWN,
 }  # fmt: skip
 # Where the superuser finds nothing either: no map and no file was made here.
-NOTHING_THERE = {"get_map", "get_job_file", "get_left_out_rows"}
-# What the owner has written an editor may not take away; a test that is another's is not seen.
+NOTHING_THERE = {"get_map", "get_job_file", "get_left_out_rows", "get_upload", "send_part", "delete_upload"}
+# What the owner has written an editor may not take away; a test and an upload that are another's are not seen.
+ANOTHER_S = dict.fromkeys(ANYBODY, 404)
 REFUSED = {
-    "get_endpoint_test": dict.fromkeys(ANYBODY, 404),
+    "get_endpoint_test": ANOTHER_S,
+    "get_upload": ANOTHER_S | {"owner": 200},
+    "send_part": ANOTHER_S | {"owner": 415},
+    "delete_upload": ANOTHER_S | {"owner": 200},
     "take_back_label": {"editor": 409},
     "delete_note": {"editor": 409},
 }
