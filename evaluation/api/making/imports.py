@@ -1,6 +1,7 @@
 """Studies from files, and items of drafts: a dump, a study's file, or a table with its map."""
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -24,7 +25,7 @@ from evaluation.dumps.tables.staged_table import StagedTable
 from evaluation.dumps.tables.table_map import TableMap, read_map
 from evaluation.dumps.tables.unused import unused_texts
 from evaluation.json_bodies import BadJSON, read_json
-from evaluation.models import Study
+from evaluation.models import Study, Upload
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE
@@ -33,7 +34,7 @@ from evaluation.services.uploads import blocks_of, delete_upload, whole_upload
 LONGEST_MAP = 200_000
 
 
-class ImportSerializer(StrictSerializer):
+class FileSerializer(StrictSerializer):
     """A file, sent here or in parts before.
 
     Assay's own JSONL, a bundle, or a table (CSV, TSV, XLSX, JSON, JSONL, Parquet, ZIP) with its map.
@@ -50,9 +51,6 @@ class ImportSerializer(StrictSerializer):
         required=False,
         max_length=LONGEST_MAP,
         help_text="Of a table, as JSON text: the one of a guess, corrected. Without it the guess is the answer.",
-    )
-    skip_bad_rows = serializers.BooleanField(
-        default=False, help_text="Of a table: leave out rows with errors, and import the others."
     )
 
     def validate_file(self, file: Any) -> Any:
@@ -75,6 +73,14 @@ class ImportSerializer(StrictSerializer):
             raise ValidationError(str(wrong), "invalid") from None
         except Refused as refused:
             raise ValidationError([ErrorDetail(each, "invalid") for each in refused.problems]) from None
+
+
+class ImportSerializer(FileSerializer):
+    """A file, and of a table what becomes of its errors."""
+
+    skip_bad_rows = serializers.BooleanField(
+        default=False, help_text="Of a table: leave out rows with errors, and import the others."
+    )
 
 
 class NewStudyImportSerializer(ImportSerializer):
@@ -112,10 +118,10 @@ class BegunImportSerializer(serializers.Serializer[Any]):
 
 def _begin(request: Request, given: dict[str, Any], study: Study | None) -> Response:
     def begin_import() -> BegunImport:
-        parts = whole_upload(request.user, given["upload"]) if "upload" in given else None
+        chunks, name, parts = sent_file(request.user, given)
         file = UploadedFile(
-            chunks=blocks_of(parts) if parts else given["file"].chunks(),
-            name=parts.name if parts else given["file"].name,
+            chunks=chunks,
+            name=name,
             study=study,
             title=given.get("title", ""),
             slug=given.get("slug", ""),
@@ -133,7 +139,7 @@ def _begin(request: Request, given: dict[str, Any], study: Study | None) -> Resp
         guess = _guess_record(begun.table) if begun.table else NO_GUESS
         return {"job": job_record(begun.job) if begun.job else None, **guess}
 
-    answer = start_once(request, begin, status=202, body=_told_apart(given))
+    answer = start_once(request, begin, status=202, body=told_apart(given))
     if answer.data["job"] is None:
         answer.status_code = 200
     else:
@@ -141,7 +147,15 @@ def _begin(request: Request, given: dict[str, Any], study: Study | None) -> Resp
     return answer
 
 
-def _told_apart(given: dict[str, Any]) -> dict[str, Any]:
+def sent_file(user: Any, given: dict[str, Any]) -> tuple[Iterable[bytes], str, Upload | None]:
+    """The content and the name of the file, and the upload that it is in, if it came in parts."""
+    if "upload" in given:
+        parts = whole_upload(user, given["upload"])
+        return blocks_of(parts), parts.name, parts
+    return given["file"].chunks(), given["file"].name, None
+
+
+def told_apart(given: dict[str, Any]) -> dict[str, Any]:
     """Everything by which another request with the same key is told apart; of the file its digest."""
     table_map = given.get("map")
     told = {**given, "map": table_map.as_json() if table_map else None}
