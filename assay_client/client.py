@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import httpx2
 
+from assay_client import uploads
 from assay_client.downloads import fetch_file
 from assay_client.problems import JobFailed, Problem, Unreachable
 from assay_client.study import Study
@@ -83,12 +84,18 @@ class Client:
         return self._send_file(table, name, {})
 
     def _send_file(self, file: Path | bytes, name: str, wanted: Mapping[str, Any]) -> Record:
-        content = file.read_bytes() if isinstance(file, Path) else file
         name = name or (file.name if isinstance(file, Path) else "table.csv")
-        fields = {
-            key: value if isinstance(value, str) else json.dumps(value) for key, value in wanted.items()
+        size = file.stat().st_size if isinstance(file, Path) else len(file)
+        # As in a form: what has no file's name is a field.
+        fields: dict[str, Any] = {
+            key: (None, value if isinstance(value, str) else json.dumps(value))
+            for key, value in wanted.items()
         }
-        found: Record = self.ask("POST", "imports/", once=True, files={"file": (name, content)}, data=fields)
+        if size > uploads.AT_ONCE:
+            fields["upload"] = (None, str(uploads.send_in_parts(self, file, name)))
+        else:
+            fields["file"] = (name, file.read_bytes() if isinstance(file, Path) else file)
+        found: Record = self.ask("POST", "imports/", once=True, files=fields)
         return found
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
@@ -146,13 +153,21 @@ class Client:
         response = self.send(method, path, **request)
         return response.json() if response.content else None
 
-    def send(self, method: str, path: str, *, once: bool = False, **request: Any) -> httpx2.Response:
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        once: bool = False,
+        headers: Mapping[str, str] | None = None,
+        **request: Any,
+    ) -> httpx2.Response:
         """The answer, after as many attempts as the request may be made; Problem, or Unreachable without one."""
-        headers = {"Idempotency-Key": uuid.uuid4().hex} if once else {}
+        named = {**(headers or {}), **({"Idempotency-Key": uuid.uuid4().hex} if once else {})}
         for attempt in range(ATTEMPTS):
             last = attempt == ATTEMPTS - 1
             try:
-                response = self.http.request(method, path, headers=headers, **request)
+                response = self.http.request(method, path, headers=named, **request)
             except httpx2.ConnectError as error:
                 if last:
                     raise Unreachable(f"The server can't be reached: {error}") from error

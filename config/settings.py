@@ -353,6 +353,8 @@ ASSAY_ROUNDS_PER_PARTICIPANT = env.int("ASSAY_ROUNDS_PER_PARTICIPANT", default=1
 # Uploads and exports: a private folder that every web and worker process shares, never served as it is.
 ASSAY_JOB_FILES = env.str("ASSAY_JOB_FILES", default=str(VAR_DIR / "jobs"))
 ASSAY_UPLOAD_MB = env.int("ASSAY_UPLOAD_MB", default=500)
+# The largest part of a file that a script sends in parts.
+ASSAY_UPLOAD_PART_BYTES = 32 * 1024 * 1024
 # After this many days uploads and exports are deleted.
 ASSAY_JOB_FILE_DAYS = env.int("ASSAY_JOB_FILE_DAYS", default=14)
 # Without a sign of life for so long, a job counts as lost and can be started again.

@@ -19,14 +19,15 @@ from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.staged_table import StagedTable
 from evaluation.dumps.tables.table_map import TableMap, complete_map
 from evaluation.extension import StudyFile, extensions
-from evaluation.job_kinds import DELETION, EXPORT, IMPORT, LAUNCH, kind_of
+from evaluation.job_kinds import ADDITION, DELETION, EXPORT, IMPORT, LAUNCH, kind_of
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
-from evaluation.services.jobs import begin_job, new_file_name, store_upload
+from evaluation.services.jobs import begin_job, confirm_job, new_file_name, restart_job, store_upload
 from evaluation.services.studies.deletion import delete_study, deletion_problems, title_problems
 from evaluation.services.studies.drafts import lock_draft
 from evaluation.services.studies.duplication import slug_of_file
+from evaluation.services.studies.items import require_running
 from evaluation.services.studies.launch import launch_cautions, launch_problems, launch_study
 from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 from evaluation.tasks import enqueue_job
@@ -99,6 +100,55 @@ def begin_deletion(study: Study, *, by: Any, title: str = "", reason: str = "") 
     job = begin_job(kind=DELETION.key, slug=study.slug, study=study, by=by, parameters=asked)
     enqueue_job(job)
     return job
+
+
+def begin_again(job: Job, *, by: Any) -> None:
+    """Send a job that failed or lost its worker to one again; Refused for any other."""
+    with transaction.atomic():
+        restart_job(job)
+        if job.study is not None:
+            log_action(study=job.study, by=by, message=f"Started the {kind_of(job).noun} again.")
+        enqueue_job(job)
+
+
+def begin_addition(
+    study: Study,
+    *,
+    chunks: Iterable[bytes],
+    name: str,
+    by: Any,
+    map: TableMap | None = None,
+    new_system: Mapping[str, str] | None = None,
+) -> Job:
+    """Have a worker count what a file would add to a running study, which adds it once that is confirmed.
+
+    With `new_system` the file has the responses of one: `system`, `label`, `family`, `against`.
+    """
+    require_running(study)
+    parameters: dict[str, Any] = {"map": map.as_json()} if map else {}
+    if new_system:
+        parameters["new_system"] = dict(new_system)
+    kept = store_upload(chunks)
+    try:
+        return start_job(
+            by=by,
+            kind=ADDITION.key,
+            slug=study.slug,
+            study=study,
+            parameters=parameters,
+            file=kept,
+            file_name=name,
+        )
+    except Refused:
+        (Path(settings.ASSAY_JOB_FILES) / kept).unlink(missing_ok=True)
+        raise
+
+
+def confirm(job: Job) -> None:
+    """Have a worker do what a job's preview shows; Refused if that was confirmed before."""
+    with transaction.atomic():
+        confirm_job(job)
+        enqueue_job(job)
 
 
 # --- files that are imported ------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ from evaluation.services.news import has_listeners, tell_news
 from evaluation.services.progress import refresh_progress, studies_to_count
 from evaluation.services.studies.launch import ABANDONED_AFTER
 from evaluation.services.tallies import recount, studies_with_stale_items
+from evaluation.services.uploads import remove_old_uploads
 from evaluation.services.webhooks import webhooks_to_try
 
 logger = logging.getLogger(__name__)
@@ -207,7 +208,9 @@ def _failed(job: Job, message: str, problems: Any = (), total: int = 0) -> None:
 
 @shared_task
 def remove_old_job_files() -> None:
-    """Remove old uploads and exports; see ASSAY_JOB_FILE_DAYS."""
+    """Remove old uploads and exports; see ASSAY_JOB_FILE_DAYS. And what was sent in parts and never imported."""
     removed = remove_old_files()
     if removed:
         logger.info("Removed %s files of jobs older than %s days", removed, settings.ASSAY_JOB_FILE_DAYS)
+    if swept := remove_old_uploads():
+        logger.info("Removed %s uploads that nobody has imported within a day", swept)

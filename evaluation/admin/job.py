@@ -20,6 +20,7 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django_htmx.http import HttpResponseClientRefresh
 
+from evaluation import acts
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.job_rights import job_for, may_begin
 from evaluation.admin.pages import overview_url, page
@@ -32,9 +33,7 @@ from evaluation.job_kinds import job_kinds, kind_of
 from evaluation.models import Job
 from evaluation.permissions import jobs_for
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
-from evaluation.services.jobs import confirm_job, has_download, left_out_file, restart_job
-from evaluation.tasks import enqueue_job
+from evaluation.services.jobs import has_download, left_out_file
 
 # Seconds after which the page asks again where there are no scripts.
 REFRESH = "5"
@@ -122,13 +121,9 @@ def restart(request: HttpRequest, pk: int) -> HttpResponse:
     if not may_begin(request, job):
         return HttpResponse("Viewers of this study can't start this again.", status=403)
     try:
-        restart_job(job)
+        acts.begin_again(job, by=request.user)
     except Refused as refused:
         messages.error(request, str(refused))
-    else:
-        if job.study is not None:
-            log_action(study=job.study, by=request.user, message=f"Started the {kind_of(job).noun} again.")
-        enqueue_job(job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
 
@@ -142,11 +137,9 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
     if not may_begin(request, job):
         raise PermissionDenied("Viewers of this study can't add items.")
     try:
-        confirm_job(job)
+        acts.confirm(job)
     except Refused as refused:
         messages.error(request, str(refused))
-    else:
-        enqueue_job(job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
 

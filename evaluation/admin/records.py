@@ -16,6 +16,7 @@ from evaluation.admin.design.frozen import describe_spec
 from evaluation.admin.pages import ConfirmedAction, confirmation_page, list_url, way_back
 from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Exclusion, Import, ItemFlag, Revision, Study
+from evaluation.services import flags
 
 
 @admin.register(Revision)
@@ -96,20 +97,17 @@ def resolve_flag(request: HttpRequest, pk: int) -> HttpResponse:
     """Remove a flag; the decision is logged in the study's history."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
-    flag = ItemFlag.objects.select_related("item").filter(pk=pk).first()
+    flag = ItemFlag.objects.select_related("item__study").filter(pk=pk).first()
     if flag is None:
         raise Http404
     study = study_for(request, flag.item.study_id, "write")
-
-    def do(data: dict[str, Any]) -> str:
-        flag.delete()
-        return f"Resolved the flag “{flag.reason}” of item {flag.item}."
 
     act = ConfirmedAction(
         title=f"Resolve the flag of {flag.item}",
         text=f"Flagged as “{flag.reason}”. {flag.note} Say what you found; withdrawing the item is a separate act.",
         button="Resolve",
-        do=do,
+        do=lambda data: flags.resolve_flag(flag, by=request.user, reason=data["reason"]),
         back=way_back(request, list_url("evaluation_itemflag", study)),
+        logs_itself=True,
     )
     return confirmation_page(request, study, act, tab="items")

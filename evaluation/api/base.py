@@ -63,6 +63,16 @@ class BeginningView(ApiView):
             raise PermissionDenied(NOT_STAFF, code="not_staff")
 
 
+def study_of(request: Request, slug: str, right: str) -> Study:
+    """The study in which the user has the right; Http404 for outsiders, 403 with a code of its own for owners' acts."""
+    try:
+        return get_study_for(request.user, slug, right=right)
+    except NoRight:
+        if right != "own":
+            raise
+        raise PermissionDenied("Only owners of this study may do that.", code="owners_only") from None
+
+
 class StudyView(ApiView):
     """A view below a study: for its members only, and for writing only with the right to.
 
@@ -75,9 +85,4 @@ class StudyView(ApiView):
     def authorise(self) -> None:
         method = self.request.method or ""
         right = self.rights.get(method, "view" if method in SAFE_METHODS else "write")
-        try:
-            self.study = get_study_for(self.request.user, self.kwargs["slug"], right=right)
-        except NoRight:
-            if right != "own":
-                raise
-            raise PermissionDenied("Only owners of this study may do that.", code="owners_only") from None
+        self.study = study_of(self.request, self.kwargs["slug"], right)

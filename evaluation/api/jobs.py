@@ -1,6 +1,6 @@
 """Work that takes long: a job with an address of its own, to be asked until it has ended."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.api.base import ApiView, StudyView
-from evaluation.api.fields import time_text
+from evaluation.acts import begin_again, confirm
+from evaluation.api.base import ApiView, StudyView, study_of
+from evaluation.api.fields import NullableObjectField, time_text
 from evaluation.api.paging import NewestFirstPagination
+from evaluation.api.problems import CONFLICTS, allowed
 from evaluation.api.query import PageQuery, QueryTextField
 from evaluation.downloads import download_response
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.problems import place_and_fault
-from evaluation.job_kinds import job_kinds
+from evaluation.job_kinds import job_kinds, kind_of
 from evaluation.models import Job
 from evaluation.permissions import jobs_for
 from evaluation.services.jobs import has_download, left_out_file
@@ -52,6 +54,10 @@ class JobSerializer(serializers.Serializer[Any]):
     n_problems = serializers.IntegerField(help_text="All that was wrong.")
     file_name = serializers.CharField(help_text="Of what was uploaded, or of what can be downloaded.")
     downloads = serializers.BooleanField(help_text="Whether get_job_file has a file.")
+    preview = NullableObjectField(
+        help_text="Of an addition that waits for confirm_job: what it would come to, in sentences, with its first "
+        "item and a table's columns and notes; otherwise null."
+    )
     left_out = serializers.BooleanField(
         help_text="Whether get_left_out_rows has the rows that an import left out."
     )
@@ -69,6 +75,7 @@ def job_record(job: Job) -> dict[str, Any]:
         "lost": job.is_lost,
         "problems": [{"place": place, "message": fault} for place, fault in places],
         "downloads": has_download(job),
+        "preview": job.parameters.get("preview") if job.state == Job.State.STAGED else None,
         "left_out": left_out_file(job) is not None,
         "created_at": time_text(job.created_at),
         "started_at": time_text(job.started_at),
@@ -155,3 +162,45 @@ class JobLeftOut(OfJob):
             raise Http404
         name = f"{Path(self.job.file_name).stem}-left-out.csv"
         return download_response(request, path, name=name, content_type="text/csv; charset=utf-8")
+
+
+class SteeredJob(OfJob):
+    """A job that is begun again or confirmed by who may begin one of its kind; without a study, by who began it."""
+
+    def authorise(self) -> None:
+        super().authorise()
+        if self.job.study is not None:
+            study_of(self.request, self.job.study.slug, kind_of(self.job).need)
+
+    def steer(self, act: Callable[[], None]) -> Response:
+        allowed(act)
+        self.job.refresh_from_db()
+        answer = Response(job_record(self.job), status=202)
+        answer["Retry-After"] = str(RETRY_AFTER)
+        return answer
+
+
+class JobRestart(SteeredJob):
+    @extend_schema(
+        operation_id="restart_job",
+        summary="Send a job that failed or lost its worker to one again",
+        tags=["jobs"],
+        request=None,
+        responses={202: JobSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, job: int) -> Response:
+        return self.steer(lambda: begin_again(self.job, by=request.user))
+
+
+class JobConfirmation(SteeredJob):
+    @extend_schema(
+        operation_id="confirm_job",
+        summary="Have a worker add what a staged addition's preview shows",
+        tags=["jobs"],
+        request=None,
+        responses={202: JobSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, job: int) -> Response:
+        if not kind_of(self.job).confirmed_on:
+            raise Http404
+        return self.steer(lambda: confirm(self.job))

@@ -20,14 +20,18 @@ SAID = {
     "200": "As asked.",
     "201": "Made.",
     "202": "Begun: a worker does it.",
+    "206": "The range of the file that Range asks for, of the file that If-Range names.",
+    "304": "The file is the one that If-None-Match names.",
     "400": "A parameter or field that does not exist or does not fit.",
     "401": "No token, or one that is not valid or no longer.",
     "403": "You may read this study, not change it.",
     "404": "It does not exist, or it is not yours to see.",
     "406": "Only JSON is spoken here.",
     "409": "The state of the study or of the run forbids it.",
+    "412": "The file is not the one that If-Match names.",
     "413": "The body is too large.",
-    "415": "The body is not called JSON, or of an upload not multipart/form-data.",
+    "415": "The body is not called JSON; a file not multipart/form-data, a part of one not application/octet-stream.",
+    "416": "The file has no such range; Content-Range says its size.",
     "429": "Too many requests in this minute; see Retry-After.",
 }
 
@@ -60,8 +64,10 @@ class Schema(AutoSchema):
         for code in self._error_codes():
             body = {"content": {MEDIA_TYPE: {"schema": problem}}, "description": SAID[code]}
             bodies.setdefault(code, body | _headers(code))
+        if _is_file(bodies.get("200", {})):
+            bodies |= _of_file(bodies["200"])
         for code, body in bodies.items():
-            body["description"] = body["description"] or SAID[code]
+            body["description"] = body.get("description") or SAID[code]
         return dict(sorted(bodies.items()))
 
     def _error_codes(self) -> list[str]:
@@ -73,6 +79,25 @@ class Schema(AutoSchema):
         if "{" in self.path:
             codes.append("404")
         return codes
+
+
+def _is_file(body: dict[str, Any]) -> bool:
+    return any(each["schema"].get("format") == "binary" for each in body.get("content", {}).values())
+
+
+def _of_file(whole: dict[str, Any]) -> dict[str, Any]:
+    """The answers that a file has beside the whole of it (`evaluation.downloads`)."""
+    etag, place = (
+        {"description": text, "required": True, "schema": {"type": "string"}}
+        for text in ("For If-Range and If-None-Match.", "First and last byte, and the file's size.")
+    )
+    return {
+        "200": {**whole, "headers": {"ETag": etag}},
+        "206": {"content": whole["content"], "headers": {"ETag": etag, "Content-Range": place}},
+        "304": {"headers": {"ETag": etag}},
+        "412": {},
+        "416": {"headers": {"ETag": etag, "Content-Range": place}},
+    }
 
 
 def _headers(code: str) -> dict[str, Any]:

@@ -5,16 +5,19 @@ from django.urls import path
 from evaluation.api.design import StudyDesignView
 from evaluation.api.exclusions import ExclusionList, ExclusionUndo, ItemWithdrawals, ItemWithdrawalsUndo
 from evaluation.api.exports import StudyExports
+from evaluation.api.flags import FlagList, FlagResolution
 from evaluation.api.items import ItemDetail, ItemList
-from evaluation.api.jobs import JobDetail, JobFile, JobLeftOut, StudyJobs
+from evaluation.api.jobs import JobConfirmation, JobDetail, JobFile, JobLeftOut, JobRestart, StudyJobs
 from evaluation.api.judgments import JudgmentList
 from evaluation.api.lifecycle import MOVES, StudyCheck, StudyDeletion, StudyLaunch, move_view
 from evaluation.api.making.additions import StudyAdditions
 from evaluation.api.making.derivations import StudyDerivations
 from evaluation.api.making.duplicates import StudyDuplicates
+from evaluation.api.making.file_additions import StudyFileAdditions
 from evaluation.api.making.imports import ImportItems, ImportStudies
 from evaluation.api.making.library import LibraryList
 from evaluation.api.making.queries import StudyQueries
+from evaluation.api.making.uploads import UploadDetail, UploadList
 from evaluation.api.notes import NoteDetail, NoteList
 from evaluation.api.progress import StudyProgress
 from evaluation.api.raters import RaterList
@@ -27,9 +30,13 @@ urlpatterns = [
     path("studies/<slug:slug>/", StudyDetail.as_view(), name="study-detail"),
     path("library/", LibraryList.as_view(), name="library"),
     path("imports/", ImportStudies.as_view(), name="study-import"),
+    path("uploads/", UploadList.as_view(), name="upload-list"),
+    path("uploads/<int:upload>/", UploadDetail.as_view(), name="upload-detail"),
     path("jobs/<int:job>/", JobDetail.as_view(), name="job-detail"),
     path("jobs/<int:job>/file/", JobFile.as_view(), name="job-file"),
     path("jobs/<int:job>/left-out/", JobLeftOut.as_view(), name="job-left-out"),
+    path("jobs/<int:job>/restart/", JobRestart.as_view(), name="job-restart"),
+    path("jobs/<int:job>/confirm/", JobConfirmation.as_view(), name="job-confirm"),
     path("studies/<slug:slug>/imports/", ImportItems.as_view(), name="study-items-import"),
     path("studies/<slug:slug>/design/", StudyDesignView.as_view(), name="study-design"),
     path("studies/<slug:slug>/check/", StudyCheck.as_view(), name="study-check"),
@@ -44,6 +51,7 @@ urlpatterns = [
     path("studies/<slug:slug>/derivations/", StudyDerivations.as_view(), name="study-derivations"),
     path("studies/<slug:slug>/duplicates/", StudyDuplicates.as_view(), name="study-duplicates"),
     path("studies/<slug:slug>/additions/", StudyAdditions.as_view(), name="study-additions"),
+    path("studies/<slug:slug>/additions/file/", StudyFileAdditions.as_view(), name="study-file-additions"),
     path("studies/<slug:slug>/queries/", StudyQueries.as_view(), name="study-queries"),
     path("studies/<slug:slug>/items/", ItemList.as_view(), name="item-list"),
     # A key is whatever the researcher's file said, slashes included.
@@ -62,6 +70,8 @@ urlpatterns = [
         SettledTakeBack.as_view(),
         name="settled-take-back",
     ),
+    path("studies/<slug:slug>/flags/", FlagList.as_view(), name="flag-list"),
+    path("studies/<slug:slug>/flags/<int:flag>/resolve/", FlagResolution.as_view(), name="flag-resolve"),
     path("studies/<slug:slug>/notes/", NoteList.as_view(), name="note-list"),
     path("studies/<slug:slug>/notes/<int:note>/", NoteDetail.as_view(), name="note-detail"),
     path("studies/<slug:slug>/progress/", StudyProgress.as_view(), name="study-progress"),

@@ -52,6 +52,14 @@ def leave_out_rows(source: Source, study: Study | None, path: Path | None) -> st
     return f"{counted(len(bad), 'row is', 'rows are')} left out, with the reasons in {path}."
 
 
+def leaves_rows(source: Source, study: Study | None) -> bool:
+    """True if --skip-bad-rows would have some rows to import."""
+    try:
+        return isinstance(source, TableSource) and bool(leave_out_bad_rows(source, study))
+    except Refused:
+        return False
+
+
 def described(opened: Opened) -> Iterator[str]:
     """Lines that say of a table how it is read."""
     if opened.sheet is None or opened.map is None:

@@ -39,6 +39,7 @@ from evaluation.models.study import (
     StudyMember,
     Text,
 )
+from evaluation.models.upload import Upload
 from evaluation.models.webhook import StudyWebhook
 
 __all__ = [
@@ -85,5 +86,6 @@ __all__ = [
     "StudyWebhook",
     "System",
     "Text",
+    "Upload",
     "new_pseudonym",
 ]

@@ -4,7 +4,7 @@ import contextlib
 import logging
 import secrets
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
@@ -49,18 +49,27 @@ def store_upload(chunks: Iterable[bytes]) -> str:
     name = f"{secrets.token_hex(16)}.upload"
     path = _folder() / name
     try:
-        with path.open("xb") as handle:
+        with writing_to_folder(), path.open("xb") as handle:
             for chunk in chunks:
                 handle.write(chunk)
-    except BaseException as error:
+    except BaseException:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
+        raise
+    return name
+
+
+@contextlib.contextmanager
+def writing_to_folder() -> Iterator[None]:
+    """Refused if there is no room in the private folder, or nothing can be written there."""
+    try:
+        yield
+    except Exception as error:
         if is_full_disk(error):
             raise Refused(NO_ROOM) from error
         if isinstance(error, OSError):
             raise _not_writable(error) from error
         raise
-    return name
 
 
 def new_file_name(suffix: str) -> str:

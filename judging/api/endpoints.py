@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.http import Http404
+from django.utils.decorators import method_decorator
+from django.views.decorators.debug import sensitive_variables
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, PermissionDenied, ValidationError
@@ -12,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import NOT_STAFF, ApiView, BeginningView
-from evaluation.api.fields import FreeObjectField
+from evaluation.api.fields import FreeObjectField, time_text
 from evaluation.api.once import IDEMPOTENCY_KEY, start_once
 from evaluation.api.paging import IdPagination
 from evaluation.api.problems import CONFLICTS, Conflict, allowed
@@ -32,6 +34,7 @@ from judging.models import Endpoint
 from judging.services.endpoints.access import create_endpoint, endpoints_for, may_change, may_trust
 from judging.services.endpoints.changes import change_endpoint
 from judging.services.endpoints.connection_test import KIND_CHOICES, begin_test, last_test
+from judging.services.endpoints.stored_keys import enter_key, may_enter_keys, remove_key
 
 MAX_IN_FLIGHT = 1024
 # Of the numbers that the database keeps.
@@ -219,6 +222,50 @@ class EndpointDetail(OfEndpoint):
         wanted = _read(EndpointChangesSerializer, request)
         changed = allowed(lambda: change_endpoint(self.endpoint, by=request.user, **wanted))
         return Response(_record(changed, request.user))
+
+
+class KeySerializer(StrictSerializer):
+    """A key as its provider issued it."""
+
+    key = BodyTextField(max_length=600)
+
+
+class StoredKeySerializer(serializers.Serializer[Any]):
+    entered_at = serializers.DateTimeField(allow_null=True, help_text="Null: no key is stored.")
+
+
+class EndpointKey(OfEndpoint):
+    """For whoever has the permission and may know of the endpoint; no answer has the key."""
+
+    def authorise(self) -> None:
+        super().authorise()
+        if not may_enter_keys(self.request.user):
+            raise PermissionDenied
+
+    @extend_schema(
+        operation_id="enter_endpoint_key",
+        summary="Store an endpoint's key, encrypted, in place of the one before",
+        description="Needs a permission of its own, which a superuser gives.",
+        tags=["judges"],
+        request=KeySerializer,
+        responses={200: StoredKeySerializer, **CONFLICTS},
+    )
+    @method_decorator(sensitive_variables())
+    def put(self, request: Request, name: str) -> Response:
+        key = read_body(KeySerializer, request)["key"]
+        allowed(lambda: enter_key(self.endpoint, key, request.user))
+        return Response({"entered_at": time_text(self.endpoint.key_entered_at)})
+
+    @extend_schema(
+        operation_id="remove_endpoint_key",
+        summary="Forget an endpoint's stored key",
+        tags=["judges"],
+        request=None,
+        responses={200: StoredKeySerializer, **CONFLICTS},
+    )
+    def delete(self, request: Request, name: str) -> Response:
+        allowed(lambda: remove_key(self.endpoint, request.user))
+        return Response({"entered_at": None})
 
 
 class EndpointTest(OfEndpoint):

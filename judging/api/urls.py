@@ -3,7 +3,7 @@
 from django.urls import path
 
 from judging.api.anchors import JudgeAnchors
-from judging.api.endpoints import EndpointDetail, EndpointList, EndpointTest
+from judging.api.endpoints import EndpointDetail, EndpointKey, EndpointList, EndpointTest
 from judging.api.generation.files import ProductFile, ProductFileImport
 from judging.api.generation.pipelines import PipelineEstimateView, PipelineList
 from judging.api.generation.products import (
@@ -26,6 +26,7 @@ GENERATION = f"{STUDY}/generation"
 PIPELINE_RUN = f"{GENERATION}/runs/<int:run>"
 urlpatterns = [
     path("endpoints/<slug:name>/prices/", PriceList.as_view(), name="endpoint-prices"),
+    path("endpoints/<slug:name>/key/", EndpointKey.as_view(), name="endpoint-key"),
     path("endpoints/<slug:name>/test/", EndpointTest.as_view(), name="endpoint-test"),
     path("endpoints/<slug:name>/", EndpointDetail.as_view(), name="endpoint-detail"),
     path("endpoints/", EndpointList.as_view(), name="endpoint-list"),

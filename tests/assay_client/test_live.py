@@ -6,14 +6,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pandas as pd
 import pytest
 from django.contrib.auth import get_user_model
 
-from assay_client import Client, Problem
+from assay_client import Client, Problem, uploads
 from evaluation import tasks
-from evaluation.models import Study
+from evaluation.models import Job, Study, Upload
 from evaluation.services.tokens import make_token
+from examples.study_by_script import RESPONSES
 from judging.services.runs.work import work_on
 from tests.analytics.reports.judging import judge, judged_study
 from tests.evaluation.dumps import build
@@ -72,6 +74,38 @@ def test_a_table_becomes_figures(live_server: Any, token: str, at_once: None, tm
     assert not (out / "study.jsonl.part").exists()
     with Client(live_server.url, token) as client:
         assert [each["name"] for each in client.study("soups").judges()] == ["longer", "random"]
+
+
+class BreakingTransport(httpx2.HTTPTransport):
+    """Every other part's answer is lost on its way back."""
+
+    parts = 0
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        answer = super().handle_request(request)
+        if request.method == "PUT":
+            self.parts += 1
+            if self.parts % 2:
+                answer.close()
+                raise httpx2.ReadError("gone")
+        return answer
+
+
+def test_a_large_table_is_sent_in_parts(
+    live_server: Any, token: str, at_once: None, monkeypatch: Any, tmp_path: Path
+) -> None:
+    table = tmp_path / "soups.csv"
+    RESPONSES.to_csv(table, index=False)
+    monkeypatch.setattr(uploads, "AT_ONCE", 100)
+    monkeypatch.setattr(uploads, "PART", 60)
+    transport = BreakingTransport()
+    with Client(live_server.url, token, transport=transport, sleep=lambda seconds: None) as client:
+        study = client.import_study(table, title="Soups")
+        assert [each["key"] for each in study.items()] == list(RESPONSES["item"])
+    assert transport.parts > table.stat().st_size / 60
+    job = Job.objects.get(kind="import")
+    assert job.path.read_bytes() == table.read_bytes()
+    assert not Upload.objects.exists()
 
 
 def test_judgments_become_a_table(live_server: Any, owner: Any, token: str, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ LINES = (
     f"places {S} --redundancy 4 --replace-excluded",
     f"withdraw_item {S} {{item}} --reason misprinted",
     f"withdraw_item {S} {{item}} --undo",
+    f"flags {S}",
     f"members {S} colleague --role viewer",
     f"invite {S} --role viewer",
     f"links {S} Ada",

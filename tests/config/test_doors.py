@@ -61,6 +61,8 @@ NOT_NOW = {
     "api/v1/studies/<slug:slug>/queries/", "api/v1/studies/<slug:slug>/bundle/file/",
     "studies/<slug:slug>/report/bundle.zip", "api/v1/studies/<slug:slug>/comparison/",
     "studies/<slug:slug>/comparison.<slug:suffix>",
+    "api/v1/uploads/", "api/v1/uploads/<int:upload>/", "api/v1/jobs/<int:job>/confirm/",
+    "api/v1/studies/<slug:slug>/additions/file/", "api/v1/studies/<slug:slug>/flags/<int:flag>/resolve/",
     "api/v1/jobs/<int:job>/file/", "api/v1/jobs/<int:job>/left-out/",
     *(f"api/v1/studies/<slug:slug>/{act}/"
       for act in ("pause", "close", "reopen", "exclusions/<int:exclusion>/undo", "redundancy", "replacements",

@@ -52,6 +52,7 @@ from evaluation.models import (
     StudyMember,
     System,
     Text,
+    Upload,
 )
 from evaluation.services.studies.creation import PAPER_ARMS
 from judging.models import (
@@ -134,6 +135,11 @@ def world(db, made):
     return copy.deepcopy(made)
 
 
+def announce(world, **changes):
+    """An upload of nine bytes."""
+    return Upload.objects.create(user=world.owner, name="soups.csv", size=9, sha256="0" * 64, **changes)
+
+
 def again(row, **changes):
     """The same row once more."""
     row = type(row).objects.get(pk=row.pk)
@@ -180,6 +186,8 @@ def begin_rounds(world, numbers, **values):
 VIOLATIONS = {
     "api_token_has_name": lambda w: ApiToken.objects.create(w.owner, name=""),
     "api_request_once": ask_twice,
+    "upload_once_per_file": lambda w: [announce(w) for _ in range(2)],
+    "upload_within_its_size": lambda w: announce(w, received=10),
     "job_state_known": lambda w: begin_jobs(w, state="asleep"),
     "job_leased_while_running": lambda w: begin_jobs(w, state="running"),
     "one_job_at_once_per_kind": lambda w: begin_jobs(w, times=2),

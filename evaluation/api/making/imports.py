@@ -1,6 +1,7 @@
 """Studies from files, and items of drafts: a dump, a study's file, or a table with its map."""
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -11,38 +12,45 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.acts import UploadedFile, import_uploaded
+from evaluation.acts import BegunImport, UploadedFile, import_uploaded
 from evaluation.api.base import BeginningView, StudyView
 from evaluation.api.fields import FreeObjectField
 from evaluation.api.jobs import RETRY_AFTER, JobProblemSerializer, JobSerializer, job_record
 from evaluation.api.once import IDEMPOTENCY_KEY, start_once
 from evaluation.api.problems import CONFLICTS, allowed
-from evaluation.api.query import BodyTextField, StrictSerializer, read_body
+from evaluation.api.query import MAX_ID, BodyTextField, StrictSerializer, read_body
 from evaluation.dumps.problems import place_and_fault
 from evaluation.dumps.tables.row_notes import row_notes
 from evaluation.dumps.tables.staged_table import StagedTable
 from evaluation.dumps.tables.table_map import TableMap, read_map
 from evaluation.dumps.tables.unused import unused_texts
 from evaluation.json_bodies import BadJSON, read_json
-from evaluation.models import Study
+from evaluation.models import Study, Upload
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE
+from evaluation.services.uploads import blocks_of, delete_upload, whole_upload
 
 LONGEST_MAP = 200_000
 
 
-class ImportSerializer(StrictSerializer):
-    """A file: Assay's own JSONL, a bundle, or a table (CSV, TSV, XLSX, JSON, JSONL, Parquet, ZIP) with its map."""
+class FileSerializer(StrictSerializer):
+    """A file, sent here or in parts before.
 
-    file = serializers.FileField(max_length=255)
+    Assay's own JSONL, a bundle, or a table (CSV, TSV, XLSX, JSON, JSONL, Parquet, ZIP) with its map.
+    """
+
+    file = serializers.FileField(max_length=255, required=False)
+    upload = serializers.IntegerField(
+        min_value=1,
+        max_value=MAX_ID,
+        required=False,
+        help_text="In place of the file: the id of a complete upload.",
+    )
     map = BodyTextField(
         required=False,
         max_length=LONGEST_MAP,
         help_text="Of a table, as JSON text: the one of a guess, corrected. Without it the guess is the answer.",
-    )
-    skip_bad_rows = serializers.BooleanField(
-        default=False, help_text="Of a table: leave out rows with errors, and import the others."
     )
 
     def validate_file(self, file: Any) -> Any:
@@ -52,6 +60,12 @@ class ImportSerializer(StrictSerializer):
             raise ValidationError(f"The file is larger than {settings.ASSAY_UPLOAD_MB} MB.")
         return file
 
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        if ("file" in given) == ("upload" in given):
+            problem = "Send a file, or the id of an upload, and not both."
+            raise ValidationError({"file": [ErrorDetail(problem, "invalid")]})
+        return given
+
     def validate_map(self, text: str) -> TableMap:
         try:
             return read_map(read_json(text.encode()))
@@ -59,6 +73,14 @@ class ImportSerializer(StrictSerializer):
             raise ValidationError(str(wrong), "invalid") from None
         except Refused as refused:
             raise ValidationError([ErrorDetail(each, "invalid") for each in refused.problems]) from None
+
+
+class ImportSerializer(FileSerializer):
+    """A file, and of a table what becomes of its errors."""
+
+    skip_bad_rows = serializers.BooleanField(
+        default=False, help_text="Of a table: leave out rows with errors, and import the others."
+    )
 
 
 class NewStudyImportSerializer(ImportSerializer):
@@ -95,24 +117,29 @@ class BegunImportSerializer(serializers.Serializer[Any]):
 
 
 def _begin(request: Request, given: dict[str, Any], study: Study | None) -> Response:
-    file = given["file"]
-    upload = UploadedFile(
-        chunks=file.chunks(),
-        name=file.name,
-        study=study,
-        title=given.get("title", ""),
-        slug=given.get("slug", ""),
-        protocol=given.get("protocol", ""),
-        map=given.get("map"),
-        skip_bad_rows=given["skip_bad_rows"],
-    )
+    def begin_import() -> BegunImport:
+        chunks, name, parts = sent_file(request.user, given)
+        file = UploadedFile(
+            chunks=chunks,
+            name=name,
+            study=study,
+            title=given.get("title", ""),
+            slug=given.get("slug", ""),
+            protocol=given.get("protocol", ""),
+            map=given.get("map"),
+            skip_bad_rows=given["skip_bad_rows"],
+        )
+        begun = import_uploaded(file, by=request.user)
+        if parts and begun.job:
+            delete_upload(parts)
+        return begun
 
     def begin() -> dict[str, Any]:
-        begun = allowed(lambda: import_uploaded(upload, by=request.user))
+        begun = allowed(begin_import)
         guess = _guess_record(begun.table) if begun.table else NO_GUESS
         return {"job": job_record(begun.job) if begun.job else None, **guess}
 
-    answer = start_once(request, begin, status=202, body=_told_apart(given))
+    answer = start_once(request, begin, status=202, body=told_apart(given))
     if answer.data["job"] is None:
         answer.status_code = 200
     else:
@@ -120,18 +147,25 @@ def _begin(request: Request, given: dict[str, Any], study: Study | None) -> Resp
     return answer
 
 
-def _told_apart(given: dict[str, Any]) -> dict[str, Any]:
+def sent_file(user: Any, given: dict[str, Any]) -> tuple[Iterable[bytes], str, Upload | None]:
+    """The content and the name of the file, and the upload that it is in, if it came in parts."""
+    if "upload" in given:
+        parts = whole_upload(user, given["upload"])
+        return blocks_of(parts), parts.name, parts
+    return given["file"].chunks(), given["file"].name, None
+
+
+def told_apart(given: dict[str, Any]) -> dict[str, Any]:
     """Everything by which another request with the same key is told apart; of the file its digest."""
-    file, digest = given["file"], hashlib.sha256()
-    for chunk in file.chunks():
-        digest.update(chunk)
-    file.seek(0)
     table_map = given.get("map")
-    return {
-        **given,
-        "file": [file.name, digest.hexdigest()],
-        "map": table_map.as_json() if table_map else None,
-    }
+    told = {**given, "map": table_map.as_json() if table_map else None}
+    if file := given.get("file"):
+        digest = hashlib.sha256()
+        for chunk in file.chunks():
+            digest.update(chunk)
+        file.seek(0)
+        told["file"] = [file.name, digest.hexdigest()]
+    return told
 
 
 NO_GUESS: dict[str, Any] = {"map": None, "columns": [], "notes": [], "problems": [], "n_problems": 0}

@@ -30,6 +30,8 @@ RULES = (
     "redundancy", "items_per_participant", "paid_minutes", "lease_minutes", "currency", "contact", "exact_times",
     "completion_codes", "groups", "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back",
 )  # fmt: skip
+# What is promised to people; a dump names them only where they are.
+PROMISES = ("erases_withdrawn", "retention_days")
 
 
 class JudgmentOrder:
@@ -113,6 +115,7 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
     rules = {name: getattr(study, name) for name in RULES}
     if study.visits > 1:
         rules |= {"visits": study.visits, "practice_each_visit": study.practice_each_visit}
+    rules |= {name: value for name in PROMISES if (value := getattr(study, name))}
     systems = sorted(study.systems.all(), key=lambda system: system.key)
     record = {
         "assay": 1,

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from evaluation.dumps.exports.jsonl import RULES
+from evaluation.dumps.exports.jsonl import PROMISES, RULES
 from evaluation.dumps.imports.header import read_header
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Arm, Study
@@ -17,10 +17,11 @@ from evaluation.services.history import log_action
 from evaluation.services.imports import OPTIONAL_FIELDS, SPEC_FIELDS
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.creation import write_attributes, write_questions_and_texts
+from evaluation.services.studies.retention import retention_text
 from evaluation.stopping import StoppingRule
 
 # Codes are the panel's, and set on its page.
-DESIGN_RULES = (*(name for name in RULES if name != "completion_codes"), "pay")
+DESIGN_RULES = (*(name for name in RULES if name != "completion_codes"), *PROMISES, "pay")
 # What a launch fixes, and `change_redundancy` changes.
 FIXED_BY_LAUNCH = ("redundancy",)
 # The part of the line, or of its spec, that a sentence begins with.
@@ -120,6 +121,8 @@ def _problems_of_study(
     rule = StoppingRule.of(spec.get("stopping", {}))
     if rule is not None and rule.figure == "agreement" and rules["redundancy"] < 2:
         problems["spec.stopping"] = ["Agreement needs at least two judgments of an item."]
+    if rules["exact_times"] and study.ids_deleted_at is not None:
+        problems["rules.exact_times"] = [retention_text(study)]
     kept = {arm["key"] for arm in spec["arms"]}
     used = study.arms.exclude(key__in=kept).filter(items__isnull=False).distinct()
     if gone := sorted(used.values_list("key", flat=True)):

@@ -18,6 +18,7 @@ from evaluation.management.table_arguments import (
     described,
     drops_texts,
     leave_out_rows,
+    leaves_rows,
     map_from,
 )
 from evaluation.protocols import PROTOCOLS
@@ -82,7 +83,8 @@ class Command(AssayCommand):
         try:
             study = run_import(opened.source, options, unit=unit, protocol=options["protocol"])
         except CommandError as refused:
-            if opened.sheet is None or not str(refused).startswith(f"{opened.sheet.unit} "):
+            of_a_row = opened.sheet is not None and str(refused).startswith(f"{opened.sheet.unit} ")
+            if not of_a_row or not leaves_rows(opened.source, None):
                 raise
             hint = "--skip-bad-rows FILE imports the others, and writes these to the file."
             raise CommandError(f"{refused}\n{hint}") from None

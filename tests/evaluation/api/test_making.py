@@ -4,6 +4,7 @@ import json
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.utils import timezone
 
 from evaluation.dumps.exports.study_export import export_study
 from evaluation.models import Job, Study
@@ -253,6 +254,27 @@ def test_of_a_running_study_rules_alone_change(study, as_owner):
     for changes in ({"spec": {"title": "Other"}}, {"rules": {"redundancy": 9}}):
         refused = as_owner.patch(path, changes)
         assert (refused.status_code, refused.json()["code"]) == (409, "wrong_state")
+
+
+def test_what_people_are_promised_and_the_texts_language_are_set(draft, study, as_owner):
+    promised = {"erases_withdrawn": True, "retention_days": 90}
+    changes = {"spec": {"texts_language": "pt-BR"}, "rules": promised}
+    answer = as_owner.patch("studies/draft/design/", changes)
+    assert answer.status_code == 200, answer.content
+    assert answer.json()["rules"] | promised == answer.json()["rules"]
+    draft.refresh_from_db()
+    assert (draft.texts_language, draft.erases_withdrawn, draft.retention_days) == ("pt-BR", True, 90)
+    bad = as_owner.patch(
+        "studies/draft/design/", {"spec": {"texts_language": "Português"}, "rules": {"retention_days": 0}}
+    )
+    assert set(fields(bad)) == {"spec.texts_language", "rules.retention_days"}
+    # Of a running study too; null keeps ids again, and times that are gone are not exported.
+    path = f"studies/{study.slug}/design/"
+    assert as_owner.patch(path, {"rules": promised}).status_code == 200
+    assert as_owner.patch(path, {"rules": {"retention_days": None}}).json()["rules"]["retention_days"] is None
+    Study.objects.filter(pk=study.pk).update(ids_deleted_at=timezone.now())
+    gone = as_owner.patch(path, {"rules": {"exact_times": True}})
+    assert (gone.status_code, fields(gone)) == (409, ["rules.exact_times"])
 
 
 # --- launched, moved, deleted -----------------------------------------------------------------------------------------

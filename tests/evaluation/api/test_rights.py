@@ -22,14 +22,18 @@ KNOWN, MAKER = VIEW, set()
 RIGHTS = {
     # --- of no study
     "list_studies": ANYBODY, "create_study": ANYBODY, "list_library": ANYBODY, "import_study": ANYBODY,
-    "get_report_schema": ANYBODY, "get_comparison_schema": ANYBODY, "list_endpoints": ANYBODY,
+    "begin_upload": ANYBODY, "get_report_schema": ANYBODY, "get_comparison_schema": ANYBODY, "list_endpoints": ANYBODY,
     "create_endpoint": ANYBODY, "get_endpoint": KNOWN, "change_endpoint": MAKER, "list_prices": KNOWN,
-    "set_price": MAKER, "get_endpoint_test": MAKER, "test_endpoint": MAKER,
+    "set_price": MAKER, "enter_endpoint_key": MAKER, "remove_endpoint_key": MAKER,
+    "get_endpoint_test": MAKER, "test_endpoint": MAKER,
+    # --- of one's own files alone, whoever one is
+    "get_upload": OWN, "send_part": OWN, "delete_upload": OWN,
     # --- read by every member
     "get_study": VIEW, "get_design": VIEW, "check_study": VIEW, "get_progress": VIEW, "list_derivations": VIEW,
     "list_items": VIEW, "get_item": VIEW, "count_slots": VIEW, "list_raters": VIEW, "list_participants": VIEW,
     "list_quality": VIEW, "list_judgments": VIEW, "list_exclusions": VIEW, "list_settled": VIEW,
-    "list_notes": VIEW, "list_jobs": VIEW, "get_job": VIEW, "get_job_file": VIEW, "get_left_out_rows": VIEW,
+    "list_notes": VIEW, "list_flags": VIEW, "list_jobs": VIEW, "get_job": VIEW, "get_job_file": VIEW,
+    "get_left_out_rows": VIEW,
     "get_report": VIEW, "get_comparison": VIEW, "get_leaderboard": VIEW, "list_report_files": VIEW,
     "get_report_file": VIEW, "show_bundle": VIEW, "get_bundle": VIEW, "list_export_formats": VIEW,
     "list_judges": VIEW, "get_judge": VIEW, "get_map": VIEW, "get_spending": VIEW, "estimate_run": VIEW,
@@ -37,11 +41,13 @@ RIGHTS = {
     "list_runs": VIEW, "get_run": VIEW, "list_pipelines": VIEW, "list_pipeline_runs": VIEW,
     "get_pipeline_run": VIEW, "list_products": VIEW, "get_product": VIEW, "export_products": VIEW,
     # --- asked of a worker by every member
-    "make_report_files": VIEW, "make_bundle": VIEW, "export_study": VIEW,
+    "make_report_files": VIEW, "make_bundle": VIEW, "export_study": VIEW, "restart_job": VIEW,
+    "confirm_job": VIEW,
     # --- done by editors and owners
     "change_study": WRITE, "change_design": WRITE, "launch_study": WRITE, "pause_study": WRITE,
     "resume_study": WRITE, "close_study": WRITE, "reopen_study": WRITE, "archive_study": WRITE,
     "unarchive_study": WRITE, "duplicate_study": WRITE, "derive_study": WRITE, "add_items": WRITE,
+    "add_items_of_file": WRITE, "resolve_flag": WRITE,
     "add_queries": WRITE, "import_items": WRITE, "import_scores": WRITE, "withdraw_item": WRITE,
     "bring_back_item": WRITE, "set_redundancy": WRITE, "recollect": WRITE, "exclude": WRITE,
     "undo_exclusion": WRITE, "settle_item": WRITE, "take_back_label": WRITE, "write_note": WRITE,
@@ -55,11 +61,23 @@ RIGHTS = {
     # --- done by owners alone
     "delete_study": OWN, "erase_participant": OWN, "publish_leaderboard": OWN, "unpublish_leaderboard": OWN,
 }  # fmt: skip
-# Where the superuser finds nothing either: no map and no file was made here.
-NOTHING_THERE = {"get_map", "get_job_file", "get_left_out_rows"}
-# What the owner has written an editor may not take away; a test that is another's is not seen.
+# Where the superuser finds nothing either: no map and no file was made here, and an export needs no confirmation.
+NOTHING_THERE = {
+    "get_map",
+    "get_job_file",
+    "get_left_out_rows",
+    "get_upload",
+    "send_part",
+    "delete_upload",
+    "confirm_job",
+}
+# What the owner has written an editor may not take away; a test and an upload that are another's are not seen.
+ANOTHER_S = dict.fromkeys(ANYBODY, 404)
 REFUSED = {
-    "get_endpoint_test": dict.fromkeys(ANYBODY, 404),
+    "get_endpoint_test": ANOTHER_S,
+    "get_upload": ANOTHER_S | {"owner": 200},
+    "send_part": ANOTHER_S | {"owner": 415},
+    "delete_upload": ANOTHER_S | {"owner": 200},
     "take_back_label": {"editor": 409},
     "delete_note": {"editor": 409},
 }

@@ -7,12 +7,13 @@ import pytest
 import yaml
 from django.contrib.auth import get_user_model
 
-from evaluation.models import Job, StudyMember
+from evaluation.models import ItemFlag, Job, StudyMember
 from evaluation.services.exclusions import exclude
 from evaluation.services.notes import add_note
 from evaluation.services.settling import settle_item
 from evaluation.services.studies.creation import PAPER_ARMS
 from evaluation.services.tokens import make_token
+from evaluation.services.uploads import begin_upload
 from judging.services.endpoints.access import create_endpoint
 from judging.services.generation.product_files import import_products
 from judging.services.groups.run_groups import start_runs
@@ -73,6 +74,8 @@ def running(around_module):
         "job": export.pk,
         "exclusion": exclude(study=study, rater=people[1], reason="Guessed.", by=owner).pk,
         "judgment": settled.pk,
+        "upload": begin_upload(owner, name="soups.csv", size=9, sha256="0" * 64)[0].pk,
+        "flag": ItemFlag.objects.create(item=item, reason="reported", note="Broken.").pk,
         "note": add_note(item, text="Look at this.", by=owner).pk,
         "rater": people[0].pseudonym,
     }

@@ -208,6 +208,18 @@ def test_exact_times_only_where_permitted(judged, read_back):
     assert MOMENT in set(copy.judgments.values_list("judged_at", flat=True))
 
 
+def test_what_people_are_promised_comes_along(draft, read_back):
+    assert (
+        not {"erases_withdrawn", "retention_days"}
+        & orjson.loads(export_bytes(draft).splitlines()[0])["rules"].keys()
+    )
+    draft.erases_withdrawn, draft.retention_days, draft.texts_language = True, 30, "de"
+    draft.save()
+    copy = read_back(draft)
+    assert (copy.erases_withdrawn, copy.retention_days, copy.texts_language) == (True, 30, "de")
+    assert_equal(copy, draft)
+
+
 def test_draft(draft, read_back):
     copy = read_back(draft)
     assert (copy.status, copy.study_hash) == (Status.DRAFT, "")

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
-from evaluation.models import Item, PublishedLeaderboard, Study, StudyMember
+from evaluation.models import Item, ItemFlag, PublishedLeaderboard, Study, StudyMember
 from evaluation.services.history import SERVER, history_of
 from evaluation.services.invitations import invite
 from tests import factories
@@ -65,6 +65,24 @@ def test_a_viewer_s_name_withdraws_nothing(study: Study) -> None:
     with pytest.raises(CommandError, match="may read this study"):
         command("withdraw_item", study.slug, keys(study)[0], "--by", "viewer")
     assert withdrawn(study) == []
+
+
+def test_flags_are_listed_and_resolved_all_or_none(study: Study) -> None:
+    first, second = keys(study)
+    items = {each.key: each for each in Item.objects.filter(study=study)}
+    broken, skipped = (
+        ItemFlag.objects.create(item=items[key], reason=reason, note=note)
+        for key, reason, note in ((first, "reported", "No image."), (second, "skipped", ""))
+    )
+    assert f"{broken.pk}  {first}  reported  No image." in command("flags", study.slug)
+    for wrong in (("--resolve", str(broken.pk), "0", "--reason", "Seen."), ("--resolve", str(broken.pk))):
+        with pytest.raises(CommandError):
+            command("flags", study.slug, *wrong)
+    assert ItemFlag.objects.count() == 2
+    command("flags", study.slug, "--resolve", str(broken.pk), "--reason", "It is there.")
+    assert list(ItemFlag.objects.all()) == [skipped]
+    said = f"Resolved the flag “reported” of item {items[first]}. Reason: It is there."
+    assert (SERVER, said) in history(study)
 
 
 def test_members_come_change_and_go(study: Study) -> None:

@@ -5,16 +5,17 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 
+from evaluation.acts import begin_addition
 from evaluation.admin.pages import overview_url, page
-from evaluation.admin.queueing import queue_upload
+from evaluation.admin.queueing import show_refusal
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import UploadForm
 from evaluation.admin.tables.map_file import MapField
-from evaluation.job_kinds import ADDITION
 from evaluation.models import Study
-from evaluation.refusals import WrongState
+from evaluation.refusals import Refused, WrongState
 from evaluation.services.studies.items import require_running
 
 AGAINST = {
@@ -79,9 +80,19 @@ def add(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _begin(request: HttpRequest, study: Study, form: AdditionForm) -> HttpResponse | None:
-    """Have a worker count what the file would add; None, with the reasons in the form, if it can't begin."""
+    """Begin the addition, and lead to its job; None, with the reasons in the form, if it can't begin."""
     data = form.cleaned_data
-    parameters: dict[str, Any] = {"map": data["map"].as_json()} if data["map"] else {}
-    if data.get("system"):
-        parameters["new_system"] = {name: data[name] for name in ("system", "label", "family", "against")}
-    return queue_upload(request, form, kind=ADDITION.key, slug=study.slug, study=study, parameters=parameters)
+    names = ("system", "label", "family", "against")
+    try:
+        job = begin_addition(
+            study,
+            chunks=data["file"].chunks(),
+            name=data["file"].name,
+            map=data["map"],
+            new_system={name: data[name] for name in names} if data.get("system") else None,
+            by=request.user,
+        )
+    except Refused as refused:
+        show_refusal(form, refused)
+        return None
+    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))

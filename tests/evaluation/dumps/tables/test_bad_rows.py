@@ -169,6 +169,23 @@ def test_the_command_leaves_them_out_where_it_is_told(tmp_path: Any, capsys: Any
     assert "left out" not in capsys.readouterr().out
 
 
+@pytest.mark.django_db
+def test_no_others_are_offered_where_every_row_is_refused(tmp_path: Any) -> None:
+    header = ("id", "prompt", "information_need", "clarifying_question", "response_a", "response_b")
+    needs = ["", "", ""]
+    told = []
+    for needs[2] in ("", "A soup for a child."):
+        rows = [
+            (f"q{n}", f"Which {n}?", need, "Which soup?", "Leek.", "Pea.") for n, need in enumerate(needs)
+        ]
+        path = write(tmp_path / "pairs.csv", delimited(rows, header))
+        with pytest.raises(CommandError) as refused:
+            call_command("import_study", str(path), slug="soups", protocol="answer_pairs")
+        told.append(str(refused.value))
+    assert ["--skip-bad-rows FILE imports the others" in each for each in told] == [False, True]
+    assert "line 2 to 4 (keys 'q0' to 'q2'): " in told[0]
+
+
 def test_a_line_that_is_no_json_is_a_bad_row(tmp_path: Any) -> None:
     lines = [json.dumps(dict(zip(KEYED, row, strict=True))) for row in PAIRS if "" not in row] * 3
     lines[1:3] = ['{"id": "q7", "prompt": ', "[1]"]

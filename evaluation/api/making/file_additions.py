@@ -1,0 +1,63 @@
+"""Items of a file that are added to a running study: counted by a worker first, and added once that is confirmed."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluation.acts import begin_addition
+from evaluation.api.base import StudyView
+from evaluation.api.jobs import RETRY_AFTER, JobSerializer, job_record
+from evaluation.api.making.imports import FileSerializer, sent_file, told_apart
+from evaluation.api.once import IDEMPOTENCY_KEY, start_once
+from evaluation.api.problems import CONFLICTS, allowed
+from evaluation.api.query import BodyTextField, read_body
+from evaluation.dumps.imports.new_system import AGAINST
+from evaluation.models import Job
+from evaluation.services.uploads import delete_upload
+
+
+class FileAdditionSerializer(FileSerializer):
+    """A file of items, or with `system` of one new system's responses."""
+
+    system = BodyTextField(required=False, max_length=120, help_text="Key of the new system.")
+    label = BodyTextField(required=False, max_length=200)  # type: ignore[assignment]
+    family = BodyTextField(required=False, max_length=80)
+    against = serializers.ChoiceField(choices=AGAINST, default="all", help_text="Whom it is compared with.")
+
+
+class StudyFileAdditions(StudyView):
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(
+        operation_id="add_items_of_file",
+        summary="Have a worker count what a file would add to a running study",
+        description="The job ends as staged, with its preview; confirm_job has it added. A table is read by the map, "
+        "else by that of the study's last table, else by a guess.",
+        tags=["items"],
+        parameters=[IDEMPOTENCY_KEY],
+        request={"multipart/form-data": FileAdditionSerializer},
+        responses={202: JobSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        given = read_body(FileAdditionSerializer, request)
+        names = {name: given.get(name, "") for name in ("system", "against", "label", "family")}
+
+        def begin() -> Job:
+            chunks, name, parts = sent_file(request.user, given)
+            job = begin_addition(
+                self.study,
+                chunks=chunks,
+                name=name,
+                map=given.get("map"),
+                new_system=names if names["system"] else None,
+                by=request.user,
+            )
+            if parts:
+                delete_upload(parts)
+            return job
+
+        answer = start_once(request, lambda: job_record(allowed(begin)), status=202, body=told_apart(given))
+        answer["Retry-After"] = str(RETRY_AFTER)
+        return answer
