@@ -26,7 +26,7 @@ def record_page(of: StudyScopedAdmin) -> View:
             raise Http404
         context = {
             "title": str(capfirst(str(row))),
-            "facts": [_fact(of, row, str(name)) for name in of.fields or ()],
+            "facts": [_fact(of, row, str(name)) for name in of.get_fields(request, row)],
         }
         return page(request, "admin/evaluation/record_page.html", context, study=study, tab=of.tab)
 

@@ -106,7 +106,9 @@ def _begin_import(
         return None
     try:
         if kind == IMPORT.key and (opens := study_file(kept)):
-            job["parameters"] = opening_parameters(*opens, study=job.get("study"), given=job["parameters"])
+            job["parameters"] = opening_parameters(
+                *opens, study=job.get("study"), given=job.get("parameters", {})
+            )
         elif kind == IMPORT.key:
             table = {"parameters": job.get("parameters", {}), "study": job.get("study")}
             if (mapping := stage(request, kept, file.name, **table)) is not None:

@@ -235,11 +235,7 @@ def _next_step(
         if rehearsal:
             step = "Rehearsed. Read its report, then launch the draft, which deletes the rehearsal."
             return step, "Launch", _url(study, "launch")
-        ready = (
-            f"Nothing blocks the launch, but look at what is missing ({n_missing})."
-            if n_missing
-            else "Ready to launch."
-        )
+        ready = f"Ready but for what is missing ({n_missing})." if n_missing else "Ready to launch."
         return f"{ready} Walk through it as a participant first.", "Launch", _url(study, "launch")
     if study.status == Status.PAUSED:
         return (

@@ -63,7 +63,7 @@ def test_the_page_leads_to_the_pairs(client, owner):
     file = reverse("analytics:study-report-file", args=[study.slug, "report.html"])
     assert (
         'aria-label="Cohen&#x27;s κ between two raters, on the items both judged."'
-        in client.get(file).content.decode()
+        in client.get(file).getvalue().decode()
     )
 
 

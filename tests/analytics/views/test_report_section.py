@@ -69,7 +69,7 @@ def headings(study):
 
 def test_the_page_offers_what_waits(client, large, owner, django_assert_max_num_queries):
     client.force_login(owner)
-    with django_assert_max_num_queries(27):
+    with django_assert_max_num_queries(29):
         page = client.get(reverse("analytics:study-report", args=[large.slug])).content.decode()
     assert page.count("Figures not computed yet") == len(headings(large))
     assert f'action="{address(large)}"' in page

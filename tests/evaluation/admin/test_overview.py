@@ -11,7 +11,7 @@ from evaluation.models import StudyMember
 from evaluation.services.exclusions import exclude
 from evaluation.services.progress import progress_of
 from evaluation.services.studies.creation import PAPER_ARMS
-from evaluation.tasks import count_progress
+from evaluation.tasks import count_progress, send_news
 from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.evaluation.admin.conftest import signed_in
 
@@ -48,6 +48,7 @@ def test_a_full_study_is_news(full: Any, owner: Any, settings: Any, mailoutbox: 
     owner.save()
     full.members.update(wants_news=True)
     count_progress()
+    send_news(full.pk)
     (sent,) = mailoutbox
     assert "All 3 judgments needed are in, and the study is not closed" in sent.body
     assert reverse("admin:evaluation_study_close", args=[full.slug]) in sent.body
@@ -101,7 +102,5 @@ def test_what_is_missing_is_not_called_ready(editors_draft: Any, colleague: Any)
     page = signed_in(colleague).get(reverse("admin:evaluation_study_overview", args=[editors_draft.slug]))
     missing = page.context["missing"]
     assert missing
-    assert (
-        f"Nothing blocks the launch, but look at what is missing ({len(missing)})." in page.content.decode()
-    )
+    assert f"Ready but for what is missing ({len(missing)})." in page.content.decode()
     assert "Ready to launch" not in page.content.decode()

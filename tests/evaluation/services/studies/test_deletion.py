@@ -41,6 +41,7 @@ from evaluation.models import (
     SavedView,
     StaleItem,
     Study,
+    StudyWebhook,
 )
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
@@ -137,6 +138,7 @@ def fill(world: SimpleNamespace) -> None:
         user=owner, key="k", path=f"/api/v1/studies/{SLUG}/runs/", body_hash="h", answer={"slug": SLUG}
     )
     Job.objects.create(kind="import", slug=SLUG, by=owner, state="failed")
+    StudyWebhook.objects.create(study=study, url="https://example.org/hook")
     Erasure.objects.create(study=study, by=owner, reason="Asked for it.")
     ErasedVisit.objects.create(study=study, pay=1, day=now.date())
 
