@@ -29,12 +29,12 @@ from annotator.views.shared.parts import (
     instruction_texts,
     items_bar,
     next_visit,
-    short_wait,
     skip_question,
     skips_said,
     step_bar,
     thanks_of,
     visit_done_words,
+    wait_for_others,
 )
 from annotator.views.shared.revision_rounds import drafting_of, earlier_rounds
 from annotator.views.shared.texts import (
@@ -220,7 +220,7 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
     """Nothing before them: the study rests, others hold what is left, or the next thing only needs fetching."""
     now = timezone.now()
     release = next_release(participant, now)
-    waiting = {
+    waiting: dict[str, Any] = {
         "title": gettext("Ready to continue?"),
         "text": gettext("There are more items for you."),
         "button": gettext("Continue"),
@@ -236,7 +236,12 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
     elif release is None or participant.study.status == Status.CLOSED:
         waiting["text"] = gettext("There is nothing more to judge at the moment.")
     elif release > now:
-        waiting = short_wait(max(1, ceil((release - now).total_seconds() / 60)))
+        may_finish = participant.step == Step.ITEMS and participant.judged > 0
+        waiting = wait_for_others(
+            max(1, ceil((release - now).total_seconds() / 60)),
+            _address("finish-now", participant) if may_finish else "",
+            is_paid=participant.study.pay is not None,
+        )
     context = _around(participant, notice) | {
         "waiting": waiting,
         "undo": _undo(participant, None),

@@ -161,6 +161,10 @@ def check_again(walk: Walk) -> HttpResponse:
     return walk.go("items", walk.state.afresh())
 
 
+def finish_now(walk: Walk) -> HttpResponse:
+    return walk.go_to_step(walk.walked.after(Step.ITEMS))
+
+
 def withdraw(walk: Walk) -> HttpResponse:
     return walk.go(f"{END}withdrawn", walk.state.afresh())
 
@@ -189,6 +193,7 @@ ACTS: dict[tuple[str, str], Callable[[Walk], HttpResponse]] = {
     ("items", "ask-skip"): ask_skip,
     ("items", "undo"): undo,
     ("waiting", "check"): check_again,
+    ("waiting", "finish"): finish_now,
     ("skip", "skip"): skip,
     ("withdraw", "withdraw"): withdraw,
     ("comments", "comments"): comment,

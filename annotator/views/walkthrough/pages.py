@@ -15,11 +15,11 @@ from annotator.views.shared.parts import (
     guideline,
     instruction_texts,
     items_bar,
-    short_wait,
     skip_question,
     skips_said,
     step_bar,
     thanks_of,
+    wait_for_others,
 )
 from annotator.views.shared.screens import WARN_SECONDS
 from annotator.views.shared.texts import AWAY
@@ -175,8 +175,13 @@ def feedback_page(walk: Walk, item: WalkedItem, answers: list[AnswerValue]) -> H
 
 def waiting_page(walk: Walk) -> HttpResponse:
     """All items that are left are reserved by others, for as long as a study reserves one."""
-    context = {"waiting": short_wait(walk.study.lease_minutes), "continue_url": walk.act("check")}
-    said = ("Participants come here when others are working on all items that are left.",)
+    study = walk.study
+    waiting = wait_for_others(study.lease_minutes, walk.act("finish"), is_paid=study.pay is not None)
+    context = {"waiting": waiting, "continue_url": walk.act("check")}
+    said = (
+        "Participants come here when others are working on all items that are left.",
+        "Who has judged an item in this visit can finish: the visit is completed and paid as any other.",
+    )
     return walk.page("annotator/page_waiting.html", context, bar=_bar(walk), said=said)
 
 

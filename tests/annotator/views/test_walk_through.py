@@ -265,6 +265,8 @@ def test_what_others_hold_is_waited_for(member, draft):
     assert "Please check again in 47 minutes." in text(page)
     button = re.search(r'action="([^"]+act=check)"', page.content.decode())
     assert at(member.post(button[1].replace("&amp;", "&"))) == "items"
+    finish = re.search(r'formaction="([^"]+act=finish)"', page.content.decode())
+    assert at(member.post(finish[1].replace("&amp;", "&"))) == "comments"
 
 
 def test_an_address_that_was_changed_begins_the_station_again(member, draft):
