@@ -245,6 +245,20 @@ def next_visit(number: int, of: int, url: str, way_back: str) -> dict[str, Any]:
     }
 
 
+def way_to_next_visit(platform: Platform, *, is_named: bool, is_known: bool) -> str:
+    """How somebody comes again: through a panel that names each visit, or else from their own page, to which the same
+    link leads whom it knows."""
+    if is_named and platform.key == "link":
+        return gettext("To come again, take the study once more where you found it.")
+    if is_named:
+        return gettext("To come again, take the study once more on %(platform)s.") % {
+            "platform": platform.label
+        }
+    if is_known:
+        return gettext("You can start now, or come back later with the same link.")
+    return gettext("You can start now or later. Keep the address of this page: it is your only way back.")
+
+
 def thanks_of(spec: Spec, outcome: str) -> str:
     completed = outcome == ParticipantOutcome.COMPLETED
     return rendered(spec["texts"].get("thanks", "")) if completed else ""

@@ -35,6 +35,7 @@ from annotator.views.shared.parts import (
     thanks_of,
     visit_done_words,
     wait_for_others,
+    way_to_next_visit,
 )
 from annotator.views.shared.revision_rounds import drafting_of, earlier_rounds
 from annotator.views.shared.texts import (
@@ -283,20 +284,11 @@ def _next_visit(participant: Participant) -> dict[str, Any] | None:
     study = participant.study
     if study.status == Status.CLOSED or not has_items_left(participant, timezone.now()):
         return None
-    url = "" if is_named_by_panel(participant) else _address("visit", participant)
+    is_named, platform = is_named_by_panel(participant), get_platform(participant.platform)
+    url = "" if is_named else _address("visit", participant)
+    way_back = way_to_next_visit(platform, is_named=is_named, is_known=bool(participant.external_id))
     if study.status == Status.PAUSED:
         url, way_back = "", gettext("The study is paused. You can come again when it continues.")
-    elif not url:
-        label = get_platform(participant.platform).label
-        way_back = gettext("To come again, take the study once more on %(platform)s.") % {"platform": label}
-        if participant.platform == "link":
-            way_back = gettext("To come again, take the study once more where you found it.")
-    elif participant.external_id:
-        way_back = gettext("You can start now, or come back later with the same link.")
-    else:
-        way_back = gettext(
-            "You can start now or later. Keep the address of this page: it is your only way back."
-        )
     return next_visit(participant.visit_number + 1, study.visits, url, way_back)
 
 
