@@ -246,7 +246,7 @@ def next_visit(number: int, of: int, url: str, way_back: str) -> dict[str, Any]:
 
 
 def way_to_next_visit(platform: Platform, *, is_named: bool, is_known: bool) -> str:
-    """How somebody comes again: through a panel that names each visit, or else from their own page, to which the same
+    """The way to come again: through a panel that names each visit, or else from their own page, to which the same
     link leads whom it knows."""
     if is_named and platform.key == "link":
         return gettext("To come again, take the study once more where you found it.")
