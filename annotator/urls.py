@@ -33,6 +33,7 @@ urlpatterns = [
     path("s/<slug:slug>/", views.entry, name="entry"),
     path("p/<token:token>/", views.page, name="page"),
     path("p/<token:token>/go-on/", views.advance, name="advance"),
+    path("p/<token:token>/finish/", views.finish_now, name="finish-now"),
     path("p/<token:token>/visit/", views.visit, name="visit"),
     path("p/<token:token>/comments/", views.comments, name="comments"),
     path("p/<token:token>/withdraw/", views.withdraw, name="withdraw"),

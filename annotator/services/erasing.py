@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from annotator.models import (
     Assignment,
@@ -26,6 +26,7 @@ from annotator.services.slots import claim_cursors, in_play
 from annotator.services.slots.claim import is_wanted
 from annotator.services.work.draft_rounds import is_lost
 from evaluation.counting import counted
+from evaluation.database.deadlock import is_deadlock
 from evaluation.extension import extensions
 from evaluation.job_kinds import kind_of
 from evaluation.models import AnswerText, ItemFlag, Job, Judgment, Note, Status, Study
@@ -51,6 +52,7 @@ from evaluation.storable import storable
 logger = logging.getLogger(__name__)
 
 WITHDREW = "The participant withdrew and asked for it."
+MEANWHILE = "Something else changed the same rows at this moment, so nothing was erased. Try again."
 OPEN = (Status.LIVE, Status.PAUSED)
 
 
@@ -201,6 +203,16 @@ def sweep_erasures() -> None:
 
 def _erase(pk: int, *, by: Any, reason: str, deal_again: bool) -> str:
     _overwrite_what_is_deleted()
+    try:
+        return _erase_at_once(pk, by, reason, deal_again)
+    except OperationalError as error:
+        # As with another erasure that has copies in this study while this one has some in that one's.
+        if is_deadlock(error):
+            raise Refused(MEANWHILE) from None
+        raise
+
+
+def _erase_at_once(pk: int, by: Any, reason: str, deal_again: bool) -> str:
     with transaction.atomic():
         # The study before the participant, as whoever comes in locks them.
         studies = Study.objects.select_for_update(no_key=True, of=("self",))

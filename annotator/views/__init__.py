@@ -1,7 +1,7 @@
 """A participant's pages: one action, one view. None of them reads or sets a cookie."""
 
 from annotator.panels.views import panel_hook
-from annotator.views.advance import advance, visit
+from annotator.views.advance import advance, finish_now, visit
 from annotator.views.answer_revision import answer_revision, answer_revision_draft
 from annotator.views.back import back
 from annotator.views.comments import comments
@@ -25,6 +25,7 @@ __all__ = [
     "comments",
     "draft",
     "entry",
+    "finish_now",
     "item",
     "page",
     "panel_hook",

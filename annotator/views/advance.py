@@ -9,6 +9,7 @@ from annotator.panels.services.arrivals import LinkRevoked
 from annotator.selectors.admission import latest_revision
 from annotator.selectors.visits import is_named_by_panel, may_come_again
 from annotator.services.admission.entry import ConsentChanged, StudyFull, StudyNotOpen, come_again
+from annotator.services.work.leave import finish_now as finish_now_service
 from annotator.services.work.submit import advance_participant
 from annotator.views.shared.access import (
     SeeOther,
@@ -25,6 +26,13 @@ from annotator.views.shared.texts import CONSENT_CHANGED, LINK_REVOKED, LINK_TOD
 @participant_view("POST")
 def advance(request: HttpRequest, token: str) -> HttpResponse:
     advance_participant(token)
+    return home(token)
+
+
+@participant_view("POST")
+def finish_now(request: HttpRequest, token: str) -> HttpResponse:
+    """Finish with what was judged, in place of waiting for items that others hold."""
+    finish_now_service(token)
     return home(token)
 
 

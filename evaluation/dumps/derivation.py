@@ -50,13 +50,17 @@ class DerivationOption:
 @dataclass
 class Deriving:
     """One act of deriving: the study, its latest spec, who derives (None: whoever runs the server), what they chose;
-    and the counts of what is left out, by the reason."""
+    the counts of what is left out, by the reason, and the studies that were read."""
 
     study: Study
     revision: Revision
     by: Any
     options: Options
     left_out: Counter[str] = field(default_factory=Counter)
+    read: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.read.add(self.study.pk)
 
     @property
     def spec(self) -> Spec:
@@ -69,6 +73,7 @@ class Deriving:
         found = studies.filter(slug=slug).first()
         if found is None:
             raise Refused(f"There is no study {slug!r}.")
+        self.read.add(found.pk)
         return found
 
 

@@ -14,7 +14,7 @@ from evaluation.dumps.derivations import DERIVATIONS
 from evaluation.dumps.imports.checker import DumpChecker
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import SourceLine, parse_line
-from evaluation.models import Role, Status, Study
+from evaluation.models import Erasure, Role, Status, Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
 from evaluation.rendering.box import RenderBox
@@ -22,6 +22,8 @@ from evaluation.services.history import log_action, server_account
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, free_slug
 from evaluation.services.studies.origin import origin_of
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
+
+ERASED_MEANWHILE = "Somebody was erased from the study at this moment, so nothing was derived. Try again."
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,17 @@ def derive_study(
     title: str = "",
 ) -> Study:
     """Make the draft, which `by` owns; all of it, or Refused and nothing. Without `by`, whoever runs the server asks,
-    and nobody owns it."""
+    and nobody owns it. Refused, too, where somebody was erased while their words were read."""
+    erased_before = set(Erasure.objects.values_list("pk", flat=True))
     source = _source(study, kind, given or {}, by)
     asking = by or server_account()
+
+    def refuse_erased() -> None:
+        # Erasing locks the study that it erases from. One that comes later finds the copies.
+        read = Study.objects.select_for_update(no_key=True).filter(pk__in=source.read).order_by("pk")
+        if Erasure.objects.filter(study__in=list(read)).exclude(pk__in=erased_before).exists():
+            raise Refused(ERASED_MEANWHILE)
+
     return import_dump(
         source,
         slug=slug or free_slug(f"{study.slug[: MAX_SLUG - 30]}-{kind.replace('_', '-')}"),
@@ -82,6 +92,7 @@ def derive_study(
         owner=by,
         by=asking,
         said=f"Derived from {study.title}.",
+        first=refuse_erased,
         and_then=lambda made: log_action(study=study, by=asking, message=f"Derived {made.title}."),
     )
 
@@ -103,6 +114,11 @@ class DerivedSource:
     @property
     def total(self) -> int:
         return 0
+
+    @property
+    def read(self) -> set[int]:
+        """The studies that the records are made of."""
+        return self.deriving.read if self.deriving else set()
 
     def fingerprint(self) -> str:
         return canonical_hash(self._hashes)

@@ -406,15 +406,22 @@ def _find_or_create(model: Any, wanted: Mapping[tuple[int, str], Any]) -> dict[t
 
 
 def finish_import(
-    study: Study, *, notes: Mapping[str, Any], aside: bool, and_then: Callable[[Study], None]
+    study: Study,
+    *,
+    notes: Mapping[str, Any],
+    aside: bool,
+    first: Callable[[], None],
+    and_then: Callable[[Study], None],
 ) -> None:
-    """Make the study visible unless it is only read aside, closed if it is frozen; `and_then` is part of it."""
+    """Make the study visible unless it is only read aside, closed if it is frozen; `first` and `and_then` are part of
+    it."""
     frozen = study.revisions.exists()
     if frozen:
         assign_orders(study)
     if frozen and not aside:
         seal_items(study)
     with transaction.atomic():
+        first()
         for revision in study.revisions.filter(number__gt=1):
             revision.items_hash = hash_added_items(study, revision.number)
             revision.save(update_fields=["items_hash"])

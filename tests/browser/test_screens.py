@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
-from annotator.models import Participant, Slot, Step
+from annotator.models import Participant, Slot, SlotState, Step
 from annotator.services.admission.entry import enter
 from annotator.services.work.drafts import save_draft
 from annotator.services.work.skip import skip
@@ -146,6 +147,12 @@ def waiting() -> str:
     return _home(participant)
 
 
+def waiting_briefly() -> str:
+    address = waiting()
+    Slot.objects.filter(state=SlotState.RESERVED).update(leased_until=timezone.now() + timedelta(seconds=90))
+    return address
+
+
 def paused() -> str:
     study = material.make_study("coffee", steps=ITEMS_ONLY)
     participant = enter(study, PANEL)
@@ -172,7 +179,7 @@ def nothing_here() -> str:
 SCREENS: list[Callable[[], str]] = [
     entry, entry_again, instructions, training, feedback_right, feedback_wrong, qualification, item_without_context,
     item_with_context, item_with_ten_follow_ups, item_lease_ending, item_after_a_skip, skipping, revising, waiting,
-    paused, comments, withdrawing, nothing_here,
+    waiting_briefly, paused, comments, withdrawing, nothing_here,
 ]  # fmt: skip
 
 
@@ -181,6 +188,17 @@ def test_screen(screen: Callable[[], str], visitor: Visitor) -> None:
     visitor.go(screen())
     look(visitor, screen.__name__)
     visitor.complaints = [text for text in visitor.complaints if "404" not in text]
+    visitor.assert_calm()
+
+
+def test_who_waits_on_a_phone_finishes_instead(visitor: Visitor) -> None:
+    resize(visitor.page, PHONE)
+    visitor.go(waiting())
+    page = visitor.page
+    expect(page.get_by_role("heading", name="You can finish now")).to_be_visible()
+    leave_by(page.get_by_role("button", name="Check again"))
+    leave_by(page.get_by_role("button", name="Finish now"))
+    expect(page.locator("#comments")).to_be_visible()
     visitor.assert_calm()
 
 

@@ -63,7 +63,16 @@ def write_reason(page: Page | Frame, text: str) -> None:
     page.get_by_label("Why?").fill(text)
 
 
+def open_tabs_by_mouse(page: Page | Frame) -> None:
+    """Every response that stands in a tab which was not opened yet: without it, nothing is sent. The tabs are there
+    once the page's scripts have run."""
+    page.wait_for_load_state("domcontentloaded")
+    while page.locator(".tabs .unread").count():
+        page.locator(".tabs .unread").first.click()
+
+
 def fill_by_mouse(page: Page | Frame, *, preference: str = "r1") -> None:
+    open_tabs_by_mouse(page)
     names = page.locator("#judge .cell input[value='1']").evaluate_all(
         "nodes => nodes.map(node => node.name)"
     )

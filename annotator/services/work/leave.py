@@ -1,4 +1,4 @@
-"""The end of a participant's way: comments, and withdrawing."""
+"""The end of a participant's way: comments, finishing early, and withdrawing."""
 
 from contextlib import suppress
 
@@ -8,8 +8,9 @@ from django.utils import timezone
 from annotator.models import Assignment, Participant, ParticipantOutcome, Step
 from annotator.services.slots.replacements import replace_excluded
 from annotator.services.slots.returns import return_item
-from annotator.services.work.progress import finish
-from annotator.services.work.submit import UNFINISHED, lock_participant
+from annotator.services.work.progress import advance, counts, finish
+from annotator.services.work.submit import UNFINISHED, has_assignment, lock_participant
+from evaluation.models import Status
 from evaluation.services.exclusions import AlreadyExcluded, exclude
 
 MAX_COMMENTS = 5_000
@@ -26,6 +27,22 @@ def leave_comments(token: str, comments: str) -> None:
         participant.comments, participant.unsent_comments = "\n\n".join(filter(None, said)), ""
         participant.save(update_fields=["comments", "unsent_comments"])
         finish(participant, ParticipantOutcome.COMPLETED)
+
+
+def finish_now(token: str) -> None:
+    """End the items of whoever only waits for those that others hold, with what they have judged in this visit.
+
+    As where no item can ever come: a check that is due comes first, then comments and the end. An item that has become
+    free meanwhile is theirs instead.
+    """
+    with transaction.atomic():
+        participant = lock_participant(token)
+        is_paused = participant.study.status == Status.PAUSED
+        if participant.step != Step.ITEMS or is_paused or has_assignment(participant):
+            return
+        judged, checked = counts(participant)
+        if judged:
+            advance(participant, timezone.now(), judged=judged, checked=checked, waits=False)
 
 
 def store_unsent_comments(token: str, comments: str) -> None:

@@ -32,13 +32,16 @@ def first_step(spec: dict[str, Any]) -> Step:
     return next(each for each in ORDER if has_step(spec, each))
 
 
-def advance(participant: Participant, now: datetime, *, judged: int, checked: int) -> None:
+def advance(
+    participant: Participant, now: datetime, *, judged: int, checked: int, waits: bool = True
+) -> None:
     """Give a participant who has nothing before them the next thing: an item, a later step, or their outcome.
 
     The caller has locked the participant; `judged` and `checked` count what they have submitted in their present visit.
+    Without `waits`, items that others hold are none for them.
     """
     while participant.step not in (Step.INSTRUCTIONS, Step.COMMENTS, Step.DONE):
-        if _work_left(participant, now, judged, checked):
+        if _work_left(participant, now, judged, checked, waits=waits):
             bring_back(participant)
             return
         if participant.step == Step.DONE:
@@ -65,7 +68,7 @@ def finish(participant: Participant, outcome: str) -> None:
         latest.save(update_fields=["outcome", "ended_at"])
 
 
-def _work_left(participant: Participant, now: datetime, judged: int, checked: int) -> bool:
+def _work_left(participant: Participant, now: datetime, judged: int, checked: int, *, waits: bool) -> bool:
     """Reserve what the participant's step still has for them, or end their way; true if there is something."""
     if participant.study.status == Status.CLOSED:
         if judged == 0:
@@ -83,7 +86,7 @@ def _work_left(participant: Participant, now: datetime, judged: int, checked: in
                 return _reserve_next(participant, participant.step, now, attempt + 1)
             finish(participant, ParticipantOutcome.FAILED_QUALIFICATION)
         return False
-    return _next_item(participant, now, judged, checked)
+    return _next_item(participant, now, judged, checked, waits=waits)
 
 
 def _qualification(participant: Participant) -> dict[str, Any]:
@@ -141,7 +144,7 @@ def _qualified(participant: Participant, attempt: int) -> bool:
     return passed.count() >= mark
 
 
-def _next_item(participant: Participant, now: datetime, judged: int, checked: int) -> bool:
+def _next_item(participant: Participant, now: datetime, judged: int, checked: int, *, waits: bool) -> bool:
     check = _find_check(participant) if _check_is_due(participant, judged, checked) else None
     if judged >= participant.quota:
         # Also while the study is paused: a check takes no place, and nobody who is through waits for it.
@@ -150,7 +153,9 @@ def _next_item(participant: Participant, now: datetime, judged: int, checked: in
         return True  # nothing new now, but it may go on
     if check is not None and check.may_come_now:
         return _reserve_check(participant, check, now)
-    if claim_slot(participant, now) is not None or next_release(participant, now) is not None:
+    if claim_slot(participant, now) is not None:
+        return True
+    if waits and next_release(participant, now) is not None:
         return True
     if check is not None:
         return _reserve_check(participant, check, now)

@@ -20,6 +20,9 @@ from evaluation.protocols import AnswersInvalid, AnswerValue, Problem, Protocol
 from evaluation.protocols.base import Data, Spec, Stimulus, sees_context
 from evaluation.rendering.markdown import render_markdown
 
+# Up to so many minutes, waiting for an item is proposed before finishing without it.
+SHORT_WAIT = 2
+
 
 @lru_cache(maxsize=512)
 def rendered(text: str) -> str:
@@ -88,14 +91,27 @@ def closed_context(words: tuple[Words, Words], **more: Words) -> dict[str, Any]:
     return {"closed": {"title": title, "text": text, **more}}
 
 
-def short_wait(minutes: int) -> dict[str, str]:
-    """All that is left is in others' hands."""
+def wait_for_others(minutes: int, finish_url: str = "", *, is_paid: bool = False) -> dict[str, Any]:
+    """All that is left is in others' hands. `finish_url`, where somebody may finish now; after a short wait they get
+    an item sooner than they would find another study, so waiting comes first."""
     text = ngettext(
         "Other people are working on the remaining items. Please check again in %(n)s minute.",
         "Other people are working on the remaining items. Please check again in %(n)s minutes.",
         minutes,
     ) % {"n": minutes}
-    return {"title": gettext("A short wait"), "text": text, "button": gettext("Check again")}
+    waiting = {"title": gettext("A short wait"), "text": text, "button": gettext("Check again")}
+    if not finish_url:
+        return waiting
+    finish = {"url": finish_url, "text": _finish_words(is_paid), "button": gettext("Finish now")}
+    if minutes <= SHORT_WAIT:
+        return {**waiting, "finish": finish}
+    return {**waiting, "title": gettext("You can finish now"), "finish": {**finish, "is_main": True}}
+
+
+def _finish_words(is_paid: bool) -> str:
+    if is_paid:
+        return gettext("If you finish now, the pay is the same as if you had judged every item.")
+    return gettext("If you finish now, it counts the same as if you had judged every item.")
 
 
 def instruction_texts(study: Study, spec: Spec) -> dict[str, Any]:
@@ -227,6 +243,20 @@ def next_visit(number: int, of: int, url: str, way_back: str) -> dict[str, Any]:
         "way_back": way_back,
         "button": gettext("Start visit %(n)s") % {"n": number},
     }
+
+
+def way_to_next_visit(platform: Platform, *, is_named: bool, is_known: bool) -> str:
+    """The way to come again: through a panel that names each visit, or else from their own page, to which the same
+    link leads whom it knows."""
+    if is_named and platform.key == "link":
+        return gettext("To come again, take the study once more where you found it.")
+    if is_named:
+        return gettext("To come again, take the study once more on %(platform)s.") % {
+            "platform": platform.label
+        }
+    if is_known:
+        return gettext("You can start now, or come back later with the same link.")
+    return gettext("You can start now or later. Keep the address of this page: it is your only way back.")
 
 
 def thanks_of(spec: Spec, outcome: str) -> str:

@@ -29,12 +29,13 @@ from annotator.views.shared.parts import (
     instruction_texts,
     items_bar,
     next_visit,
-    short_wait,
     skip_question,
     skips_said,
     step_bar,
     thanks_of,
     visit_done_words,
+    wait_for_others,
+    way_to_next_visit,
 )
 from annotator.views.shared.revision_rounds import drafting_of, earlier_rounds
 from annotator.views.shared.texts import (
@@ -220,7 +221,7 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
     """Nothing before them: the study rests, others hold what is left, or the next thing only needs fetching."""
     now = timezone.now()
     release = next_release(participant, now)
-    waiting = {
+    waiting: dict[str, Any] = {
         "title": gettext("Ready to continue?"),
         "text": gettext("There are more items for you."),
         "button": gettext("Continue"),
@@ -236,7 +237,12 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
     elif release is None or participant.study.status == Status.CLOSED:
         waiting["text"] = gettext("There is nothing more to judge at the moment.")
     elif release > now:
-        waiting = short_wait(max(1, ceil((release - now).total_seconds() / 60)))
+        may_finish = participant.step == Step.ITEMS and participant.judged > 0
+        waiting = wait_for_others(
+            max(1, ceil((release - now).total_seconds() / 60)),
+            _address("finish-now", participant) if may_finish else "",
+            is_paid=participant.study.pay is not None,
+        )
     context = _around(participant, notice) | {
         "waiting": waiting,
         "undo": _undo(participant, None),
@@ -278,20 +284,11 @@ def _next_visit(participant: Participant) -> dict[str, Any] | None:
     study = participant.study
     if study.status == Status.CLOSED or not has_items_left(participant, timezone.now()):
         return None
-    url = "" if is_named_by_panel(participant) else _address("visit", participant)
+    is_named, platform = is_named_by_panel(participant), get_platform(participant.platform)
+    url = "" if is_named else _address("visit", participant)
+    way_back = way_to_next_visit(platform, is_named=is_named, is_known=bool(participant.external_id))
     if study.status == Status.PAUSED:
         url, way_back = "", gettext("The study is paused. You can come again when it continues.")
-    elif not url:
-        label = get_platform(participant.platform).label
-        way_back = gettext("To come again, take the study once more on %(platform)s.") % {"platform": label}
-        if participant.platform == "link":
-            way_back = gettext("To come again, take the study once more where you found it.")
-    elif participant.external_id:
-        way_back = gettext("You can start now, or come back later with the same link.")
-    else:
-        way_back = gettext(
-            "You can start now or later. Keep the address of this page: it is your only way back."
-        )
     return next_visit(participant.visit_number + 1, study.visits, url, way_back)
 
 

@@ -20,7 +20,7 @@ from annotator.views.walkthrough.pages import (
     station_page,
 )
 from annotator.views.walkthrough.state import WalkState
-from annotator.views.walkthrough.stations import END
+from annotator.views.walkthrough.stations import BETWEEN, END
 from annotator.views.walkthrough.walk import Walk
 from annotator.views.walkthrough.walked_study import CannotShow, WalkedItem
 from evaluation.forms.input.posted_fields import LOOK, read_fields
@@ -38,7 +38,9 @@ def choose(walk: Walk) -> HttpResponse:
     choice = walk.request.POST.get("choice")
     if choice == "decline":
         return walk.go(f"{END}no_consent", walk.state.afresh())
-    return walk.go_to_step(walk.walked.first) if choice == "agree" else station_page(walk)
+    if choice != "agree":
+        return station_page(walk)
+    return replace(walk, state=walk.state.but(visit=1)).go_to_step(walk.walked.first)
 
 
 def continue_way(walk: Walk) -> HttpResponse:
@@ -161,15 +163,25 @@ def check_again(walk: Walk) -> HttpResponse:
     return walk.go("items", walk.state.afresh())
 
 
+def finish_now(walk: Walk) -> HttpResponse:
+    return walk.go_to_step(walk.walked.after(Step.ITEMS))
+
+
 def withdraw(walk: Walk) -> HttpResponse:
     return walk.go(f"{END}withdrawn", walk.state.afresh())
+
+
+def start_visit(walk: Walk) -> HttpResponse:
+    """The next visit, which begins with items unless the study has practice in each."""
+    step = walk.walked.first if walk.study.practice_each_visit else Step.ITEMS
+    return replace(walk, state=walk.state.but(visit=walk.state.visit + 1)).go_to_step(step)
 
 
 def comment(walk: Walk) -> HttpResponse:
     text = walk.request.POST.get("comments", "").replace("\r\n", "\n")
     if len(text) > MAX_COMMENTS:
         return comments_page(walk, text)
-    return walk.go(f"{END}completed", walk.state.afresh())
+    return walk.go_to_step(Step.DONE)
 
 
 # By the station and the act that its forms name.
@@ -189,7 +201,9 @@ ACTS: dict[tuple[str, str], Callable[[Walk], HttpResponse]] = {
     ("items", "ask-skip"): ask_skip,
     ("items", "undo"): undo,
     ("waiting", "check"): check_again,
+    ("waiting", "finish"): finish_now,
     ("skip", "skip"): skip,
     ("withdraw", "withdraw"): withdraw,
     ("comments", "comments"): comment,
+    (BETWEEN, "start"): start_visit,
 }

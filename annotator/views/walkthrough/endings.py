@@ -8,6 +8,7 @@ from annotator.panels.platforms.addresses import origin_of
 from annotator.panels.services.arrivals import code_for
 from annotator.panels.services.panel_settings import panel_of
 from annotator.panels.services.study_draft import RETURN_REASONS
+from annotator.visit import Visit
 from evaluation.models import Study
 
 HIDDEN_CODE = "••••••"
@@ -18,12 +19,19 @@ def platform_of(study: Study) -> tuple[Platform, Settings]:
     return (get_platform("link"), {}) if panel is None else (get_platform(panel.platform), panel.settings)
 
 
-def departure_for(study: Study, outcome: str, *, sees_codes: bool) -> Departure:
-    """The way back of somebody with this outcome, with example ids. Who may not edit the study sees no code."""
+def departure_for(study: Study, outcome: str, visit_number: int = 1, *, sees_codes: bool) -> Departure:
+    """The way back of somebody with this outcome of that visit, with example ids. Who may not edit the study sees no
+    code."""
     platform, settings = platform_of(study)
-    code = code_for(study, outcome)
+    code = code_for(study, outcome, visit_number)
     shown = code if sees_codes or not code else HIDDEN_CODE
     return platform.leave(outcome, shown, platform.example_visit(settings), settings)
+
+
+def example_arrival(study: Study) -> Visit:
+    """A visit of nobody as the study's platform tells it at the door, which may name neither person nor visit."""
+    platform, settings = platform_of(study)
+    return platform.read_visit(platform.visit_params(platform.example_visit(settings), settings), settings)
 
 
 def consequences(platform: Platform, outcome: str, leave: Departure, *, sees_codes: bool) -> Iterator[str]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from annotator.models import Step
+from annotator.models import ParticipantOutcome, Step
+from annotator.selectors.quota import count_with_checks
 from annotator.views.shared.parts import (
     about_study,
     closed_context,
@@ -15,16 +16,19 @@ from annotator.views.shared.parts import (
     guideline,
     instruction_texts,
     items_bar,
-    short_wait,
+    next_visit,
     skip_question,
     skips_said,
     step_bar,
     thanks_of,
+    visit_done_words,
+    wait_for_others,
+    way_to_next_visit,
 )
 from annotator.views.shared.screens import WARN_SECONDS
 from annotator.views.shared.texts import AWAY
-from annotator.views.walkthrough.endings import consequences, departure_for, platform_of
-from annotator.views.walkthrough.stations import END, TURNED_AWAY
+from annotator.views.walkthrough.endings import consequences, departure_for, example_arrival, platform_of
+from annotator.views.walkthrough.stations import BETWEEN, END, TURNED_AWAY
 from annotator.views.walkthrough.walk import Walk
 from annotator.views.walkthrough.walked_study import CannotShow, WalkedItem
 from evaluation import design
@@ -175,8 +179,13 @@ def feedback_page(walk: Walk, item: WalkedItem, answers: list[AnswerValue]) -> H
 
 def waiting_page(walk: Walk) -> HttpResponse:
     """All items that are left are reserved by others, for as long as a study reserves one."""
-    context = {"waiting": short_wait(walk.study.lease_minutes), "continue_url": walk.act("check")}
-    said = ("Participants come here when others are working on all items that are left.",)
+    study = walk.study
+    waiting = wait_for_others(study.lease_minutes, walk.act("finish"), is_paid=study.pay is not None)
+    context = {"waiting": waiting, "continue_url": walk.act("check")}
+    said = (
+        "Participants come here when others are working on all items that are left.",
+        "Who has judged an item in this visit can finish: the visit is completed and paid as any other.",
+    )
     return walk.page("annotator/page_waiting.html", context, bar=_bar(walk), said=said)
 
 
@@ -198,12 +207,36 @@ def comments_page(walk: Walk, value: str = "") -> HttpResponse:
 
 
 def end_page(walk: Walk, outcome: str) -> HttpResponse:
+    """Of several visits, a completed one is the last."""
+    visits = walk.study.visits
+    if outcome == ParticipantOutcome.COMPLETED and visits > 1:
+        return _end_page(walk, outcome, visits, visit_done_words(visits, visits, _judged(walk)))
+    return _end_page(walk, outcome, 1, {})
+
+
+def between_page(walk: Walk) -> HttpResponse:
+    """The end of a visit that is not the last."""
+    study, number = walk.study, min(walk.state.visit, walk.study.visits - 1)
+    (platform, _), came = platform_of(study), example_arrival(study)
+    is_named = bool(came.session_id)
+    way_back = way_to_next_visit(platform, is_named=is_named, is_known=bool(came.external_id))
+    again = next_visit(number + 1, study.visits, "" if is_named else walk.act("start"), way_back)
+    words = {**visit_done_words(number, study.visits, _judged(walk)), "again": again}
+    return _end_page(walk, ParticipantOutcome.COMPLETED, number, words)
+
+
+def _judged(walk: Walk) -> int:
+    """The number of items of a whole visit, attention checks among them."""
+    return count_with_checks(walk.walked.quota, walk.walked.spec)
+
+
+def _end_page(walk: Walk, outcome: str, visit_number: int, words: Mapping[str, Any]) -> HttpResponse:
     platform, _ = platform_of(walk.study)
-    leave = departure_for(walk.study, outcome, sees_codes=walk.sees_codes)
+    leave = departure_for(walk.study, outcome, visit_number, sees_codes=walk.sees_codes)
     done = done_context(outcome, leave, platform, thanks_of(walk.walked.spec, outcome))
     # Nothing leaves this walk.
     here = walk.url()
-    done |= {"link": here if leave.link else "", "post_to": here if leave.post_to else ""}
+    done |= {"link": here if leave.link else "", "post_to": here if leave.post_to else "", **words}
     said = tuple(consequences(platform, outcome, leave, sees_codes=walk.sees_codes))
     return walk.page("annotator/page_done.html", {"done": done}, said=said)
 
@@ -256,4 +289,5 @@ PAGES = {
     "skip": skip_page,
     "withdraw": withdraw_page,
     "comments": comments_page,
+    BETWEEN: between_page,
 }

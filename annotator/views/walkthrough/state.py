@@ -10,7 +10,8 @@ SALT = "walk-through"
 
 @dataclass(frozen=True)
 class WalkState:
-    """`arm`: the setting that is walked through, empty for the first. `framed`: within a phone's frame.
+    """`arm`: the setting that is walked through, empty for the first. `framed`: within a phone's frame. `visit`: the
+    number of the visit, where one person has several.
 
     `at`: the place in practice or qualification; `right` and `attempt` of the qualification. `judged`, `checked`,
     `failed` and `skipped` count what was done of the items; `undo`: the last of it was a skip. `notice`: a key of
@@ -19,6 +20,7 @@ class WalkState:
 
     arm: str = ""
     framed: bool = False
+    visit: int = 1
     at: int = 0
     right: int = 0
     attempt: int = 0
@@ -34,7 +36,7 @@ class WalkState:
 
     def afresh(self, **changes: Any) -> "WalkState":
         """The same look at another place: nothing done so far."""
-        return WalkState(arm=self.arm, framed=self.framed).but(**changes)
+        return WalkState(arm=self.arm, framed=self.framed, visit=self.visit).but(**changes)
 
     def signed(self, study: int) -> str:
         """Only what differs from the beginning, for this study alone."""

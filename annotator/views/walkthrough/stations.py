@@ -8,7 +8,7 @@ from annotator.panels.platforms.endings import AWAY
 from annotator.views.shared.texts import AWAY as AWAY_TEXTS
 from annotator.views.walkthrough.walked_study import WalkedStudy
 
-END, TURNED_AWAY = "end-", "away-"
+END, TURNED_AWAY, BETWEEN = "end-", "away-", "between-visits"
 WAY, ENDS, DOOR = "The way", "End pages", "Turned away at the door"
 OUTCOME_LABELS = {
     ParticipantOutcome.COMPLETED: "Completed",
@@ -35,7 +35,8 @@ class Station:
 def stations_of(walked: WalkedStudy) -> list[Station]:
     ends = (Station(f"{END}{outcome}", label, ENDS) for outcome, label in OUTCOME_LABELS.items())
     away = (Station(f"{TURNED_AWAY}{reason}", str(AWAY_TEXTS[reason][0]), DOOR) for reason in AWAY)
-    return [*_way(walked), *ends, *away]
+    between = [Station(BETWEEN, "Between visits", ENDS)] if walked.study.visits > 1 else []
+    return [*_way(walked), *between, *ends, *away]
 
 
 def _way(walked: WalkedStudy) -> Iterator[Station]:

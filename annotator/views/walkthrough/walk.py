@@ -13,7 +13,7 @@ from annotator.views.shared.access import SeeOther, render
 from annotator.views.shared.parts import contact
 from annotator.views.shared.texts import NOTICES
 from annotator.views.walkthrough.state import WalkState
-from annotator.views.walkthrough.stations import END, Station, stations_of
+from annotator.views.walkthrough.stations import BETWEEN, END, Station, stations_of
 from annotator.views.walkthrough.walked_study import WalkedItem, WalkedStudy
 from evaluation.admin.study.missing import missing_for
 from evaluation.models import Study
@@ -55,7 +55,8 @@ class Walk:
         return SeeOther(self.url(station, state))
 
     def go_to_step(self, step: Step) -> HttpResponse:
-        return self.go(STEP_STATIONS[step], self.state.afresh())
+        is_between = step == Step.DONE and self.state.visit < self.study.visits
+        return self.go(BETWEEN if is_between else STEP_STATIONS[step], self.state.afresh())
 
     def page(
         self,

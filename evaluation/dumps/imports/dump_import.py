@@ -46,6 +46,7 @@ def import_dump(
     replace_broken: bool = False,
     aside: bool = False,
     watch: Watch = lambda phase, done, total: None,
+    first: Callable[[], None] = lambda: None,
     and_then: Callable[[Study], None] = lambda study: None,
 ) -> Study:
     """Create the study of that slug from the source; Refused, with nothing written, if anything is wrong.
@@ -55,7 +56,8 @@ def import_dump(
     delete leaves one that the next import deletes without being told.
 
     Where somebody asked for it (`by`), its history begins with `said`, by default the file that it was created from.
-    One that is read `aside` stays invisible. `and_then` gets the study within the transaction that completes it.
+    One that is read `aside` stays invisible. `and_then` gets the study within the transaction that completes it, which
+    begins with `first`: that may lock what was read, and refuse.
     """
 
     def finished(study: Study) -> None:
@@ -75,7 +77,7 @@ def import_dump(
             if source.fingerprint() != fingerprint:
                 raise _changed(source)
             notes = {**source.notes(), "written": writer.counts}
-            finish_import(study, notes=notes, aside=aside, and_then=finished)
+            finish_import(study, notes=notes, aside=aside, first=first, and_then=finished)
         except BaseException as interrupted:
             _discard(study, interrupted)
             raise

@@ -11,6 +11,7 @@ from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from evaluation.database.deadlock import is_deadlock
 from evaluation.extension import Watch, extensions
 from evaluation.job_kinds import kind_of
 from evaluation.models import Job, Status, Study
@@ -23,8 +24,6 @@ from evaluation.services.studies.rows import delete_rows
 
 # Whatever was written into it between two steps of its deletion.
 MEANWHILE = "Something was added to the study at this moment, so nothing was deleted. Try again."
-# PostgreSQL's code for two who wait for each other, as somebody does who hands in at this moment.
-DEADLOCK = "40P01"
 
 
 def deletion_problems(study: Study, *, job: Job | None = None) -> list[str]:
@@ -92,7 +91,8 @@ def delete_study(
     except IntegrityError:
         raise Refused(MEANWHILE) from None
     except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", "") == DEADLOCK:
+        # As with somebody who hands in at this moment.
+        if is_deadlock(error):
             raise Refused(MEANWHILE) from None
         raise
 

@@ -120,6 +120,15 @@ def derive_resolver(
     revision = study.revisions.order_by("-number").first()
     if revision is None or not has_entries(revision.spec):
         raise Refused("Only a study of condition-answer-citation entries that was launched can be resolved.")
+    with transaction.atomic():
+        # Whoever erases somebody from the study waits, and then finds what was made of their sets.
+        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        return _derive(study, revision.spec, slug, title or f"{study.title}: resolving", by, reason)
+
+
+def _derive(
+    study: Study, spec: Mapping[str, Any], slug: str, title: str, by: Any, reason: str
+) -> ResolverStudy:
     by_query = calibrated_sets(study)
     enough = {
         query: sets
@@ -129,21 +138,20 @@ def derive_resolver(
     if not enough:
         raise Refused("No query has sets of two calibrators or more yet; there is nothing to resolve.")
     used = {query: sets[:MAX_SETS] for query, sets in enough.items()}
-    with transaction.atomic():
-        derived = _draft(study, revision.spec, slug, title or f"{study.title}: resolving")
-        _fill(derived, used)
-        n_sets = sum(map(len, used.values()))
-        made = ResolverStudy(
-            derived,
-            len(used),
-            n_sets,
-            count_queries(study) - len(used),
-            sum(map(len, enough.values())) - n_sets,
-        )
-        asking = by or server_account()
-        log_action(study=derived, by=asking, message=f"Derived from {study.title}.", flag=ADDITION)
-        said = f"Derived the resolver's study. {made}"
-        log_action(study=study, by=asking, message=said, reason=reason)
+    derived = _draft(study, spec, slug, title)
+    _fill(derived, used)
+    n_sets = sum(map(len, used.values()))
+    made = ResolverStudy(
+        derived,
+        len(used),
+        n_sets,
+        count_queries(study) - len(used),
+        sum(map(len, enough.values())) - n_sets,
+    )
+    asking = by or server_account()
+    log_action(study=derived, by=asking, message=f"Derived from {study.title}.", flag=ADDITION)
+    said = f"Derived the resolver's study. {made}"
+    log_action(study=study, by=asking, message=said, reason=reason)
     return made
 
 

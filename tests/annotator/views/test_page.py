@@ -11,9 +11,10 @@ from django.utils import timezone
 from annotator.models import Assignment, ParticipantOutcome, Slot
 from annotator.services.admission.entry import enter
 from annotator.services.work.progress import finish
+from annotator.services.work.skip import skip
 from annotator.services.work.submit import advance_participant
 from annotator.visit import Visit
-from evaluation.models import Response
+from evaluation.models import Response, Study
 from evaluation.services.studies.launch import close_study, pause_study
 from tests import factories
 from tests.annotator.conftest import WITH, WITHOUT, address, fields, home, text
@@ -214,6 +215,67 @@ def test_waiting_says_for_how_long(client, make):
     assert "There are more items for you" in text(show(client, participant))
     client.post(f"{home(participant)}go-on/")
     assert "Submit" in text(show(client, participant))
+
+
+@pytest.fixture
+def waiting(make):
+    """Somebody who has judged one of two items, while another holds the other one."""
+    study = make(queries=2, redundancy=1, items_per_participant=2, pay="2.50")
+    enter(study, Visit("link"))
+    participant = enter(study, Visit("link"))
+    hand_in(participant.token)
+    return participant
+
+
+def release_in(minutes):
+    Slot.objects.filter(state="reserved").update(
+        leased_until=timezone.now() + timedelta(minutes=minutes, seconds=-5)
+    )
+
+
+def buttons(page):
+    """The page's buttons by their words: where each leads, and whether it is a plain one."""
+    found = re.findall(r"<button([^>]*)>([^<]+)</button>", page.content.decode())
+    return {words: ("finish/" in rest, "plain" in rest) for rest, words in found if words in BOTH}
+
+
+BOTH = ("Check again", "Finish now")
+
+
+@pytest.mark.parametrize(("minutes", "main"), [(57, "Finish now"), (3, "Finish now"), (2, "Check again")])
+def test_who_waits_for_others_may_finish(client, waiting, minutes, main):
+    release_in(minutes)
+    page = client.get(home(waiting))
+    found = buttons(page)
+    assert next(iter(found)) == main
+    assert found == {words: (words == "Finish now", words != main) for words in BOTH}
+    assert "If you finish now, the pay is the same as if you had judged every item." in text(page)
+    done = client.post(f"{home(waiting)}finish/", follow=True)
+    assert "You are done" in text(done)
+    assert "DONE-1" in text(done)
+    assert client.get(f"{home(waiting)}finish/").status_code == 405
+
+
+def test_of_pay_that_nobody_has_entered_nothing_is_promised(client, waiting):
+    Study.objects.update(pay=None)
+    page = text(client.get(home(waiting)))
+    assert "If you finish now, it counts the same as if you had judged every item." in page
+    assert "the pay" not in page
+
+
+def test_nothing_to_finish_before_the_first_judgment(client, make):
+    study = make(queries=2, redundancy=1, items_per_participant=2)
+    participant = enter(study, Visit("link"))
+    enter(study, Visit("link"))
+    skip(participant.token, current_assignment(participant).pk)
+    assert list(buttons(client.get(home(participant)))) == ["Check again"]
+
+
+def test_nothing_to_finish_while_the_study_is_paused(client, waiting):
+    pause_study(waiting.study)
+    assert list(buttons(client.get(home(waiting)))) == ["Check again"]
+    client.post(f"{home(waiting)}finish/")
+    assert "This study is paused" in text(client.get(home(waiting)))
 
 
 def test_paused_and_closed_studies_let_the_item_at_hand_be_finished(client, participant):

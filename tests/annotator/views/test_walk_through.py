@@ -265,6 +265,58 @@ def test_what_others_hold_is_waited_for(member, draft):
     assert "Please check again in 47 minutes." in text(page)
     button = re.search(r'action="([^"]+act=check)"', page.content.decode())
     assert at(member.post(button[1].replace("&amp;", "&"))) == "items"
+    finish = re.search(r'formaction="([^"]+act=finish)"', page.content.decode())
+    assert at(member.post(finish[1].replace("&amp;", "&"))) == "comments"
+
+
+def test_a_study_that_is_done_once_has_no_page_between_visits(member, draft):
+    assert not [
+        each for each in stations(member.get(station(draft, "entry")).content.decode()) if "between" in each
+    ]
+
+
+def act_on(member, address, act):
+    page = member.get(address).content.decode()
+    found = re.search(rf'action="([^"]+act={act})"', page)
+    assert found, page
+    return found[1].replace("&amp;", "&")
+
+
+def test_between_visits_the_panel_s_words_and_the_first_visit_s_code(member, draft):
+    Study.objects.update(visits=3, completion_codes={"completed": "DONE-1", "completed_3": "DONE-3"})
+    before = stored()
+    done = member.post(act_on(member, station(draft, "comments"), "comments"), {"comments": ""})
+    assert at(done) == "between-visits"
+    page = member.get(done["Location"])
+    said = text(page)
+    assert "Visit 1 of 3 is done" in said
+    assert "DONE-1" in said
+    assert (
+        "Visit 2 of 3 Next time you get other items. To come again, take the study once more on Prolific."
+        in said
+    )
+    assert "act=start" not in page.content.decode()
+    last = text(member.get(station(draft, "end-completed")))
+    assert "You have done all your 3 visits." in last
+    assert "DONE-3" in last
+    assert stored() == before
+
+
+def test_by_a_link_the_next_visit_begins_from_the_page_between(member, draft):
+    Study.objects.update(visits=2, practice_each_visit=True)
+    Panel.objects.update(platform="link", settings={"participant_param": "pid"})
+    address = station(draft, "between-visits")
+    assert "or come back later with the same link" in text(member.get(address))
+    onward = member.post(act_on(member, address, "start"))
+    assert at(onward) == "instructions"
+    state = parse_qs(urlsplit(onward["Location"]).query)["s"][0]
+    comments = f"{station(draft, 'comments')}?s={state}"
+    done = member.post(act_on(member, comments, "comments"), {"comments": ""})
+    assert at(done) == "end-completed", "the second of two is the last"
+    Study.objects.update(practice_each_visit=False)
+    Panel.objects.update(settings={})
+    assert "it is your only way back" in text(member.get(address))
+    assert at(member.post(act_on(member, address, "start"))) == "items"
 
 
 def test_an_address_that_was_changed_begins_the_station_again(member, draft):

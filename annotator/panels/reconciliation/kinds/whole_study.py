@@ -46,9 +46,8 @@ class OtherPlaces(MismatchKind):
             yield self.mismatch(text, state, remedies=remedies, subject="study", more=more)
         elif more < 0:
             text = (
-                f"The panel can still send {people_count(coming)}, but there is work for {needed}. "
-                "The others would find the study full. Pause it there when the last slot here is "
-                "taken."
+                f"The panel has room for {count(coming)}, but there is work for {needed}: beyond that, people "
+                "find the study full. Pause it there when the last slot here is taken."
             )
             yield self.mismatch(text, state, remedies=("pause", "acknowledge"), subject="study")
 

@@ -26,7 +26,7 @@ from annotator.services.admission.entry import enter
 from annotator.services.work.leave import withdraw
 from annotator.services.work.progress import finish
 from annotator.visit import Visit
-from evaluation.models import Item, Judgment, Rater
+from evaluation.models import Item, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.services.exclusions import exclude
 from tests.annotator.panels.panel_rows import (
@@ -349,9 +349,23 @@ def test_places_follow_what_the_slots_need(panel: Panel) -> None:
     PanelRecord.objects.update(status="approved")
     Panel.objects.filter(pk=panel.pk).update(places=9)
     (line,) = reconcile(Panel.objects.get(pk=panel.pk)).mismatches
-    assert "work for 5" in line.sentence
+    assert "The panel has room for 8 people, but there is work for 5" in line.sentence
     withdraw(ann.token)
     assert ann.study.slots.filter(state="filled").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [
+        (4, "The open judgments need 6 visits more, but the panel has room for 4. Add 2 places there."),
+        (9, "The panel has room for 9 visits, but there is work for 6"),
+    ],
+)
+def test_places_are_visits_where_one_person_has_several(panel: Panel, places: int, said: str) -> None:
+    Study.objects.filter(pk=panel.study_id).update(visits=2)
+    Panel.objects.filter(pk=panel.pk).update(places=places)
+    (line,) = reconcile(Panel.objects.get(pk=panel.pk)).mismatches
+    assert said in line.sentence
 
 
 def test_what_the_panel_said_and_nobody_could_apply(panel: Panel) -> None:

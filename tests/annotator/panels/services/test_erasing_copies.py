@@ -30,6 +30,7 @@ from annotator.services.work.submit import submit
 from annotator.visit import Visit
 from evaluation.dumps.derive import derive_study
 from evaluation.dumps.exports.study_export import export_to
+from evaluation.dumps.imports import dump_import
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import FileSource
 from evaluation.dumps.pooling import pool_rounds
@@ -293,6 +294,20 @@ def test_refused_while_a_study_is_made_of_it(panel, person, owner):
             erase(person, owner)
         job.delete()
     erase(person, owner)
+
+
+def test_what_a_derivation_has_read_of_them_is_not_written(panel, person, owner, monkeypatch):
+    finish = dump_import.finish_import
+
+    def erase_before(study, **named):
+        erase(person, owner)
+        finish(study, **named)
+
+    monkeypatch.setattr(dump_import, "finish_import", erase_before)
+    with pytest.raises(Refused, match="Somebody was erased from the study at this moment"):
+        derive_study(panel.study, "justifications", by=owner, slug="coding")
+    assert not Study.objects.filter(slug="coding").exists()
+    assert found_in_database(WORDS, *names(person)) == set()
 
 
 def test_views_and_answers_of_the_api_that_name_them(panel, person, owner):

@@ -225,6 +225,22 @@ def test_a_sync_and_an_event_keep_to_the_same_rule(prolific, owner, deliver):
     assert record(session).status == "returned", "a word that is not known here takes nothing back"
 
 
+@pytest.mark.parametrize("leave", ["give_back", "time_out"])
+def test_who_waits_for_the_item_of_who_left_gets_it_at_once(prolific, owner, deliver, leave):
+    panel = recruiting_study(owner=owner, queries=2, redundancy=1, items_per_participant=2)
+    prolific.studies[panel.external_id]["total_available_places"] = 2
+    left, holder = come(prolific, panel, "holder")
+    held = before(holder.token).slot
+    _, waiting = come(prolific, panel, "waiting")
+    while before(waiting.token) is not None:
+        hand_in(waiting.token)
+    assert Participant.objects.get(pk=waiting.pk).step == "items"
+    getattr(prolific, leave)(left)
+    deliver(*of(prolific, left))
+    advance_participant(waiting.token)
+    assert before(waiting.token).slot == held
+
+
 def test_all_can_be_played_again(prolific, panel, deliver):
     session, participant = come(prolific, panel, "ann")
     prolific.give_back(session)

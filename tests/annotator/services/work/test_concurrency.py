@@ -5,6 +5,7 @@ import random
 import threading
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -26,6 +27,7 @@ from annotator.services.slots import claim_cursors
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from annotator.services.work.drafts import save_draft
+from annotator.services.work.leave import finish_now, withdraw
 from annotator.services.work.skip import CannotSkip, CannotUndoSkip, skip, undo_skip
 from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
@@ -366,3 +368,36 @@ def test_draft_saved_while_the_place_is_claimed(owner):
         if kept:
             hand_in(late.token)
     assert list(verify_study(study)) == []
+
+
+@pytest.mark.parametrize("is_free", [False, True], ids=["held by others", "free again"])
+def test_finishing_and_checking_again_at_once_do_one_thing(owner, is_free):
+    """Two tabs: somebody is done, or has the item that was let go, and never both."""
+    for attempt in range(5):
+        study = make_crowd_study(
+            f"tabs-{attempt}", owner=owner, queries=2, arms=ONE_ARM, redundancy=1, items_per_participant=2
+        )
+        come(study, "holder")
+        waiting = come(study, "waiting")
+        hand_in(waiting.token)
+        if is_free:
+            lapse(study=study)
+        at_once(*[partial(finish_now, waiting.token), partial(advance_participant, waiting.token)] * 2)
+        waiting.refresh_from_db()
+        held = Assignment.objects.filter(participant=waiting, state=AssignmentState.RESERVED).count()
+        assert (waiting.outcome, held) == (("", 1) if is_free else ("completed", 0))
+        assert list(verify_study(study)) == []
+
+
+def test_finishing_while_an_item_is_let_go_leaves_no_item_with_who_is_done(owner):
+    for attempt in range(10):
+        study = make_crowd_study(
+            f"let-go-{attempt}", owner=owner, queries=2, arms=ONE_ARM, redundancy=1, items_per_participant=2
+        )
+        holder, waiting = come(study, "holder"), come(study, "waiting")
+        hand_in(waiting.token)
+        at_once(partial(finish_now, waiting.token), partial(withdraw, holder.token))
+        waiting.refresh_from_db()
+        held = Assignment.objects.filter(participant=waiting, state=AssignmentState.RESERVED).count()
+        assert (waiting.outcome, held) in [("completed", 0), ("", 1)]
+        assert list(verify_study(study)) == []

@@ -6,15 +6,19 @@ from django.utils import timezone
 from annotator.models import Assignment, AssignmentState, Slot, SlotState
 from annotator.selectors.participants import get_participant
 from annotator.selectors.slots import next_release
-from annotator.services.work.leave import withdraw
+from annotator.services.admission.entry import enter
+from annotator.services.work.leave import finish_now, withdraw
 from annotator.services.work.skip import skip
 from annotator.services.work.submit import advance_participant, submit
+from annotator.visit import Visit
 from evaluation.models import Exclusion, Judgment
 from evaluation.selectors import counting_judgments
 from evaluation.services.exclusions import exclude
 from evaluation.services.studies.launch import close_study, pause_study, resume_study
+from evaluation.services.studies.verification import verify_study
 from tests.annotator.services.people import ONE_ARM, count_with_checks, now_of, with_pass_mark
 from tests.crowd import before, come, filled_in, hand_in, lapse, make_crowd_study
+from tests.factories import NO_STEPS, launch, make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +42,111 @@ def test_who_could_still_get_what_others_hold_waits(held):
     lapse(study=study)
     advance_participant(waiting.token)
     assert before(waiting.token) is not None
+
+
+def test_who_only_waits_for_others_may_finish_with_what_they_judged(held):
+    study, holder, waiting = held
+    finish_now(waiting.token)
+    assert now_of(waiting.token) == ("done", "completed")
+    assert waiting.submissions.get().outcome == "completed"
+    hand_in(holder.token)
+    assert now_of(holder.token) == ("done", "completed")
+    assert counting_judgments(study).count() == 2
+    assert list(verify_study(study)) == []
+
+
+def test_who_finishes_gets_an_item_that_has_become_free_instead(held):
+    study, _, waiting = held
+    lapse(study=study)
+    finish_now(waiting.token)
+    assert now_of(waiting.token) == ("items", "")
+    assert before(waiting.token) is not None
+
+
+def test_nobody_finishes_without_a_judgment():
+    study = make_crowd_study("held", queries=2, arms=ONE_ARM, redundancy=1, items_per_participant=2)
+    token = come(study, "skips").token
+    come(study, "holder")
+    skip(token, before(token).pk)
+    assert (now_of(token), before(token)) == (("items", ""), None)
+    finish_now(token)
+    assert now_of(token) == ("items", "")
+
+
+def test_nobody_finishes_with_an_item_before_them_or_in_a_paused_study(held):
+    study, holder, waiting = held
+    finish_now(holder.token)
+    pause_study(study)
+    finish_now(waiting.token)
+    assert now_of(holder.token) == now_of(waiting.token) == ("items", "")
+
+
+def test_comments_come_before_the_end_of_who_finishes():
+    study = make_study(
+        "words", queries=2, arms=ONE_ARM, training=False, checks=0, redundancy=1, items_per_participant=2
+    )
+    launch(study, steps=NO_STEPS | {"comments": True})
+    come(study, "holder")
+    waiting = come(study, "waiting")
+    hand_in(waiting.token)
+    finish_now(waiting.token)
+    assert now_of(waiting.token) == ("comments", "")
+
+
+def test_what_was_judged_in_an_earlier_visit_ends_no_later_one():
+    study = make_crowd_study(
+        "visits", queries=3, arms=ONE_ARM, redundancy=1, items_per_participant=1, visits=2
+    )
+    ann = come(study, "ann")
+    hand_in(ann.token)
+    come(study, "bob")
+    come(study, "cem")
+    again = enter(study, Visit("prolific", "ann", "panel-study", "visit-ann-2"))
+    assert again.visit_number == 2
+    finish_now(ann.token)
+    assert now_of(ann.token) == ("items", "")
+    lapse(study=study)
+    advance_participant(ann.token)
+    hand_in(ann.token)
+    assert now_of(ann.token) == ("done", "completed")
+
+
+def test_who_finishes_a_later_visit_has_completed_both():
+    study = make_crowd_study(
+        "visits", queries=4, arms=ONE_ARM, redundancy=1, items_per_participant=2, visits=2
+    )
+    ann = come(study, "ann")
+    hand_in(ann.token)
+    hand_in(ann.token)
+    come(study, "bob")
+    enter(study, Visit("prolific", "ann", "panel-study", "visit-ann-2"))
+    hand_in(ann.token)
+    assert now_of(ann.token) == ("items", "")
+    finish_now(ann.token)
+    assert now_of(ann.token) == ("done", "completed")
+    visits = ann.submissions.order_by("visit_number").values_list("visit_number", "outcome")
+    assert list(visits) == [(1, "completed"), (2, "completed")]
+    assert list(verify_study(study)) == []
+
+
+def test_a_check_that_is_due_comes_before_finishing():
+    """It was skipped, and one more item is to come between."""
+    study = make_study(
+        "checked", queries=2, arms=ONE_ARM, training=False, checks=1, redundancy=1, items_per_participant=2
+    )
+    launch(study, steps=NO_STEPS | {"attention": {"checks": 1}})
+    come(study, "holder")
+    waiting = come(study, "waiting")
+    hand_in(waiting.token)
+    check = before(waiting.token)
+    assert check.item.role == "attention"
+    skip(waiting.token, check.pk)
+    assert before(waiting.token) is None
+    finish_now(waiting.token)
+    assert before(waiting.token).item.role == "attention"
+    hand_in(waiting.token, preference="tie")
+    finish_now(waiting.token)
+    assert now_of(waiting.token) == ("done", "completed")
 
 
 def test_who_has_judged_something_is_done_when_nothing_is_left(held):
