@@ -21,9 +21,11 @@ from evaluation.api.query import PageQuery, QueryTextField
 from evaluation.downloads import download_response
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.problems import place_and_fault
+from evaluation.extension import extensions
 from evaluation.job_kinds import job_kinds, kind_of
-from evaluation.models import Job
-from evaluation.permissions import jobs_for
+from evaluation.models import Job, Study
+from evaluation.permissions import jobs_for, studies_for
+from evaluation.private_words import PrivateWords
 from evaluation.services.jobs import has_download, left_out_file
 
 # Seconds after which it is worth asking again.
@@ -87,6 +89,15 @@ def job_records(jobs: Iterable[Job]) -> list[dict[str, Any]]:
     return [job_record(job) for job in jobs]
 
 
+def without_ids(study: Study | None, user: Any, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The records; for viewers with every id that a platform has for the study's people blacked out in their texts."""
+    if study is None or studies_for(user, "write").filter(pk=study.pk).exists():
+        return records
+    private = PrivateWords(word for each in extensions() for word in each.private_words(study))
+    texts = ("message", "problems", "preview", "file_name")
+    return [record | {name: private.blacked_out_json(record[name]) for name in texts} for record in records]
+
+
 class JobListQuery(PageQuery):
     kind = QueryTextField(required=False, max_length=20)
     state = serializers.ChoiceField(required=False, choices=Job.State.choices)
@@ -106,7 +117,7 @@ class StudyJobs(StudyView):
         listed = [kind.key for kind in job_kinds().values() if kind.listed]
         wanted = {name: self.query[name] for name in ("kind", "state") if name in self.query}
         jobs = jobs_for(request.user).filter(study=self.study, kind__in=listed).filter(**wanted)
-        return self.paged(jobs, job_records)
+        return self.paged(jobs, lambda rows: without_ids(self.study, request.user, job_records(rows)))
 
 
 class OfJob(ApiView):
@@ -130,7 +141,8 @@ class JobDetail(OfJob):
         responses=JobSerializer,
     )
     def get(self, request: Request, job: int) -> Response:
-        return Response(job_record(self.job))
+        (record,) = without_ids(self.job.study, request.user, [job_record(self.job)])
+        return Response(record)
 
 
 class JobFile(OfJob):

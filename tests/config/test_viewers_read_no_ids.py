@@ -83,7 +83,7 @@ def test_on_no_page(world: SimpleNamespace) -> None:
         for each in IDS
         if each in body
     ]
-    assert found == [], found
+    assert found == []
 
 
 @pytest.mark.parametrize(

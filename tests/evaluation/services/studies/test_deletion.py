@@ -71,8 +71,8 @@ from tests.evaluation.admin.conftest import signed_in
 SLUG = "zyzzyva"
 TITLE = "Zyzzyva"
 pytestmark = pytest.mark.django_db
-# What no study owns: forms of answers, shared by all; who may log in; what Django keeps for itself.
-SHARED = ("evaluation.AnswerLayout", "auth.", "contenttypes.", "sessions.", "axes.")
+# What no study owns: forms of answers, shared by all; files on their way; who may log in; what Django keeps for itself.
+SHARED = ("evaluation.AnswerLayout", "evaluation.Upload", "auth.", "contenttypes.", "sessions.", "axes.")
 
 
 def contents() -> dict[str, set[str]]:
