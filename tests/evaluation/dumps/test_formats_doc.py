@@ -108,9 +108,9 @@ def test_command_lines(name):
 
 
 def _common() -> set[str]:
-    from django.core.management.base import BaseCommand
+    from evaluation.management.base import AssayCommand
 
-    class Plain(BaseCommand):
+    class Plain(AssayCommand):
         pass
 
     return {action.dest for action in Plain().create_parser("manage.py", "plain")._actions}
