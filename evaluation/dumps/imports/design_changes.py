@@ -20,7 +20,12 @@ from evaluation.services.studies.creation import write_attributes, write_questio
 from evaluation.stopping import StoppingRule
 
 # Codes are the panel's, and set on its page.
-DESIGN_RULES = (*(name for name in RULES if name != "completion_codes"), "visits", "practice_each_visit", "pay")
+DESIGN_RULES = (
+    *(name for name in RULES if name != "completion_codes"),
+    "visits",
+    "practice_each_visit",
+    "pay",
+)
 # What a launch fixes, and `change_redundancy` changes.
 FIXED_BY_LAUNCH = ("redundancy",)
 # The part of the line, or of its spec, that a sentence begins with.

@@ -218,7 +218,9 @@ def test_a_draft_s_design_is_read_and_changed(draft, as_owner):
     assert after["spec"]["texts"] == {**design["spec"]["texts"], "thanks": "Bye."}
     assert (after["rules"]["redundancy"], after["rules"]["pay"], after["spec"]["title"]) == (5, "2.50", "New")
     assert after["rules"]["visits"] == 3
-    assert history(draft)[-1] == "Changed the design: questions, texts, title, contact, pay, redundancy, visits."
+    assert (
+        history(draft)[-1] == "Changed the design: questions, texts, title, contact, pay, redundancy, visits."
+    )
     assert as_owner.patch("studies/draft/design/", after | {}).status_code == 400  # `frozen` is told alone
     same = {name: after[name] for name in ("spec", "rules")}
     assert as_owner.patch("studies/draft/design/", same).json() == after
@@ -331,6 +333,7 @@ def test_an_export_is_written_followed_and_downloaded(study, as_owner, as_viewer
     work_on_job(begun.json()["id"])
     done = as_owner.get(job).json()
     assert (done["state"], done["downloads"]) == ("done", True)
+    assert "KB, ready to download." in done["message"]
     file = as_owner.get(f"{job}file/")
     assert file["Content-Type"].startswith("text/csv")
     assert len(b"".join(file.streaming_content).splitlines()) > study.judgments.count()
