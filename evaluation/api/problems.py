@@ -120,8 +120,10 @@ def _code(problem: APIException) -> str:
 
 
 def _detail(problem: APIException, errors: list[dict[str, str]]) -> str:
-    if isinstance(problem, Throttled) and problem.wait is not None:
-        return f"Too many requests in this minute: try again in {counted(problem.wait, 'second')}."
+    # Set by its own initialiser, which the framework's types do not say.
+    wait: int | None = getattr(problem, "wait", None)
+    if isinstance(problem, Throttled) and wait is not None:
+        return f"Too many requests in this minute: try again in {counted(wait, 'second')}."
     if not errors:
         return str(problem.detail)
     return " ".join(
