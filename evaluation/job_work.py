@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.template.defaultfilters import filesizeformat
 
 from evaluation.counting import counted
 from evaluation.dumps.exports.study_export import export_to
@@ -117,7 +118,7 @@ def import_scores_file(job: Job) -> None:
 def write_export(job: Job) -> None:
     assert job.study is not None  # only an import has none
     export_to(job.study, format=job.parameters["format"], path=str(job.path), watch=JobProgress(job))
-    finish_job(job, message=f"{job.path.stat().st_size / 1e6:,.1f} MB, ready to download.")
+    finish_job(job, message=f"{filesizeformat(job.path.stat().st_size)}, ready to download.")
     log_action(study=job.study, by=job.by, message=f"Exported as {job.parameters['format']}.")
 
 

@@ -6,12 +6,15 @@ ASSAY_URL=https://assay.example.org ASSAY_TOKEN=assay_... python -m examples.jud
 import os
 import sys
 
-from assay_client import Client, to_frame
+from assay_client import Client, Problem, to_frame
 
 
 def main(slug: str, file: str) -> None:
     with Client(os.environ["ASSAY_URL"], os.environ["ASSAY_TOKEN"]) as client:
-        frame = to_frame(client.study(slug).judgments(outcome="ok"))
+        try:
+            frame = to_frame(client.study(slug).judgments(outcome="ok"))
+        except Problem as problem:
+            sys.exit(str(problem))
     frame = frame[~frame["excluded"] & (frame["role"] == "main")]
     frame.to_csv(file, index=False)
     print(f"{frame['id'].nunique():,} judgments by {frame['rater'].nunique():,} raters, in {file}")
@@ -19,4 +22,6 @@ def main(slug: str, file: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     main(*sys.argv[1:])

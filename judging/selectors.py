@@ -118,7 +118,7 @@ def describe(run: Run) -> str:
 
 
 def _sampled(judge: Judge) -> Iterator[str]:
-    """The sampling of its replies: what the model does not take was not sent."""
+    """The settings that its replies were drawn with: what the model does not take was not sent."""
     able = judge.endpoint.capabilities.get(judge.model, {}) if judge.endpoint else {}
     if able.get("temperature") is False:
         yield "at the model's own temperature, since it takes none"

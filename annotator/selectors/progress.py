@@ -91,9 +91,9 @@ def crowd_needs(study: Study, progress: Progress) -> Iterator[Concern]:
             f"{reverse('admin:evaluation_itemflag_list', args=[study.slug])}",
         )
     if n := Participant.objects.filter(study=study, erasure_asked_at__isnull=False).count():
-        said = counted(n, "participant has withdrawn and waits", "participants have withdrawn and wait")
+        said = counted(n, "participant has withdrawn and asked", "participants have withdrawn and asked")
         yield Concern(
-            f"{said} to be erased, until their submissions are settled.",
+            f"{said} to be erased, which is done once their submissions are settled.",
             "Look at them",
             f"{reverse('admin:annotator_participant_list', args=[study.slug])}?outcome__exact=withdrawn",
             right="view",

@@ -86,7 +86,7 @@ def plan_erasure(participant: Participant, *, by: Any = None) -> ErasurePlan:
     goes = [
         f"{counted(n_judgments, 'judgment')} with all answers, {counted(texts, 'text')} among them, times and traces",
         "drafts, comments, their address here, and their place among the study's raters and participants",
-        f"the platform's ids of them and of {counted(participant.submissions.count(), 'visit')}",
+        f"the platform's ids for them and for {counted(participant.submissions.count(), 'visit')}",
         *([f"revisions that they asked a model for: {rounds:,}"] if rounds else []),
         *([counted(reports, "report of a problem", "reports of problems")] if reports else []),
         *([f"members' notes on their judgments: {notes:,}"] if notes else []),
@@ -235,8 +235,9 @@ def _erase_locked(participant: Participant, by: Any, reason: str, deal_again: bo
     numbers = _erase_copies(copies, words)
     _erase_way(participant, deal_again)
     n = delete_rater(rater)
-    opens = "open again" if deal_again and study.status in OPEN else "are retired"
-    said = f"Erased a participant: {counted(n, 'judgment')}, whose slots {opens}."
+    again = deal_again and study.status in OPEN
+    slots = ("slot opens again", "slots open again") if again else ("slot is retired", "slots are retired")
+    said = f"Erased a participant: {counted(n, 'judgment')}, whose {slots[n != 1]}."
     erase_mentions(study, rater.pseudonym, own)
     record_erasure(study, by=by, acting=acting, reason=reason, raters=1, judgments=n, said=said)
     for copy, (raters, judgments, items) in numbers.items():

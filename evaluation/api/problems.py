@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 from django.http import Http404
 from rest_framework import serializers, status
-from rest_framework.exceptions import APIException, NotFound, PermissionDenied, ValidationError
+from rest_framework.exceptions import APIException, NotFound, PermissionDenied, Throttled, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
+from evaluation.counting import counted
 from evaluation.dumps.problems import place_and_fault
 from evaluation.permissions import NoRight
 from evaluation.refusals import FieldsRefused, Refused, WrongState
@@ -119,6 +120,10 @@ def _code(problem: APIException) -> str:
 
 
 def _detail(problem: APIException, errors: list[dict[str, str]]) -> str:
+    # Set by its own initialiser, which the framework's types do not say.
+    wait: int | None = getattr(problem, "wait", None)
+    if isinstance(problem, Throttled) and wait is not None:
+        return f"Too many requests in this minute: try again in {counted(wait, 'second')}."
     if not errors:
         return str(problem.detail)
     return " ".join(

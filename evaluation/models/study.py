@@ -34,6 +34,7 @@ def default_skips() -> dict[str, Any]:
 DEFAULT_EPSILON = 0.1
 # Of one person.
 MAX_VISITS = 100
+MAX_RETENTION_DAYS = 10_000
 
 
 class Status(models.TextChoices):
@@ -188,7 +189,7 @@ class Study(models.Model):
     )
     # Days from closing to the deletion of platforms' ids and exact times (`services.studies.retention`); None: kept.
     retention_days = models.PositiveSmallIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1)]
+        null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(MAX_RETENTION_DAYS)]
     )
 
     # Which column of its tables is what (`evaluation.dumps.tables`), as the last one was read.

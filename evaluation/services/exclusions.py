@@ -23,7 +23,7 @@ def exclude(
 ) -> Exclusion:
     """Exclude a rater with all judgments, or one judgment; what somebody did stands in the study's history."""
     if not reason.strip():
-        raise ValueError("An exclusion needs a reason.")
+        raise Refused("An exclusion needs a reason.")
     with transaction.atomic():
         _count_correction(study)  # also serialises exclusions of one study
         if Exclusion.objects.filter(rater=rater, judgment=judgment, undone_at=None).exists():

@@ -66,7 +66,7 @@ def set_webhook(study: Study, url: str, *, told: Sequence[str], by: Any) -> str:
         if url:
             StudyWebhook.objects.create(study=study, url=url, told=list(told))
         host = urlsplit(url).hostname
-        said = f"News of this study go to {host}." if url else "The webhook was removed."
+        said = f"News of this study goes to {host}." if url else "The webhook was removed."
         log_action(study=study, by=by, message=said)
     return said
 

@@ -113,6 +113,10 @@ def test_judgments_become_a_table(live_server: Any, owner: Any, token: str, tmp_
     judge(study, raters=3)
     done = run_example("judgments_to_frame", live_server.url, token, "contrast", str(tmp_path / "frame.csv"))
     assert done.returncode == 0, done.stderr
+    unknown = run_example("judgments_to_frame", live_server.url, token, "none", str(tmp_path / "none.csv"))
+    assert unknown.returncode == 1
+    assert unknown.stderr == "There is nothing here that you may see. (404 not_found)\n"
+    assert "STUDY FILE.csv" in run_example("judgments_to_frame", live_server.url, token).stderr
     frame = pd.read_csv(tmp_path / "frame.csv")
     assert frame["id"].nunique() == study.judgments.filter(outcome="ok").count() > 0
     assert f"{frame['id'].nunique():,} judgments by {study.raters.count()} raters" in done.stdout

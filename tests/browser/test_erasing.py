@@ -36,7 +36,7 @@ def test_from_the_participants_page_to_the_list_without_them(
     page.get_by_label("Reason").fill("They asked for it.")
     page.get_by_label("Pseudonym").fill(gone.rater.pseudonym)
     leave_by(page.get_by_role("button", name="Erase this participant"))
-    expect(page.get_by_text("Erased a participant: 1 judgment, whose slots open again.")).to_be_visible()
+    expect(page.get_by_text("Erased a participant: 1 judgment, whose slot opens again.")).to_be_visible()
     assert not Participant.objects.filter(pk=gone.pk).exists()
 
 

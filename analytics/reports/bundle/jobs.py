@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.template.defaultfilters import filesizeformat
 
 from analytics.job_kinds import BUNDLE
 from analytics.reports.build import fingerprint
@@ -98,7 +99,7 @@ def write_bundle_of(job: Job) -> None:
     # What changes from here on makes the bundle old, or keeps it from being written.
     note_in_job(job, {"fingerprint": fingerprint(study, ties=ties)})
     export_bundle(study, job.path, ties=ties, watch=progress)
-    finish_job(job, message=f"{job.path.stat().st_size / 1e6:,.1f} MB, ready to download.")
+    finish_job(job, message=f"{filesizeformat(job.path.stat().st_size)}, ready to download.")
     log_action(study=study, by=job.by, message="Wrote a replication bundle.")
 
 

@@ -56,8 +56,8 @@ def _visits(study: Study) -> Iterator[str]:
     if study.visits > 1:
         yield ngettext(
             "You can take part up to %(n)s time. The time, items and pay are those of one visit.",
-            "You can take part up to %(n)s times, with other items each time. The time, items and pay are those of one "
-            "visit.",
+            "You can take part up to %(n)s times, with different items each time. The time, items and pay are those "
+            "of one visit.",
             study.visits,
         ) % {"n": study.visits}
 
@@ -239,7 +239,7 @@ def next_visit(number: int, of: int, url: str, way_back: str) -> dict[str, Any]:
         "title": visit_of(number, of),
         "number": number,
         "url": url,
-        "text": gettext("Next time you get other items."),
+        "text": gettext("Next time you get different items."),
         "way_back": way_back,
         "button": gettext("Start visit %(n)s") % {"n": number},
     }

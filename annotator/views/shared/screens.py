@@ -263,6 +263,11 @@ def done_screen(participant: Participant, notice: str = "") -> HttpResponse:
     leave = departure_of(participant)
     thanks = thanks_of(participant.revision.spec, participant.outcome)
     done = done_context(participant.outcome, leave, get_platform(participant.platform), thanks)
+    if participant.erasure_asked_at is not None:
+        done["text"] = gettext(
+            "Thank you for your time. Everything that this study has stored about you is deleted as soon as your "
+            "submission is settled."
+        )
     context = _around(participant, notice) | {"done": done | _visit_done(participant)}
     return render_for(participant.study, "annotator/page_done.html", context, leave=leave)
 

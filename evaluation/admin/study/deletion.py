@@ -88,7 +88,7 @@ def _contents(study: Study, n_items: int, n_judgments: int) -> list[str]:
         (n_items, "item", "items"),
         (n_judgments, "judgment", "judgments"),
         (people, "person", "people"),
-        (study.raters.count() - people, "other rater", "other raters"),
+        (study.raters.count() - people, "other rater" if people else "rater", ""),
         (1 if rehearsal_of(study) else 0, "rehearsal, with all that was simulated", ""),
     )
     return [counted(n, one, many) for n, one, many in counts if n]

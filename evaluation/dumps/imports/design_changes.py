@@ -21,7 +21,13 @@ from evaluation.services.studies.retention import retention_text
 from evaluation.stopping import StoppingRule
 
 # Codes are the panel's, and set on its page.
-DESIGN_RULES = (*(name for name in RULES if name != "completion_codes"), *PROMISES, "pay")
+DESIGN_RULES = (
+    *(name for name in RULES if name != "completion_codes"),
+    *PROMISES,
+    "visits",
+    "practice_each_visit",
+    "pay",
+)
 # What a launch fixes, and `change_redundancy` changes.
 FIXED_BY_LAUNCH = ("redundancy",)
 # The part of the line, or of its spec, that a sentence begins with.

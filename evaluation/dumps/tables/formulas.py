@@ -1,5 +1,5 @@
-"""Mathematics in a table's responses and documents: which spellings stand in them, and whether they will be shown as
-mathematics."""
+"""Mathematics in a table's prompts, responses and documents: which spellings stand in them, and whether they will be
+shown as mathematics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import TableMap
 from evaluation.rendering.mathematics import SPELLINGS
 
-RENDERED = (ColumnRole.RESPONSE, ColumnRole.RESPONSES, ColumnRole.DOCUMENT)
+RENDERED = (ColumnRole.PROMPT, ColumnRole.RESPONSE, ColumnRole.RESPONSES, ColumnRole.DOCUMENT)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 from evaluation.dumps.schemas import schema_problems
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, is_conversation
-from evaluation.protocols import Protocol
+from evaluation.protocols import PROTOCOLS, Protocol
 from evaluation.refusals import Refused
 
 PER_ITEM, PER_RESPONSE = "item", "response"
@@ -179,6 +179,8 @@ def read_map(value: Any) -> TableMap:
     """The map that the JSON is; Refused with every reason if it is none."""
     if problems := schema_problems("map", value):
         raise Refused(*(f"The map: {problem}" for problem in problems))
+    if (protocol := value.get("protocol")) and protocol not in PROTOCOLS:
+        raise Refused(f"The map: protocol: {protocol!r} is not one of {', '.join(sorted(PROTOCOLS))}")
     uses = tuple(
         ColumnUse(each["column"], ColumnRole(each["as"]), each.get("system", "")) for each in value["columns"]
     )

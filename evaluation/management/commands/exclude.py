@@ -7,7 +7,8 @@ from django.core.management.base import CommandError, CommandParser
 from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
 from evaluation.models import Exclusion, Judgment, Rater, Study
-from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
+from evaluation.refusals import Refused
+from evaluation.services.exclusions import exclude, restore
 from evaluation.services.history import server_account
 
 
@@ -34,8 +35,8 @@ class Command(AssayCommand):
             return {"study": study.slug, "exclusion": standing.pk, "excluded": False}
         try:
             made = exclude(study=study, reason=options["reason"], by=server_account(), **chosen)
-        except AlreadyExcluded as already:
-            raise CommandError(str(already)) from None
+        except Refused as refused:
+            raise CommandError(str(refused)) from None
         self.stdout.write("Excluded: no figure counts it any more.")
         return {"study": study.slug, "exclusion": made.pk, "excluded": True}
 

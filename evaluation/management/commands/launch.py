@@ -7,6 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 from tqdm import tqdm
 
+from evaluation.counting import counted
 from evaluation.job_kinds import LAUNCH
 from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.outcomes import study_facts
@@ -59,9 +60,11 @@ class Command(AssayCommand):
             except Refused as refused:
                 for problem in refused.problems:
                     self.stderr.write(problem)
-                raise CommandError(f"Not launched: {len(refused.problems)} problems.") from None
+                raise CommandError(f"Not launched: {counted(len(refused.problems), 'problem')}.") from None
         address = reverse("annotator:entry", args=[study.slug])
-        self.stdout.write(f"{study.title} is live with {items} items; participants enter at {address}")
+        self.stdout.write(
+            f"{study.title} is live with {counted(items, 'item')}; participants enter at {address}"
+        )
         return study_facts(study) | {"items": items, "address": address}
 
     def _check(self, study: Study) -> Outcome:
@@ -98,5 +101,5 @@ class Command(AssayCommand):
             self.stderr.write(f"Caution: {each}")
         if cautions and not confirmed:
             raise CommandError(
-                f"Not launched: {len(cautions)} cautions. To launch all the same, use --confirm."
+                f"Not launched: {counted(len(cautions), 'caution')}. To launch all the same, use --confirm."
             )

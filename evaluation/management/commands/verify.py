@@ -36,7 +36,7 @@ class Command(AssayCommand):
         for sentence in erased_facts(study):
             self.stdout.write(sentence)
         self.stdout.write(
-            f"{study.slug}: all is well. Checked the hashes of {study.revisions.count()} revision(s) and "
+            f"{study.slug}: all is well. Checked the hashes of {counted(study.revisions.count(), 'revision')} and "
             f"{counted(study.items.count(), 'item')}, the study hash {study.study_hash[:12]}..., and "
             f"{counted(Judgment.objects.filter(study=study).count(), 'judgment')}. Digest of what is sealed: "
             f"{digest}."

@@ -336,6 +336,8 @@ def _refuse_archived(study: Study) -> None:
 def _move(study: Study, allowed: set[Status], to: Status, said: str, by: Any, reason: str) -> str:
     with transaction.atomic():
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        if locked.status == to:
+            raise WrongState(f"The study is already {to}.")
         if locked.status not in allowed:
             raise WrongState(f"A study that is {locked.status} can't become {to}.")
         _refuse_archived(locked)

@@ -41,7 +41,7 @@ def test_it_erases_once(participant, owner):
     pseudonym, here = participant.rater.pseudonym, caller(owner)
     answer = here.post(path(participant), BODY)
     assert answer.status_code == 200
-    assert answer.json()["done"] == "Erased a participant: 1 judgment, whose slots are retired."
+    assert answer.json()["done"] == "Erased a participant: 1 judgment, whose slot is retired."
     assert found_in_database("5f1d2ann", pseudonym) == set()
     assert here.post(path(participant), BODY).status_code == 404
 

@@ -45,7 +45,7 @@ def start(client, participant, number=2, **more):
 
 
 def test_the_door_says_how_often_one_can_come(client, twice):
-    assert "You can take part up to 2 times, with other items each time." in text(
+    assert "You can take part up to 2 times, with different items each time." in text(
         client.get("/s/pairs/", VISIT)
     )
 
@@ -65,7 +65,7 @@ def test_between_visits_the_page_has_the_code_and_says_how_to_come_again(client,
     assert "You judged 2 items in this visit." in said
     assert "DONE-1" in said
     assert (
-        "Visit 2 of 2 Next time you get other items. To come again, take the study once more on Prolific."
+        "Visit 2 of 2 Next time you get different items. To come again, take the study once more on Prolific."
         in said
     )
     # The panel names visits: none begins from here.

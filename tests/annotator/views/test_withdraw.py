@@ -71,19 +71,28 @@ def test_the_page_says_which_it_is(client, participant, erasing_study):
 
 
 @pytest.mark.parametrize(
-    ("language", "words"), [("de", "Auch alles löschen"), ("es", "Borrar también todo"), ("ar", "احذفوا")]
+    ("language", "words", "promised"),
+    [
+        ("de", "Auch alles löschen", "wird gelöscht, sobald"),
+        ("es", "Borrar también todo", "se borra en cuanto"),
+        ("ar", "احذفوا", "فور تسوية مشاركتك"),
+    ],
 )
-def test_it_says_so_in_every_language(client, make, language, words):
+def test_it_says_so_in_every_language(client, make, language, words, promised):
     study = make(language=language, erases_withdrawn=True)
     participant = enter(study, Visit("prolific", "person-1", "panel-study", "visit-1"))
     assert words in text(client.get(f"{home(participant)}withdraw/"))
+    client.post(f"{home(participant)}withdraw/", {"erase": "1"})
+    assert promised in text(client.get(home(participant)))
 
 
 def test_whoever_asks_reads_their_code_and_is_erased_by_a_worker(client, participant, erasing_study, owner):
     client.post(address(client, participant), fields(client, participant))
     client.post(f"{home(participant)}withdraw/", {"erase": "1"})
     # Meanwhile they are in no figure, and they can still read how to go back to the panel.
-    assert "OUT-1" in text(client.get(home(participant)))
+    said = text(client.get(home(participant)))
+    assert "OUT-1" in said
+    assert "Everything that this study has stored about you is deleted as soon as" in said
     assert not counting_judgments(erasing_study).exists()
     sweep_erasures()
     assert not Participant.objects.exists()
@@ -108,7 +117,10 @@ def test_unsettled_it_waits_for_the_panel_and_the_overview_lists_it(
     sweep_erasures()
     assert Judgment.objects.exists()
     needs = [each.text for each in crowd_needs(erasing_study, progress_of(erasing_study))]
-    assert "1 participant has withdrawn and waits to be erased, until their submissions are settled." in needs
+    assert (
+        "1 participant has withdrawn and asked to be erased, which is done once their submissions are settled."
+        in needs
+    )
     PanelRecord.objects.update(status="returned")
     sweep_erasures()
     assert not Judgment.objects.exists()
@@ -118,6 +130,7 @@ def test_unsettled_it_waits_for_the_panel_and_the_overview_lists_it(
 def test_nobody_is_erased_where_the_study_does_not_say_so(client, participant):
     client.post(address(client, participant), fields(client, participant))
     client.post(f"{home(participant)}withdraw/", {"erase": "1"})
+    assert "is deleted" not in text(client.get(home(participant)))
     sweep_erasures()
     assert Judgment.objects.count() == 1
     assert Participant.objects.get().erasure_asked_at is None

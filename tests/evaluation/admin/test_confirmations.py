@@ -48,6 +48,8 @@ def test_pausing_resuming_closing(mine: Any, colleague: Any) -> None:
     refused = act(client, "evaluation_study_resume", study.slug, reason="Again.")
     assert refused.status_code == 422
     assert "can&#x27;t become live" in text(refused)
+    refused = act(client, "evaluation_study_close", study.slug, reason="Again.")
+    assert "The study is already closed." in text(refused)
     said = history(client, study)
     for line in ("Paused. Reason: Lunch.", "Resumed.", "Closed. Reason: Enough &amp; done."):
         assert line in said

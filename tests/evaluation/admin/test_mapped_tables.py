@@ -189,7 +189,7 @@ def test_a_zip_whose_images_are_missing_is_refused_with_how_many_more(owner: Any
 
 
 MATHS = [
-    ("Solve it", "Half: $x^2$", r"\\(x\\) is it", "sums"),
+    (r"Solve \(x=1\)", "Half: $x^2$", r"\\(x\\) is it", "sums"),
     ("How much?", "From $5 to $9", "Ten", "money"),
 ]
 
@@ -201,7 +201,7 @@ def test_the_map_says_what_is_shown_as_mathematics_and_one_click_turns_it(
     where = send(client, FROM_FILE, delimited(MATHS))
     page = words(client.get(where))
     assert "1 text holds $…$, which will be shown as written." in page
-    assert r"1 text holds \(…\), \[…\] or $$…$$, which will be shown as mathematics." in page
+    assert r"2 texts hold \(…\), \[…\] or $$…$$, which will be shown as mathematics." in page
     assert "$x^2$" in words(client.get(f"{where}0/"))
     sent = {**GUESS, "system-1": "aspen", "title": "Sums", "slug": "sums", "protocol": "pairwise"}
     assert client.post(where, {**sent, "dollars": "1"})["Location"] == where
@@ -209,7 +209,7 @@ def test_the_map_says_what_is_shown_as_mathematics_and_one_click_turns_it(
     page = words(client.get(where))
     assert "1 text holds $…$, which will be shown as mathematics." in page
     assert "Show $…$ as written" in page
-    assert r"1 text holds \(…\), \[…\] or $$…$$, which will be shown as written." in page
+    assert r"2 texts hold \(…\), \[…\] or $$…$$, which will be shown as written." in page
     assert 'value="aspen"' in page, "what was corrected meanwhile is kept"
     assert "<msup>" in words(client.get(f"{where}0/"))
     confirm(client, where, sent, django_capture_on_commit_callbacks)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotator.services.slots.replacements import replace_excluded
@@ -176,3 +176,9 @@ def test_no_api_and_no_command_writes_the_history() -> None:
     own = {path.relative_to(ROOT).as_posix() for path in ways if "log_action(" in path.read_text()}
     # A job that fails has no service to say so.
     assert own == {"evaluation/tasks.py"}
+
+
+def test_the_command_refuses_an_exclusion_without_a_reason(mine: SimpleNamespace) -> None:
+    with pytest.raises(CommandError, match="An exclusion needs a reason"):
+        call_command("exclude", mine.study.slug, "--rater", mine.rater.pseudonym, "--reason", " ")
+    assert not mine.study.exclusions.filter(rater=mine.rater).exists()

@@ -159,6 +159,7 @@ def test_bad_rows_are_named_by_row_and_can_be_left_out(as_owner):
         ({"map": "{"}, 400, "map"),
         ({"map": '{"map": 1}'}, 400, "map"),
         ({"map": json.dumps({**MAP, "columns": [{"column": "none", "as": "prompt"}]})}, 409, ""),
+        ({"map": json.dumps({**MAP, "protocol": "pairwize"})}, 400, "map"),
         ({"map": json.dumps(MAP), "slug": "contrast"}, 409, ""),
         ({"nothing": "1"}, 400, "nothing"),
     ],
@@ -208,7 +209,7 @@ def test_a_draft_s_design_is_read_and_changed(draft, as_owner):
     questions = [{**each, "prompt": "Which one?"} for each in design["spec"]["questions"]]
     changes = {
         "spec": {"title": "New", "questions": questions, "texts": {"thanks": "Bye."}},
-        "rules": {"redundancy": 5, "pay": "2.50", "contact": "lab@example.org"},
+        "rules": {"redundancy": 5, "pay": "2.50", "contact": "lab@example.org", "visits": 3},
     }
     answer = as_owner.patch("studies/draft/design/", changes)
     assert answer.status_code == 200, answer.content
@@ -217,7 +218,10 @@ def test_a_draft_s_design_is_read_and_changed(draft, as_owner):
     assert {each["prompt"] for each in after["spec"]["questions"]} == {"Which one?"}
     assert after["spec"]["texts"] == {**design["spec"]["texts"], "thanks": "Bye."}
     assert (after["rules"]["redundancy"], after["rules"]["pay"], after["spec"]["title"]) == (5, "2.50", "New")
-    assert history(draft)[-1] == "Changed the design: questions, texts, title, contact, pay, redundancy."
+    assert after["rules"]["visits"] == 3
+    assert (
+        history(draft)[-1] == "Changed the design: questions, texts, title, contact, pay, redundancy, visits."
+    )
     assert as_owner.patch("studies/draft/design/", after | {}).status_code == 400  # `frozen` is told alone
     same = {name: after[name] for name in ("spec", "rules")}
     assert as_owner.patch("studies/draft/design/", same).json() == after
@@ -235,6 +239,7 @@ def test_a_draft_s_design_is_read_and_changed(draft, as_owner):
         ({"spec": {"baseline": "nobody"}}, "spec.baseline"),
         ({"spec": {"texts": "none"}}, "spec.texts"),
         ({"rules": {"redundancy": 0}}, "rules.redundancy"),
+        ({"rules": {"visits": 0}}, "rules.visits"),
         ({"rules": {"completion_codes": {}}}, "rules.completion_codes"),
         ({"rules": {"paid_minutes": 90, "lease_minutes": 10}}, "rules"),
     ],
@@ -350,6 +355,7 @@ def test_an_export_is_written_followed_and_downloaded(study, as_owner, as_viewer
     work_on_job(begun.json()["id"])
     done = as_owner.get(job).json()
     assert (done["state"], done["downloads"]) == ("done", True)
+    assert "KB, ready to download." in done["message"]
     file = as_owner.get(f"{job}file/")
     assert file["Content-Type"].startswith("text/csv")
     assert len(b"".join(file.streaming_content).splitlines()) > study.judgments.count()

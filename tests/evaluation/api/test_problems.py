@@ -231,6 +231,7 @@ def test_too_many_requests_wait_for_the_next_minute(study, as_owner, as_viewer, 
     assert [as_owner.get("studies/").status_code for _ in range(4)] == [200, 200, 200, 429]
     refused = as_owner.get(JUDGMENTS)
     problem(refused, 429, "throttled")
+    assert refused.json()["detail"] == "Too many requests in this minute: try again in 30 seconds."
     assert refused["Retry-After"] == "30"
     assert as_viewer.get("studies/").status_code == 200, "each user for themselves"
     clock[0] += 30

@@ -17,7 +17,7 @@ def soups(tmp_path):
 def test_all_is_well(soups, capsys):
     call_command("verify", "soups")
     printed = capsys.readouterr().out
-    assert printed.startswith("soups: all is well. Checked the hashes of 1 revision(s) and 2 items")
+    assert printed.startswith("soups: all is well. Checked the hashes of 1 revision and 2 items")
     assert "and 1 judgment" in printed
 
 

@@ -59,7 +59,7 @@ def test_each_news_is_sent_once_and_signed(study: Study, now: list[Concern], sen
     answer = page.post(
         f"/studies/{study.slug}/members/webhook/", {"url": f"https://{HOST}/in/a?b=c"}, follow=True
     )
-    assert f"News of this study go to {HOST}." in text(answer)
+    assert f"News of this study goes to {HOST}." in text(answer)
     hook = StudyWebhook.objects.get()
     assert secret_of(hook) in text(answer)
     count_progress()

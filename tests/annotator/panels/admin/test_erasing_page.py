@@ -36,7 +36,7 @@ def filled_in(participant, **given):
 def test_it_lists_what_goes_what_stays_and_what_is_out_of_reach(participant, owner):
     said = text(signed_in(owner).get(address(participant)))
     for each in (
-        "2 judgments with all answers", "the platform's ids of them and of 1 visit", "amount and day", "backups",
+        "2 judgments with all answers", "the platform's ids for them and for 1 visit", "amount and day", "backups",
         "Open again: others judge these items",
     ):  # fmt: skip
         assert each in said

@@ -263,6 +263,13 @@ def test_it_is_set_on_people_and_pay(owner: Any, panel: Any) -> None:
     answer = client.post(reverse("admin:evaluation_study_change", args=[study.slug]), form).content.decode()
     assert "Platform ids and exact times were deleted on" in answer
     assert "greater than or equal to 1" in answer
+    # A day past the calendar's end could be shown nowhere.
+    far = client.post(
+        reverse("admin:evaluation_study_change", args=[study.slug]), form | {"retention_days": "99999999"}
+    )
+    assert "less than or equal to 10000" in far.content.decode()
+    study.refresh_from_db()
+    assert study.retention_days == 30
 
 
 def test_a_copy_keeps_the_period_and_nothing_else_of_it(panel: Any, owner: Any) -> None:

@@ -138,6 +138,10 @@ def test_a_map_corrects_the_guess_and_is_written_down(tmp_path: Any) -> None:
         ({}, "'map' is a required property"),
         ({"map": 1, "columns": [{"column": "x", "as": "nonsense"}]}, "'nonsense' is not one of"),
         ([], "is not of type 'object'"),
+        (
+            {"map": 1, "columns": [], "protocol": "pairwize"},
+            "protocol: 'pairwize' is not one of answer_pairs, ",
+        ),
     ],
 )
 def test_what_is_no_map_is_refused(value: Any, said: str) -> None:

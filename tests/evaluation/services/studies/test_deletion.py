@@ -38,6 +38,7 @@ from evaluation.models import (
     Job,
     Progress,
     PublishedLeaderboard,
+    Rater,
     SavedView,
     StaleItem,
     Study,
@@ -125,6 +126,7 @@ def fill(world: SimpleNamespace) -> None:
     PublishedLeaderboard.objects.create(study=study, content={})
     SavedView.objects.create(study=study, name=SLUG, filters={"x": 1})
     Progress.objects.get_or_create(study=study)
+    StudyWebhook.objects.create(study=study, url="https://hooks.example.org/")
     StaleItem.objects.create(study=study, item=world.item)
     ItemTally.objects.get_or_create(study=study, item=world.item)
     Attribute.objects.create(study=study, key="age", question="How old?")
@@ -296,6 +298,17 @@ def test_one_that_is_archived_is_deleted_from_its_page(world: SimpleNamespace, o
     assert address in signed_in(owner).get(f"/studies/{SLUG}/").content.decode()
     delete_study(world.study, by=owner, title=TITLE)
     assert not Study.objects.filter(slug=SLUG).exists()
+
+
+def test_the_page_calls_raters_others_only_beside_people(owner: Any) -> None:
+    study = factories.make_study("soups", owner=owner)
+    page, address = signed_in(owner), reverse("admin:evaluation_study_delete", args=[study.slug])
+    Rater.objects.create(study=study, kind=Rater.Kind.JUDGE)
+    assert "1 rater" in page.get(address).content.decode()
+    Rater.objects.create(study=study, kind=Rater.Kind.PERSON)
+    said = page.get(address).content.decode()
+    assert "1 person" in said
+    assert "1 other rater" in said
 
 
 def status(value: str) -> None:
