@@ -1,9 +1,10 @@
 from django.db import migrations, models
 
 import annotator.models.arms
+from evaluation.database.light_migration import LightMigration
 
 
-class Migration(migrations.Migration):
+class Migration(LightMigration):
     """New names in Python alone: table and column are called as before."""
 
     dependencies = [("annotator", "0001_squashed_0013_link_group")]

@@ -1,7 +1,9 @@
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
 
-class Migration(migrations.Migration):
+
+class Migration(LightMigration):
     dependencies = [
         ("annotator", "0003_reading_jobs"),
     ]

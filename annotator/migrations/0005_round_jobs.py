@@ -1,8 +1,10 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
 
-class Migration(migrations.Migration):
+
+class Migration(LightMigration):
     dependencies = [
         ("annotator", "0004_round_claim"),
         ("evaluation", "0045_system_settings"),

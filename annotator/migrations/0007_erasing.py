@@ -3,8 +3,10 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
 
-class Migration(migrations.Migration):
+
+class Migration(LightMigration):
 
     dependencies = [
         ('annotator', '0006_visits'),

@@ -3,8 +3,10 @@
 from django.conf import settings
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
 
-class Migration(migrations.Migration):
+
+class Migration(LightMigration):
 
     dependencies = [
         ('evaluation', '0001_squashed_0038_not_packed'),

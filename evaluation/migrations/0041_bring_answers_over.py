@@ -4,9 +4,10 @@ and goes on where it was cut short. What that version writes while this runs, th
 from django.db import migrations
 
 from evaluation.migrations._answer_rows import bring_over
+from evaluation.database.light_migration import LightMigration
 
 
-class Migration(migrations.Migration):
+class Migration(LightMigration):
     atomic = False
 
     dependencies = [("evaluation", "0040_answer_layouts")]

@@ -5,6 +5,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 from evaluation.migrations._answer_rows import bring_over_the_rest
+from evaluation.database.light_migration import LightMigration
 
 
 def index_texts(apps, schema_editor):
@@ -26,7 +27,7 @@ def index_texts(apps, schema_editor):
             print("\n  pg_trgm can't be installed: searching texts will read all of them (docs/operating.md).")
 
 
-class Migration(migrations.Migration):
+class Migration(LightMigration):
     dependencies = [("evaluation", "0041_bring_answers_over")]
 
     operations = [

@@ -3,9 +3,10 @@
 import django.db.models.deletion
 import evaluation.seals
 from django.db import migrations, models
+from evaluation.database.light_migration import LightMigration
 
 
-class Migration(migrations.Migration):
+class Migration(LightMigration):
 
     dependencies = [
         ('evaluation', '0042_answers_stored_once'),

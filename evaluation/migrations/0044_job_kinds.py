@@ -3,6 +3,8 @@
 from django.conf import settings
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
+
 
 def forget_claims(apps, schema_editor):
     """Reports that somebody was to compute, and whose figures are not there: whoever asks next begins a job."""
@@ -10,7 +12,7 @@ def forget_claims(apps, schema_editor):
     reports.filter(payload={}).delete()
 
 
-class Migration(migrations.Migration):
+class Migration(LightMigration):
 
     dependencies = [
         ('evaluation', '0043_seals'),

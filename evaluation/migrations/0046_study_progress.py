@@ -4,8 +4,10 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
 
-class Migration(migrations.Migration):
+
+class Migration(LightMigration):
 
     dependencies = [
         ('evaluation', '0045_system_settings'),

@@ -3,6 +3,8 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
+
 # Whatever was judged before is counted by workers.
 MARK_JUDGED = """
 INSERT INTO evaluation_staleitem (item_id, study_id)
@@ -10,7 +12,7 @@ SELECT item_id, study_id FROM evaluation_judgment GROUP BY item_id, study_id
 """
 
 
-class Migration(migrations.Migration):
+class Migration(LightMigration):
 
     dependencies = [
         ('evaluation', '0046_study_progress'),

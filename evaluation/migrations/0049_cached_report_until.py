@@ -2,8 +2,10 @@
 
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
 
-class Migration(migrations.Migration):
+
+class Migration(LightMigration):
 
     dependencies = [
         ('evaluation', '0048_settled_labels_and_notes'),

@@ -3,8 +3,10 @@
 import django.core.validators
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
 
-class Migration(migrations.Migration):
+
+class Migration(LightMigration):
 
     dependencies = [
         ('evaluation', '0050_news_and_archive'),

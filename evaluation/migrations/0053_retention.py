@@ -4,13 +4,15 @@ import django.core.validators
 from django.db import migrations, models
 from django.utils import timezone
 
+from evaluation.database.light_migration import LightMigration
+
 
 def note_closed(apps: Any, schema_editor: Any) -> None:
     """Nobody wrote down since when these are closed: a period that is set for one counts from today."""
     apps.get_model("evaluation", "Study").objects.filter(status="closed").update(closed_at=timezone.now())
 
 
-class Migration(migrations.Migration):
+class Migration(LightMigration):
     dependencies = [
         ("evaluation", "0052_erasures"),
     ]

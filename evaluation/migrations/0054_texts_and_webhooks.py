@@ -4,8 +4,10 @@ import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
 
-class Migration(migrations.Migration):
+
+class Migration(LightMigration):
 
     dependencies = [
         ('evaluation', '0053_retention'),

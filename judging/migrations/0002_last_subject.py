@@ -1,7 +1,9 @@
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
 
-class Migration(migrations.Migration):
+
+class Migration(LightMigration):
     """A new name in Python alone: the column is called as before."""
 
     dependencies = [("judging", "0001_squashed_0029_batch_targets")]

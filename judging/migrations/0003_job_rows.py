@@ -2,6 +2,8 @@ from typing import Any
 
 from django.db import migrations
 
+from evaluation.database.light_migration import LightMigration
+
 
 def keep_findings(apps: Any, schema_editor: Any) -> None:
     """Of a test that is done its findings alone; one that was waited for is asked for again."""
@@ -12,7 +14,7 @@ def keep_findings(apps: Any, schema_editor: Any) -> None:
         endpoint.save(update_fields=["tested"])
 
 
-class Migration(migrations.Migration):
+class Migration(LightMigration):
     """Tests of connections and requests for evaluation steps are jobs of the core (`evaluation.models.Job`)."""
 
     dependencies = [("judging", "0002_last_subject")]

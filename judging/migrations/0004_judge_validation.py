@@ -5,8 +5,10 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
+from evaluation.database.light_migration import LightMigration
 
-class Migration(migrations.Migration):
+
+class Migration(LightMigration):
 
     dependencies = [
         ('evaluation', '0044_job_kinds'),
