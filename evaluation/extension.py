@@ -241,11 +241,14 @@ class QueryCount:
 
 @dataclass(frozen=True)
 class RaterRun:
-    """A run of a judge, as a report names it: its number, its day, and its cost in the installation's currency."""
+    """A run of a judge, as a report names it: its number, its day, its cost in the installation's currency, the tokens
+    that were paid for, and the judgments that it gave, of every order and sample."""
 
     number: int
     day: date
     cost: Decimal
+    tokens: int
+    judgments: int
 
 
 @dataclass(frozen=True)

@@ -87,10 +87,9 @@ class JudgesExtension(Extension):
         return query_counts(study)
 
     def judge_runs(self, study: Study) -> Mapping[str, RaterRun]:
-        from judging.selectors import runs_of
+        from judging.selectors import rater_runs
 
-        rows = runs_of(study).values_list("judging__rater__pseudonym", "pk", "created_at", "spent")
-        return {rater: RaterRun(pk, made.date(), spent) for rater, pk, made, spent in rows}
+        return rater_runs(study)
 
     def item_costs(self, study: Study) -> Iterable[tuple[str, Decimal]]:
         from judging.services.estimates.item_costs import item_costs
