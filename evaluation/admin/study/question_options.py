@@ -1,8 +1,8 @@
 """Form fields for a question's options, which are stored as JSON."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -302,6 +302,10 @@ def _labels(fields: Any) -> SafeString:
     return format_html_join("", '<label class="{}">{} {}</label>', fields)
 
 
+# What only an item with a context has.
+OF_CONTEXTS = (Over.FOLLOW_UP, Over.FOLLOW_UP_RESPONSE, Over.VALUE)
+
+
 class OptionsField(forms.MultiValueField):
     """A question's options; what its kind has no field for stays as it is."""
 
@@ -317,6 +321,16 @@ class OptionsField(forms.MultiValueField):
             label="Answered",
         )
         self.initial = self.before
+
+    def leave_out_contexts(self) -> None:
+        """Offer to ask of nothing that a study without contexts lacks, unless it is what is asked of now."""
+        asked_of = (self.before.get(FORM) or {}).get("over", default_over(self.kind).value)
+        for field in self.fields:
+            if isinstance(field, forms.ChoiceField):
+                choices = cast(Iterable[tuple[str, str]], field.choices)
+                field.choices = [
+                    each for each in choices if each[0] == asked_of or each[0] not in OF_CONTEXTS
+                ]
 
     def compress(self, data_list: list[Any]) -> Options:
         options = dict(self.before)
