@@ -142,7 +142,7 @@ class JuryRecord(TypedDict):
 
 
 class JudgeCostRecord(TypedDict):
-    """What a judge's run cost, in the installation's currency, whatever came of the calls."""
+    """The cost of a judge's run, in the installation's currency, whatever came of the calls."""
 
     cost: Annotated[float, {"minimum": 0}]
     tokens: Annotated[Count, "of prompts and replies that were paid for"]

@@ -13,6 +13,7 @@ ALLOWED = {
     "_meta": "documented by Django as the interface to a model's fields",
     "_state": "documented by Django: a saved row from one that is to be added",
     "_default_manager": "documented by Django: the manager of a model that is not known by name",
+    "_find_reload_model": "a migration's state has no other place where the classes to make anew are chosen",
     "_raw_delete": "delete() collects by relations that protect; a rehearsal's tables are emptied in their order",
     "_exit": "documented by Python: ends a forked process without its parent's clean-up",
     "_request": "the only way from a request of REST framework to the one of Django, which django-axes marks",

@@ -18,7 +18,8 @@ NAMED_BY_FRAMEWORKS = {
 }
 # Of a word that stands once: where, and who reads it.
 READ_BY_OTHERS: dict[str, dict[str, str]] = {
-    "evaluation/database/create_models.py": {"CreateModels": "the migrations"}
+    "evaluation/database/create_models.py": {"CreateModels": "the migrations"},
+    "evaluation/database/light_migration.py": {"LightMigration": "the migrations"},
 }
 
 
