@@ -241,11 +241,18 @@ class QueryCount:
 
 @dataclass(frozen=True)
 class RaterRun:
-    """A run of a judge, as a report names it: its number, its day, its cost in the installation's currency, the tokens
-    that were paid for, and the judgments that it gave, of every order and sample."""
+    """A run of a judge, as a report names it: its number, its day, and its cost in the installation's currency."""
 
     number: int
     day: date
+    cost: Decimal
+
+
+@dataclass(frozen=True)
+class JudgingCost:
+    """The cost of a judge's run in the installation's currency, the tokens that were paid for, and the judgments that
+    it gave, of every order and sample."""
+
     cost: Decimal
     tokens: int
     judgments: int
@@ -361,6 +368,10 @@ class Extension:
 
     def judge_runs(self, study: Study) -> Mapping[str, RaterRun]:
         """The run that each judge's rater stands for, by the rater's pseudonym."""
+        return {}
+
+    def judging_costs(self, study: Study) -> Mapping[str, JudgingCost]:
+        """The cost of the run that each judge's rater stands for, by the rater's pseudonym; it counts judgments."""
         return {}
 
     def item_costs(self, study: Study) -> Iterable[tuple[str, Decimal]]:

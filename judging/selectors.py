@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.text import Truncator
 
 from analytics.display.verdicts import verdict_sentences
-from evaluation.extension import RaterRun
+from evaluation.extension import JudgingCost
 from evaluation.models import Judgment, Outcome, Study
 from evaluation.protocols.answers.measures import declared_measures
 from judging.asking import asking_of
@@ -136,22 +136,18 @@ def tested_judges(study: Study) -> str:
     return " ".join(sentence for run in runs for sentence in _tested(run))
 
 
-def rater_runs(study: Study) -> dict[str, RaterRun]:
-    """The newest run of each judge's rater, by the rater's pseudonym."""
+def judging_costs(study: Study) -> dict[str, JudgingCost]:
+    """The cost of the run of each judge's rater, by the rater's pseudonym."""
     runs = list(runs_of(study))
     used = LedgerEntry.objects.filter(run__in=runs).order_by().values_list("run")
     tokens = dict(used.annotate(n=Sum(F("prompt_tokens") + F("completion_tokens"))))
     read = Judgment.objects.filter(rater__in=[run.judging.rater_id for run in runs], outcome=Outcome.OK)
     judgments = dict(read.order_by().values_list("rater").annotate(n=Count("pk")))
     return {
-        run.judging.rater.pseudonym: RaterRun(
-            run.pk,
-            run.created_at.date(),
-            run.spent,
-            tokens.get(run.pk, 0),
-            judgments.get(run.judging.rater_id, 0),
+        run.judging.rater.pseudonym: JudgingCost(
+            run.spent, tokens.get(run.pk, 0), judgments.get(run.judging.rater_id, 0)
         )
-        for run in reversed(runs)
+        for run in runs
     }
 
 

@@ -11,7 +11,7 @@ from analytics.frames.rows import DEFAULT_RULE, is_asked_both_ways, jury_of
 from analytics.frames.study import StudyFrame
 from analytics.reports.document import JudgeCostRecord, JudgeRecord, OutcomeRecord
 from analytics.statistics.core.tidy import MISSING, Bools, Judgments
-from evaluation.extension import RaterRun, extensions
+from evaluation.extension import JudgingCost, extensions
 from evaluation.filters import EVERYTHING as WHOLE_STUDY
 from evaluation.filters import Filters
 from evaluation.models import Outcome, Rater, Study
@@ -42,7 +42,7 @@ def judges(study: Study, frame: StudyFrame, filters: Filters = WHOLE_STUDY) -> l
     """Every judge in figures, those too of which nothing could be read; of a view, those that it has judgments of."""
     outcomes = judge_outcome_counts(study, filters.judgments(study))
     hidden = _hidden(study, frame)
-    runs = {key: run for each in extensions() for key, run in each.judge_runs(study).items()}
+    costs = {key: cost for each in extensions() for key, cost in each.judging_costs(study).items()}
     found = []
     for rater in judges_in_figures(study):
         if gives_only_measures(rater.about):
@@ -50,8 +50,8 @@ def judges(study: Study, frame: StudyFrame, filters: Filters = WHOLE_STUDY) -> l
         if filters.is_partial and not outcomes[rater.pk]:
             continue
         record = _describe(rater, outcomes[rater.pk], hidden)
-        if (run := runs.get(rater.pseudonym)) and (run.cost or run.tokens):
-            record["cost"] = _cost(run)
+        if (paid := costs.get(rater.pseudonym)) and (paid.cost or paid.tokens):
+            record["cost"] = _cost(paid)
         if record["judgments"] and not _has_verdicts(frame, rater.pseudonym):
             read = next(each["n"] for each in record["outcomes"] if each["outcome"] == Outcome.OK)
             if read:
@@ -128,13 +128,13 @@ def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> JudgeRe
     return {**found, "jury": about["jury"] | {"combination": combination}} if jury else found
 
 
-def _cost(run: RaterRun) -> JudgeCostRecord:
-    cost = float(run.cost)
+def _cost(paid: JudgingCost) -> JudgeCostRecord:
+    cost = float(paid.cost)
     return {
         "cost": cost,
-        "tokens": run.tokens,
-        "judgments": run.judgments,
-        "per_judgment": cost / run.judgments if run.judgments else None,
+        "tokens": paid.tokens,
+        "judgments": paid.judgments,
+        "per_judgment": cost / paid.judgments if paid.judgments else None,
     }
 
 
