@@ -120,7 +120,7 @@ def describe(run: Run) -> str:
 
 
 def _sampled(judge: Judge) -> Iterator[str]:
-    """The way its replies were drawn: what the model does not take was not sent."""
+    """The sampling of its replies: what the model does not take was not sent."""
     able = judge.endpoint.capabilities.get(judge.model, {}) if judge.endpoint else {}
     if able.get("temperature") is False:
         yield "at the model's own temperature, since it takes none"

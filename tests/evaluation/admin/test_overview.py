@@ -12,7 +12,7 @@ from evaluation.models import Progress, StudyMember
 from evaluation.services.exclusions import exclude
 from evaluation.services.progress import progress_of
 from evaluation.services.studies.creation import PAPER_ARMS
-from evaluation.tasks import count_progress
+from evaluation.tasks import count_progress, send_news
 from judging.services.overview import judge_needs
 from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.evaluation.admin.conftest import signed_in
@@ -50,6 +50,7 @@ def test_a_full_study_is_news(full: Any, owner: Any, settings: Any, mailoutbox: 
     owner.save()
     full.members.update(wants_news=True)
     count_progress()
+    send_news(full.pk)
     (sent,) = mailoutbox
     assert "All 3 judgments needed are in, and the study is not closed" in sent.body
     assert reverse("admin:evaluation_study_close", args=[full.slug]) in sent.body
