@@ -247,7 +247,8 @@ def paired_figures(rng: np.random.Generator, queries: int, items: int, apart: fl
     return {
         "paired difference of systems": Estimate(
             pair.difference, pair.low, pair.high, queries, "queries", undefined=pair.undefined
-        )
+        ),
+        "effect size of a paired difference": pair.effect,
     }
 
 

@@ -155,6 +155,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 ASSAY_ENDPOINTS_ALLOWED = env.list("ASSAY_ENDPOINTS_ALLOWED", default=[])
 # Addresses that studies may send their news to, as https://hooks.example.org/; each covers the paths below it.
 ASSAY_WEBHOOKS_ALLOWED = env.list("ASSAY_WEBHOOKS_ALLOWED", default=[])
+# The currency of models' prices, as GBP: what models cost is added to people's pay in studies of this currency alone.
+ASSAY_CURRENCY = env.str("ASSAY_CURRENCY", default="")
 # The folder that holds static models for embeddings without an endpoint, a folder each; nothing outside it is read.
 ASSAY_STATIC_MODELS = env.str("ASSAY_STATIC_MODELS", default="")
 # The folder that holds the corpora that fragments are retrieved from, and what is relevant in them; nothing outside it

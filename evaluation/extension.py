@@ -249,6 +249,16 @@ class RaterRun:
 
 
 @dataclass(frozen=True)
+class JudgingCost:
+    """The cost of a judge's run in the installation's currency, the tokens that were paid for, and the judgments that
+    it gave, of every order and sample."""
+
+    cost: Decimal
+    tokens: int
+    judgments: int
+
+
+@dataclass(frozen=True)
 class JudgeReply:
     """A reply that a judgment was read from: the step that it answers ('' for the whole form), where its prompt can be
     read ('' where there is none), and what kept it from being read, if anything did."""
@@ -358,6 +368,10 @@ class Extension:
 
     def judge_runs(self, study: Study) -> Mapping[str, RaterRun]:
         """The run that each judge's rater stands for, by the rater's pseudonym."""
+        return {}
+
+    def judging_costs(self, study: Study) -> Mapping[str, JudgingCost]:
+        """The cost of the run that each judge's rater stands for, by the rater's pseudonym; it counts judgments."""
         return {}
 
     def item_costs(self, study: Study) -> Iterable[tuple[str, Decimal]]:

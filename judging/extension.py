@@ -16,6 +16,7 @@ from evaluation.extension import (
     Extension,
     JobKind,
     JudgeReply,
+    JudgingCost,
     PromptPreview,
     QueryCount,
     RaterRun,
@@ -91,6 +92,11 @@ class JudgesExtension(Extension):
 
         rows = runs_of(study).values_list("judging__rater__pseudonym", "pk", "created_at", "spent")
         return {rater: RaterRun(pk, made.date(), spent) for rater, pk, made, spent in rows}
+
+    def judging_costs(self, study: Study) -> Mapping[str, JudgingCost]:
+        from judging.selectors import judging_costs
+
+        return judging_costs(study)
 
     def item_costs(self, study: Study) -> Iterable[tuple[str, Decimal]]:
         from judging.services.estimates.item_costs import item_costs

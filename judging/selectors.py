@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.text import Truncator
 
 from analytics.display.verdicts import verdict_sentences
+from evaluation.extension import JudgingCost
 from evaluation.models import Judgment, Outcome, Study
 from evaluation.protocols.answers.measures import declared_measures
 from judging.asking import asking_of
@@ -27,6 +28,7 @@ from judging.models import (
     Call,
     CallState,
     Judge,
+    LedgerEntry,
     Orders,
     Rationale,
     Run,
@@ -132,6 +134,21 @@ def tested_judges(study: Study) -> str:
     """For the report's methods paragraph: the choice and the test of judges whose runs are in the figures."""
     runs = runs_of(study).filter(judging__rater__in_figures=True).order_by("judging__judge__name")
     return " ".join(sentence for run in runs for sentence in _tested(run))
+
+
+def judging_costs(study: Study) -> dict[str, JudgingCost]:
+    """The cost of the run of each judge's rater, by the rater's pseudonym."""
+    runs = list(runs_of(study))
+    used = LedgerEntry.objects.filter(run__in=runs).order_by().values_list("run")
+    tokens = dict(used.annotate(n=Sum(F("prompt_tokens") + F("completion_tokens"))))
+    read = Judgment.objects.filter(rater__in=[run.judging.rater_id for run in runs], outcome=Outcome.OK)
+    judgments = dict(read.order_by().values_list("rater").annotate(n=Count("pk")))
+    return {
+        run.judging.rater.pseudonym: JudgingCost(
+            run.spent, tokens.get(run.pk, 0), judgments.get(run.judging.rater_id, 0)
+        )
+        for run in runs
+    }
 
 
 def judging_count(run: Run) -> int:

@@ -16,6 +16,9 @@ DASH = "\N{EN DASH}"
 # An interval as `interval` writes it, and what may stand behind it.
 LIMITS = re.compile(r"(\S*\d) to (\S*\d)(?:; (.*))?")
 P_COLUMNS = ("p", "Corrected p")
+D_OF_PAIRS = (
+    "d: the mean of queries' differences over their standard deviation (Cohen's d of paired measures)."
+)
 # Reasons that analytics give, where the same is said in fewer words beside a table.
 SHORT_REASONS = {
     "items with fewer than two judgments": "items with one judgment or none",

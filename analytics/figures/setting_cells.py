@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from analytics.display.tables import P_COLUMNS, Builder, Column, columns, head, words
+from analytics.display.tables import D_OF_PAIRS, P_COLUMNS, Builder, Column, columns, head, words
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure_input import FigureInput
 from analytics.frames.needs import NeedSource
@@ -21,7 +21,8 @@ FAMILY = "settings"
 METHODS = (
     "Settings of the same systems, and systems in the same settings, are compared query by query: the difference of "
     "both means of a query, over all systems (or settings) that have both and in each, with an interval over queries "
-    "and a sign-flip test, corrected for all of these differences of a group (Holm)."
+    "and a sign-flip test, corrected for all of these differences of a group (Holm). Beside it stands Cohen's d of "
+    "paired measures, with an interval by the noncentral t distribution."
 )
 
 
@@ -45,7 +46,8 @@ class SystemSettings:
 class SettingDifference:
     """Two settings of systems, or two systems in settings: both means and the second's less the first's.
 
-    `within` is the system, or the setting, in which they are compared; None over all that have both.
+    `within` is the system, or the setting, in which they are compared; None over all that have both. `effect` is
+    Cohen's d of paired measures.
     """
 
     between: Literal["settings", "systems"]
@@ -55,6 +57,7 @@ class SettingDifference:
     one: Estimate
     other: Estimate
     difference: Estimate
+    effect: Estimate
     test: Tested | None
 
 
@@ -98,6 +101,7 @@ def setting_differences(
                 each.one,
                 each.other,
                 each.difference,
+                each.effect,
                 each.test,
             )
         )
@@ -111,10 +115,13 @@ def setting_tests(cells: Iterable[Record]) -> Iterable[FamilyTest]:
 def setting_table(caption: str, named: Iterable[tuple[str, Iterable[Record]]]) -> Builder:
     """A row for each difference of what is named."""
     build = Builder(
-        caption,
+        f"{caption} {D_OF_PAIRS}",
         [
             *columns(["Of", "Second", "First", "In"], names=4),
-            *(Column(label) for label in ("Second's mean", "First's mean", "Difference", *P_COLUMNS, "n")),
+            *(
+                Column(label)
+                for label in ("Second's mean", "First's mean", "Difference", "d", *P_COLUMNS, "n")
+            ),
         ],
     )
     for name, cells in named:
@@ -128,6 +135,7 @@ def setting_table(caption: str, named: Iterable[tuple[str, Iterable[Record]]]) -
                 build.coefficient(cell["other"]),
                 build.coefficient(cell["one"]),
                 build.coefficient(cell["difference"]),
+                build.coefficient(cell["effect"]),
                 *build.tested(cell["test"], cell["difference"]["undefined"]),
                 build.n(cell["difference"]),
             )

@@ -141,6 +141,15 @@ class JuryRecord(TypedDict):
     combination: Annotated[str, {"enum": ["majority", "mean"]}]
 
 
+class JudgeCostRecord(TypedDict):
+    """The cost of a judge's run, in the installation's currency, whatever came of the calls."""
+
+    cost: Annotated[float, {"minimum": 0}]
+    tokens: Annotated[Count, "of prompts and replies that were paid for"]
+    judgments: Annotated[Count, "that it gave, of every order and sample"]
+    per_judgment: Annotated[float | None, "the cost over these judgments; null where there are none"]
+
+
 class JudgeRecord(TypedDict):
     """A judge in figures: how it was asked, and what came back. Empty or null where it is not known."""
 
@@ -167,6 +176,7 @@ class JudgeRecord(TypedDict):
     outcomes: list[OutcomeRecord]
     reader: NotRequired[Annotated[int, "the version of what read its replies, where that is known"]]
     jury: NotRequired[Annotated[JuryRecord, {"additionalProperties": True}]]
+    cost: NotRequired[Annotated[JudgeCostRecord, "left out where no model was paid"]]
     caveats: Annotated[list[str], "what must be said of it, a sentence each"]
 
 

@@ -9,8 +9,9 @@ from analytics.figures.figure_input import PAIRS
 from analytics.figures.report_view import ReportView, joined
 from analytics.frames.rows import DEFAULT_RULE, is_asked_both_ways, jury_of
 from analytics.frames.study import StudyFrame
-from analytics.reports.document import JudgeRecord, OutcomeRecord
+from analytics.reports.document import JudgeCostRecord, JudgeRecord, OutcomeRecord
 from analytics.statistics.core.tidy import MISSING, Bools, Judgments
+from evaluation.extension import JudgingCost, extensions
 from evaluation.filters import EVERYTHING as WHOLE_STUDY
 from evaluation.filters import Filters
 from evaluation.models import Outcome, Rater, Study
@@ -41,6 +42,7 @@ def judges(study: Study, frame: StudyFrame, filters: Filters = WHOLE_STUDY) -> l
     """Every judge in figures, those too of which nothing could be read; of a view, those that it has judgments of."""
     outcomes = judge_outcome_counts(study, filters.judgments(study))
     hidden = _hidden(study, frame)
+    costs = {key: cost for each in extensions() for key, cost in each.judging_costs(study).items()}
     found = []
     for rater in judges_in_figures(study):
         if gives_only_measures(rater.about):
@@ -48,6 +50,8 @@ def judges(study: Study, frame: StudyFrame, filters: Filters = WHOLE_STUDY) -> l
         if filters.is_partial and not outcomes[rater.pk]:
             continue
         record = _describe(rater, outcomes[rater.pk], hidden)
+        if (paid := costs.get(rater.pseudonym)) and (paid.cost or paid.tokens):
+            record["cost"] = _cost(paid)
         if record["judgments"] and not _has_verdicts(frame, rater.pseudonym):
             read = next(each["n"] for each in record["outcomes"] if each["outcome"] == Outcome.OK)
             if read:
@@ -122,6 +126,16 @@ def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> JudgeRe
     if isinstance(reader := about.get("reader"), int):
         found["reader"] = reader
     return {**found, "jury": about["jury"] | {"combination": combination}} if jury else found
+
+
+def _cost(paid: JudgingCost) -> JudgeCostRecord:
+    cost = float(paid.cost)
+    return {
+        "cost": cost,
+        "tokens": paid.tokens,
+        "judgments": paid.judgments,
+        "per_judgment": cost / paid.judgments if paid.judgments else None,
+    }
 
 
 def _outcome(outcome: str, n: int, total: int) -> OutcomeRecord:

@@ -417,6 +417,12 @@ def arm_of(spec: Spec, key: str) -> Mapping[str, Any]:
     raise KeyError(key)
 
 
+def asked_questions(spec: Spec) -> list[Mapping[str, Any]]:
+    """The compiled questions, without those that are asked with a context where no arm shows one."""
+    shows_context = any(arm["context_at_judging"] for arm in spec["arms"])
+    return [each for each in spec["questions"] if shows_context or each["shown"] != Shown.WITH_CONTEXT]
+
+
 def sees_context(spec: Spec, stimulus: Stimulus) -> bool:
     """True if raters of this stimulus are shown its context."""
     return bool(arm_of(spec, stimulus["arm"])["context_at_judging"]) and stimulus["context"] is not None

@@ -16,6 +16,7 @@ from evaluation.admin.base import StudyScopedAdmin, parse_id, study_of_list
 from evaluation.admin.pages import EmptyNote, Tab, list_url, page, tabs
 from evaluation.admin.rights import FORM, View, has_right, study_for, study_page
 from evaluation.models import Item, Role, Study
+from evaluation.protocols.base import asked_questions
 from evaluation.refusals import FieldsRefused
 from judging.admin.anchors import set_schedule
 from judging.admin.conditions import prompt_conditions
@@ -74,7 +75,7 @@ class JudgeForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         spec = current_spec(study)
         self.fields["questions"].choices = [  # type: ignore[attr-defined]
-            (each["key"], f"{each['prompt']} ({each['kind']})") for each in spec["questions"]
+            (each["key"], f"{each['prompt']} ({each['kind']})") for each in asked_questions(spec)
         ]
         self.fields["own_system"].choices = [  # type: ignore[attr-defined]
             ("", "none"), *((each.key, str(each)) for each in study.systems.all())

@@ -20,11 +20,12 @@ class BudgetForm(forms.Form):
     """The most that all of a study's calls may cost together."""
 
     amount = forms.DecimalField(
-        label="Budget of the study",
+        label="Budget for models",
         required=False,
         max_digits=12,
         decimal_places=4,
-        help_text="All runs and revisions of the study stop before more is spent. Leave empty for no limit.",
+        help_text="Of models alone, in the currency of their prices: all runs and revisions of the study stop "
+        "before more is spent. People's pay is not counted. Leave empty for no limit.",
     )
 
     def clean_amount(self) -> Any:
@@ -42,7 +43,7 @@ def set_budget(request: HttpRequest, study: Study) -> HttpResponse:
         amount = form.cleaned_data["amount"]
         messages.success(request, set_study_budget(study, amount, by=request.user))
         return HttpResponseRedirect(back)
-    context = {"title": "Budget of the study", "form": form, "cancel": back}
+    context = {"title": "Budget for models", "form": form, "cancel": back}
     status = 422 if form.is_bound else 200
     return page(request, "admin/judging/form_page.html", context, study=study, tab="judges", status=status)
 

@@ -1,6 +1,7 @@
 """The judges on a study's overview: the models' cost, and the newest runs that wait for a person."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from django.urls import reverse
@@ -11,6 +12,7 @@ from evaluation.models import Outcome, Progress, Study
 from judging.models import RunState
 from judging.selectors import runs_of
 from judging.services.calls.budget import study_budget
+from judging.services.calls.costs import format_amount
 from judging.services.calls.ledger import study_spent
 from judging.services.runs.progress import runs_progress
 
@@ -40,6 +42,15 @@ def judge_figures(study: Study) -> dict[str, Any]:
 
 
 def judge_needs(study: Study, progress: Progress) -> Iterator[Concern]:
+    spent, budget = (progress.figures.get(key) for key in ("spent_models", "budget_models"))
+    if spent and budget and Decimal(spent) >= Decimal(budget):
+        yield Concern(
+            f"The budget for models, {format_amount(Decimal(budget))}, is spent, and their runs stop. People's pay is "
+            "not counted in it.",
+            "Set the budget",
+            reverse("admin:judging_judge_budget", args=[study.slug]),
+            news=f"budget {budget}",
+        )
     for run in progress.figures.get("runs", ()):
         page = reverse("admin:judging_run_change", args=[run["run"]])
         if run["stopped"]:

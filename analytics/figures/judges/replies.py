@@ -18,7 +18,7 @@ NOT_KNOWN = "unknown"
 class RepliesFigure(StudyFigure):
     heading = "judges"
     place = 90
-    definition = "Outcomes of each judge's judgments, and how it was asked."
+    definition = "Outcomes of each judge's judgments, what they cost, and how it was asked."
 
     def intro(self, view: ReportView) -> str:
         if any(group["kind"] == "person" for group in view.groups):
@@ -28,6 +28,8 @@ class RepliesFigure(StudyFigure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         if view.judges:
             yield Block("Judge response status", tables=(_outcomes(view),))
+            if any("cost" in judge for judge in view.judges):
+                yield Block("Cost of judging", tables=(_costs(view.judges),), folded=True)
             yield Block(
                 "How they were asked", tables=(_asked(view.judges, by_rule=bool(view.pairs)),), folded=True
             )
@@ -50,6 +52,25 @@ def _outcomes(view: ReportView) -> Table:
             *(_share_of(found[outcome]) for outcome in ("ok", *OUTCOMES)),
             of=where.recorded(judge["rater"]),
         )
+    return build.build()
+
+
+def _costs(judges: list[Record]) -> Table:
+    build = Builder(
+        "What each judge's run has cost as it came out, in the installation's currency: calls that brought no judgment "
+        "are paid, too, and answers from the cache cost nothing. Judgments are those that could be read, of every "
+        "order and sample.",
+        columns(["Judge", "Judgments", "Tokens", "Cost", "Cost per judgment"]),
+    )
+    for judge in judges:
+        if found := judge.get("cost"):
+            build.add(
+                head(judge["label"]),
+                count(found["judgments"]),
+                count(found["tokens"]),
+                TableCell(f"{found['cost']:,.4f}"),
+                build.number(found["per_judgment"], "{:,.4g}".format, "No judgment could be read."),
+            )
     return build.build()
 
 

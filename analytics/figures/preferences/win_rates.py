@@ -46,6 +46,11 @@ from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
 KEY = "preferences/win_rates"
+TESTED = ("h", *P_COLUMNS)
+TEST_CAPTION = (
+    "h: Cohen's h of the expected win rate beside 50 %, 2 arcsin \N{SQUARE ROOT}p \N{MINUS SIGN} "
+    "\N{GREEK SMALL LETTER PI}/2; p: sign-flip test of 50 % over queries."
+)
 PAIR = ("system_1", "system_2")
 NEVER_MET = (
     "Some of these systems were never compared with each other, neither directly nor through other systems: their "
@@ -390,7 +395,7 @@ def _pair_table(view: PairView, pair: tuple[str, str]) -> Table:
     caption = f"Items won by majority, and expected win rate of {one}, in percent.{_p_caption(view)}"
     build = Builder(caption, columns(["Setting", one, two, "Tie", "n", "Expected", *_p_columns(view)]))
     majority, expected = rates_of(view.leading)
-    tests = _tests(view, view.leading)
+    rates = _tested_rates(view, view.leading)
     turned = flipping_arms(view.leading, pair)
     for arm in view.arms:
         if (arm, *pair) in majority:
@@ -402,7 +407,7 @@ def _pair_table(view: PairView, pair: tuple[str, str]) -> Table:
                 build.share(found["tie"]),
                 _decided(build, view, view.leading, found["system_1"]),
                 build.share(expected[(arm, *pair)]["rate"]),
-                *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
+                *(_size_and_test(build, rates.get((arm, pair[0]))) if rates else ()),
                 of=where.of(view.leading, found["cell"]),
             )
     return build.build()
@@ -410,18 +415,25 @@ def _pair_table(view: PairView, pair: tuple[str, str]) -> Table:
 
 def _p_columns(view: PairView) -> tuple[str, ...]:
     """Where each system meets one other, pairs are what is tested; otherwise systems are, against all opponents."""
-    return () if view.several_opponents or view.ties_are_wins else P_COLUMNS
+    return () if view.several_opponents or view.ties_are_wins else TESTED
 
 
 def _p_caption(view: PairView) -> str:
-    return " p: sign-flip test of 50 % over queries." if _p_columns(view) else ""
+    return f" {TEST_CAPTION}" if _p_columns(view) else ""
 
 
-def _tests(view: PairView, group: Record) -> dict[tuple[str, str], Record | None]:
-    """Those of expected win rates, by (arm, system); nothing where pairs are not what is tested."""
+def _tested_rates(view: PairView, group: Record) -> dict[tuple[str, str], Record]:
+    """Expected win rates that are tested, by (arm, system); nothing where pairs are not what is tested."""
     if not _p_columns(view):
         return {}
-    return {(rate["arm"], rate["system"]): rate["test"] for rate in group[KEY]["overall"]}
+    return {(rate["arm"], rate["system"]): rate for rate in group[KEY]["overall"]}
+
+
+def _size_and_test(build: Builder, rate: Record | None) -> tuple[TableCell, ...]:
+    """Cohen's h of a rate, and its p-values."""
+    if rate is None or rate["effect"] is None:
+        return words(""), *build.tested(None)
+    return build.coefficient(rate["effect"]), *build.tested(rate["test"], rate["rate"]["undefined"])
 
 
 def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
@@ -474,7 +486,7 @@ def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
     shown = [*view.sides, "Tie", "n", "Expected", *_p_columns(view)]
     build = Builder(f"{whose}{_caption(view)}{_p_caption(view)}", columns([*names, *shown], names=len(names)))
     majority, expected = rates_of(group)
-    tests = _tests(view, group)
+    rates = _tested_rates(view, group)
     for pair in view.pairs:
         for arm in view.arms:
             found = majority.get((arm, *pair))
@@ -488,7 +500,7 @@ def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
                 build.share(found["tie"]),
                 _decided(build, view, group, found["system_1"]),
                 build.share(expected[(arm, *pair)]["rate"]),
-                *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
+                *(_size_and_test(build, rates.get((arm, pair[0]))) if rates else ()),
                 of=where.of(group, found["cell"]),
             )
     return build.build()
@@ -533,8 +545,8 @@ def _system_rates(view: PairView, rates: Sequence[Record], what: str) -> Table:
     names = ["System", "Setting"] if view.several_arms else ["System"]
     tested = any(found["test"] for found in rates)
     build = Builder(
-        f"{what}, in percent.{' p: sign-flip test of 50 % over queries.' if tested else ''}",
-        columns([*names, "Rate", "Standard error", "n", *(P_COLUMNS if tested else ())], names=len(names)),
+        f"{what}, in percent.{f' {TEST_CAPTION}' if tested else ''}",
+        columns([*names, "Rate", "Standard error", "n", *(TESTED if tested else ())], names=len(names)),
     )
     for found in sorted(rates, key=lambda rate: (rate["system"], view.arms.index(rate["arm"]))):
         build.add(
@@ -543,7 +555,7 @@ def _system_rates(view: PairView, rates: Sequence[Record], what: str) -> Table:
             build.share(found["rate"]),
             standard_error(build, found),
             build.n(found["rate"]),
-            *(build.tested(found["test"], found["rate"]["undefined"]) if tested else ()),
+            *(_size_and_test(build, found) if tested else ()),
             of=where.of(view.leading, arm=found["arm"], system=found["system"]),
         )
     return build.build()

@@ -9,7 +9,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import corrected, decimal, points
-from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, count, head, words
+from analytics.display.tables import D_OF_PAIRS, P_COLUMNS, Builder, TableCell, columns, count, head, words
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput, point_records
@@ -32,6 +32,7 @@ class GapOfSystem:
 
     system: str
     difference: Estimate
+    effect: Estimate
     test: Tested
 
 
@@ -42,6 +43,7 @@ class GapOfPair:
     system_1: str
     system_2: str
     difference: Estimate
+    effect: Estimate
     test: Tested
 
 
@@ -51,6 +53,7 @@ class GapOfChoice:
 
     choice: str
     difference: Estimate
+    effect: Estimate
     test: Tested
 
 
@@ -140,20 +143,23 @@ class GroupsOfPeopleFigure(Figure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         means = Builder(
             "Mean of the first group minus that of the second, on what both rated or ranked (of a ranking, the mean "
-            "place); p: sign-flip test over queries.",
-            columns(["Question", "Groups", "System", "Difference", *P_COLUMNS, "n"], names=3),
+            f"place); p: sign-flip test over queries. {D_OF_PAIRS}",
+            columns(["Question", "Groups", "System", "Difference", "d", *P_COLUMNS, "n"], names=3),
         )
         shares = Builder(
             "Share of the first group minus that of the second, in points, on what both answered: expected win rates "
-            "of the system named first, shares of best picks, and shares of choices; p: sign-flip test over queries.",
-            columns(["Question", "Groups", "Of", "Difference", *P_COLUMNS, "n"], names=3),
+            "of the system named first, shares of best picks, and shares of choices; p: sign-flip test over queries. "
+            f"{D_OF_PAIRS}",
+            columns(["Question", "Groups", "Of", "Difference", "d", *P_COLUMNS, "n"], names=3),
         )
         agreed = Builder(
             "How often two raters give the same answer (of a ranking, put two responses in the same order), in "
             "percent: two of the first group, two of the second, or one of each; and the first group's agreement "
-            "minus the second's, as a proportion, with a sign-flip test over queries.",
+            "minus the second's, as a proportion, with a sign-flip test over queries. "
+            f"{D_OF_PAIRS}",
             columns(
-                ["Question", "Groups", "First", "Second", "Between", "Difference", *P_COLUMNS, "n"], names=2
+                ["Question", "Groups", "First", "Second", "Between", "Difference", "d", *P_COLUMNS, "n"],
+                names=2,
             ),
         )
         for question in view.asked(self.key):
@@ -162,15 +168,22 @@ class GroupsOfPeopleFigure(Figure):
                     names = " vs ".join(_name(group, pair[side]) for side in ("first", "second"))
                     named = head(question["prompt"]), words(names, tag_of(group))
                     for of, gap in _named_means(view, pair):
-                        means.add(*named, words(of), means.coefficient(gap["difference"]), *_test(means, gap))
+                        means.add(
+                            *named,
+                            words(of),
+                            means.coefficient(gap["difference"]),
+                            *_size_and_test(means, gap),
+                        )
                     for of, gap in _named_shares(view, question, pair):
-                        shares.add(*named, words(of), shares.share(gap["difference"]), *_test(shares, gap))
+                        shares.add(
+                            *named, words(of), shares.share(gap["difference"]), *_size_and_test(shares, gap)
+                        )
                     found = pair["agreement"]
                     agreed.add(
                         *named,
                         *(agreed.share(found[name]) for name in ("within_first", "within_second", "between")),
                         agreed.coefficient(found["gap"]["difference"]),
-                        *_test(agreed, found["gap"]),
+                        *_size_and_test(agreed, found["gap"]),
                     )
         if means.rows:
             yield Block("Means of groups of people", tables=(means.build(),))
@@ -182,17 +195,17 @@ class GroupsOfPeopleFigure(Figure):
     def methods(self, view: ReportView) -> Iterator[str]:
         yield (
             "Groups of people are compared on what both answered: the differences in their means or shares and in "
-            "the agreement of two raters within them, each with an interval over queries and a sign-flip test, "
-            "Holm-corrected over all questions and pairs of groups."
+            "the agreement of two raters within them, each with an interval over queries, Cohen's d of paired "
+            "measures and a sign-flip test, Holm-corrected over all questions and pairs of groups."
         )
 
 
 FIGURE = GroupsOfPeopleFigure()
 
 
-def _test(build: Builder, gap: Record) -> tuple[TableCell, ...]:
-    """The p-values of a difference, and the number of queries that they are over."""
-    return *build.tested(gap["test"]), count(gap["test"]["n"])
+def _size_and_test(build: Builder, gap: Record) -> tuple[TableCell, ...]:
+    """The effect size of a difference, its p-values, and the number of queries that they are over."""
+    return build.coefficient(gap["effect"]), *build.tested(gap["test"]), count(gap["test"]["n"])
 
 
 def _named_means(view: ReportView, pair: Record) -> Iterator[tuple[str, Record]]:

@@ -10,7 +10,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.numbers import corrected, decimal, in_percent, points
-from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head
+from analytics.display.tables import D_OF_PAIRS, P_COLUMNS, Builder, Table, columns, head
 from analytics.figures.beside_people import (
     TITLE,
     CellScores,
@@ -55,7 +55,8 @@ CAPTIONS = {
 class DifferenceCell:
     """The judge's minus people's of a pair in a setting, a system, an option, or of everything; the others are None.
 
-    The test is of no difference, None where both judged nothing in common.
+    `effect` is Cohen's d of paired measures, of the queries' differences. The test is of no difference, None where both
+    judged nothing in common.
     """
 
     arm: str | None
@@ -65,6 +66,7 @@ class DifferenceCell:
     people: Estimate
     judge: Estimate
     difference: Estimate
+    effect: Estimate
     test: Tested | None
 
 
@@ -140,7 +142,7 @@ class DifferencesFigure(Figure):
         yield (
             "Whether a judge's mean differs from people's is tested on the differences of the units that both "
             "judged, by a sign-flip test over queries, corrected for the number of judges, questions, systems and "
-            "options (Holm)."
+            "options (Holm); beside it stands Cohen's d of paired measures."
         )
 
 
@@ -327,8 +329,8 @@ def _table(view: ReportView, question: Record, groups: list[Record], key: str) -
     build = Builder(
         f"{question['prompt'] or 'Preference'}: {CAPTIONS[form]}, by people and by judges on what both judged; the "
         f"difference is the judge's minus people's{', in points' if share else ''}, with a sign-flip test over "
-        "queries.",
-        columns(["Of", "Raters", "People", "Judge", "Difference", *P_COLUMNS, "n"], names=2),
+        f"queries. {D_OF_PAIRS}",
+        columns(["Of", "Raters", "People", "Judge", "Difference", "d", *P_COLUMNS, "n"], names=2),
     )
     names = list(dict.fromkeys(_name(view, cell) for group in groups for cell in group[key]["cells"]))
     found = {
@@ -346,6 +348,7 @@ def _table(view: ReportView, question: Record, groups: list[Record], key: str) -
                 write(cell["people"]),
                 write(cell["judge"]),
                 write(cell["difference"]),
+                build.coefficient(cell["effect"]),
                 *build.tested(cell["test"], cell["difference"]["undefined"]),
                 build.n(cell["difference"]),
             )

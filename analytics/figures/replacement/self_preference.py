@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head, words
+from analytics.display.tables import D_OF_PAIRS, P_COLUMNS, Builder, Table, columns, head, words
 from analytics.figures.beside_people import TITLE, CellScores, is_share, is_single_judge, pick_shares
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
@@ -40,14 +40,15 @@ class OwnPreference:
     study's systems, those of its family.
 
     Of `people` and the `judge` the expected win rate, or share of picks, of these systems; of ratings their mean minus
-    that of others, by query; of rankings the mean rank of others minus theirs. The test is None where both judged
-    nothing in common.
+    that of others, by query; of rankings the mean rank of others minus theirs. `effect` is Cohen's d of paired
+    measures. The test is None where both judged nothing in common.
     """
 
     systems: tuple[str, ...]
     people: Estimate
     judge: Estimate
     difference: Estimate
+    effect: Estimate
     test: Tested | None
 
 
@@ -191,9 +192,10 @@ def _table(view: ReportView, question: Record, groups: list[Record], key: str) -
     build = Builder(
         f"{question['prompt'] or 'Preference'}: {CAPTIONS[question['form']]}, by people and by the judge; "
         f"self-preference is the judge's minus people's{', in points' if write_share else ''}, with a sign-flip test "
-        "over queries.",
+        f"over queries. {D_OF_PAIRS}",
         columns(
-            ["Judge", "Own systems", "People", "Judge's own", "Self-preference", *P_COLUMNS, "n"], names=2
+            ["Judge", "Own systems", "People", "Judge's own", "Self-preference", "d", *P_COLUMNS, "n"],
+            names=2,
         ),
     )
     write = build.share if write_share else build.coefficient
@@ -205,6 +207,7 @@ def _table(view: ReportView, question: Record, groups: list[Record], key: str) -
             write(found["people"]),
             write(found["judge"]),
             write(found["difference"]),
+            build.coefficient(found["effect"]),
             *build.tested(found["test"], found["difference"]["undefined"]),
             build.n(found["difference"]),
         )

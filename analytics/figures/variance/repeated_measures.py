@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
-from analytics.display.tables import Builder, Table, TableCell, columns, head, words
+from analytics.display.tables import D_OF_PAIRS, Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
@@ -36,7 +36,7 @@ class PairedSystems:
     difference: Estimate
     p_value: float | None
     p_corrected: float | None
-    effect: float | None
+    effect: Estimate
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ class RepeatedMeasuresFigure(Figure):
     def _differences(self, view: ReportView, group: Record) -> Table:
         build = Builder(
             "Paired comparisons on these queries: the second system's mean less the first's with its interval, and p "
-            "of the paired t-test, also corrected (Holm) over the question's pairs. d: the mean of the differences "
-            "over their standard deviation (Cohen's d of paired measures).",
+            "of the paired t-test, also corrected (Holm) over the question's pairs. "
+            f"{D_OF_PAIRS}",
             columns(["Question", "System", "and", "Difference", "d", "p", "Corrected p"], names=3),
         )
         for question, records in view.answered(view.asked(self.key), group):
@@ -152,7 +152,7 @@ class RepeatedMeasuresFigure(Figure):
                     words(view.system(pair["system_1"])),
                     words(view.system(pair["system_2"])),
                     build.coefficient(pair["difference"]),
-                    build.number(pair["effect"], decimal, pair["difference"]["undefined"]),
+                    build.coefficient(pair["effect"]),
                     build.p(pair["p_value"], pair["difference"]["undefined"]),
                     build.p(pair["p_corrected"], pair["difference"]["undefined"]),
                 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from analytics.statistics.agreement.percentage import majority
 from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.effect_sizes import share_effect
 from analytics.statistics.core.estimates import Estimate, ParameterError, present
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate, query_estimates, shares_of_last
@@ -53,7 +54,7 @@ class WinRate:
     """Expected win rate of a system against `opponent` (None: all its opponents together).
 
     `standard_error` is the items' standard deviation over the root of their number, None below two items. `test` is
-    of a rate of one half, where it was asked for.
+    of a rate of one half, where it was asked for, and `effect` Cohen's h beside one half.
     """
 
     arm: str | None
@@ -63,6 +64,7 @@ class WinRate:
     ties: Ties
     rate: Estimate
     standard_error: float | None
+    effect: Estimate | None = None
     test: Tested | None = None
 
 
@@ -222,7 +224,8 @@ class _ItemScores:
         if tests is not None and rate.n:
             of_cell = tests.of(cell.arm, cell.category, system)
             test = sign_flip(scores[used] - 0.5, self.query[index[used]], of_cell).two_sided
-        return WinRate(cell.arm, cell.category, system, opponent, self.ties, rate, error, test)
+        effect = None if tests is None else share_effect(rate)
+        return WinRate(cell.arm, cell.category, system, opponent, self.ties, rate, error, effect, test)
 
 
 def rows_by_system(

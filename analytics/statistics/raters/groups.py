@@ -12,6 +12,7 @@ import numpy as np
 
 from analytics.statistics.agreement.percentage import agreement_of_two
 from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.effect_sizes import paired_effect
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
@@ -21,9 +22,11 @@ from analytics.statistics.core.values import Values, unit_means
 
 @dataclass(frozen=True)
 class TestedGap:
-    """A difference, the first group less the second, with its interval and the test of there being none."""
+    """A difference, the first group less the second, with its interval, Cohen's d of paired measures of the queries'
+    differences, and the test of there being none."""
 
     difference: Estimate
+    effect: Estimate
     test: Tested
 
 
@@ -89,4 +92,5 @@ def _counts(values: Values, units: Ints, answers: Floats) -> Ints:
 
 def _tested(gap: Floats, query: Ints, resample: ResampleSpec, tests: Randomization, unit: str) -> TestedGap:
     estimate = mean_estimate(gap, query, unit=unit, resample=resample, empty=f"There are no {unit}.")
-    return TestedGap(estimate, sign_flip(gap, query, tests).two_sided)
+    effect = paired_effect(gap, query, level=resample.level)
+    return TestedGap(estimate, effect, sign_flip(gap, query, tests).two_sided)

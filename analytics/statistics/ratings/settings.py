@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from analytics.statistics.core.effect_sizes import paired_effect
 from analytics.statistics.core.estimates import Estimate, TidyDataError
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate, sum_by
@@ -56,7 +57,7 @@ class PairedCell:
     """Two settings, or two systems, by code: the means of both, and the second's less the first's.
 
     `within` is the code of the system, or setting, in which they are compared; None over all of them that have both.
-    The test is of no difference, None without any query.
+    The test is of no difference, None without any query. `effect` is Cohen's d of paired measures.
     """
 
     between: Between
@@ -66,6 +67,7 @@ class PairedCell:
     one: Estimate
     other: Estimate
     difference: Estimate
+    effect: Estimate
     test: Tested | None
 
 
@@ -107,5 +109,6 @@ def _cells(
                 for values in (one, other, other - one)
             )
             test = sign_flip(other - one, query, tests.of(between, first, second, within)).two_sided
+            effect = paired_effect(other - one, query, level=resample.level)
             place = None if within is None else int(within)
-            yield PairedCell(between, first, second, place, mean_one, mean_other, difference, test)
+            yield PairedCell(between, first, second, place, mean_one, mean_other, difference, effect, test)

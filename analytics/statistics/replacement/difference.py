@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analytics.statistics.core.effect_sizes import paired_effect
 from analytics.statistics.core.estimates import Estimate, LeftOut, TidyDataError, present
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import Range, ResampleSpec, mean_estimate, mean_within
@@ -34,12 +35,14 @@ class SharedScores:
 class JudgeMinusPeople:
     """The means of both on the units that both answered, and the judge's less people's.
 
-    `test` is of no difference; None where there is no such unit.
+    `effect` is Cohen's d of paired measures, of the queries' differences. `test` is of no difference; None where there
+    is no such unit.
     """
 
     people: Estimate
     judge: Estimate
     difference: Estimate
+    effect: Estimate
     test: Tested | None
 
 
@@ -92,4 +95,5 @@ def judge_minus_people(
     gap = (judge - people)[used]
     difference = mean_estimate(gap, of, unit=unit, resample=resample, left_out=left_out, empty=empty)
     test = sign_flip(gap, of, tests).two_sided if used.any() else None
-    return JudgeMinusPeople(ours, own, difference, test)
+    effect = paired_effect(gap, of, level=resample.level)
+    return JudgeMinusPeople(ours, own, difference, effect, test)

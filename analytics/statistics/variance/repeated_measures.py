@@ -13,7 +13,8 @@ from itertools import combinations
 
 import numpy as np
 
-from analytics.statistics.core.estimates import LeftOut, TidyDataError, present
+from analytics.statistics.core.effect_sizes import paired_effect
+from analytics.statistics.core.estimates import Estimate, LeftOut, TidyDataError, present
 from analytics.statistics.core.randomization import holm
 from analytics.statistics.core.tidy import Floats, Ints
 
@@ -33,7 +34,7 @@ class PairedDifference:
     high: float | None
     p_value: float | None
     p_corrected: float | None
-    effect: float | None
+    effect: Estimate
     undefined: str = ""
 
 
@@ -147,15 +148,16 @@ def _paired(table: Floats, systems: Sequence[int], level: float) -> tuple[Paired
     found = []
     for one, two in combinations(range(k), 2):
         gaps = table[:, two] - table[:, one]
+        effect = paired_effect(gaps, np.arange(n), level=level)
         mean, error = float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(n))
         if error <= SAME * max(abs(mean), 1.0):
             reason = "The difference is the same on every query."
-            nothing = (None, None, None, None, None)
-            found.append(PairedDifference(systems[one], systems[two], mean, *nothing, reason))
+            nothing = (None, None, None, None)
+            found.append(PairedDifference(systems[one], systems[two], mean, *nothing, effect, reason))
             continue
         half = float(scipy.special.stdtrit(n - 1, (1 + level) / 2)) * error
         p = float(2 * scipy.special.stdtr(n - 1, -abs(mean / error)))
-        limits, effect = (mean - half, mean + half), mean / (error * float(np.sqrt(n)))
+        limits = mean - half, mean + half
         found.append(PairedDifference(systems[one], systems[two], mean, *limits, p, None, effect))
     tested = [at for at, each in enumerate(found) if each.p_value is not None]
     corrected = holm([float(found[at].p_value or 0.0) for at in tested])

@@ -12,7 +12,7 @@ from evaluation.models import ArmPer, Item, Language, OncePer, RenderAs, Role, S
 from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols import Kind, Over, QuestionSpec, get_protocol
 from evaluation.protocols.attributes import attributes_of
-from evaluation.protocols.base import TIE, Spec, option_key
+from evaluation.protocols.base import TIE, Spec, asked_questions, option_key
 from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.requirements.needs import Needs, read_needs
 from evaluation.rendering.markdown import render_markdown
@@ -45,7 +45,7 @@ def describe_spec(spec: Spec) -> dict[str, Any]:
     return {
         "protocol": get_protocol(spec["protocol"]).label,
         "arms": [_arm(arm) for arm in spec["arms"]],
-        "questions": [_question(QuestionSpec.from_json(each)) for each in spec["questions"]],
+        "questions": [_question(QuestionSpec.from_json(each)) for each in asked_questions(spec)],
         "attributes": attributes_of(spec),
         "texts": list(_texts(spec["texts"])),
         "plain": len(spec["arms"]) == 1 and not any(_shows_context(arm) for arm in spec["arms"]),

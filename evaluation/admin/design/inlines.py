@@ -12,6 +12,7 @@ from evaluation.admin.rights import has_right
 from evaluation.admin.rows import LimitedRows
 from evaluation.admin.study.forms import AttributeForm, PlainQuestionForm, QuestionForm, TextForm
 from evaluation.models import Arm, Attribute, Question, Text
+from evaluation.protocols import Shown
 
 
 class DraftInline(InlineModelAdmin):
@@ -53,8 +54,18 @@ class ArmInline(OrderedInline):
     verbose_name_plural = "Arms"
 
 
+class QuestionRows(LimitedRows):
+    """The questions of a draft; of one without contexts those that are asked."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if is_plain(kwargs["instance"]):
+            kwargs["queryset"] = kwargs["queryset"].exclude(shown=Shown.WITH_CONTEXT)
+        super().__init__(*args, **kwargs)
+
+
 class QuestionInline(OrderedInline):
     model = Question
+    formset = QuestionRows
     max_num = 100
     form = QuestionForm
     fields = ("prompt", "help", ("kind", "shown", "required"), "options", ("key", "position"))

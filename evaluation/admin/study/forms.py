@@ -285,6 +285,12 @@ class PlainQuestionForm(QuestionForm):
 
     shown = None  # type: ignore[assignment]
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        options = self.fields["options"]
+        for each in options.of_kinds.values() if isinstance(options, NewOptionsField) else [options]:
+            each.leave_out_contexts()  # type: ignore[attr-defined]
+
 
 class ValuesField(forms.CharField):
     """A list of texts, a line each."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -178,13 +179,16 @@ def _money_facts(study: Study, figures: Mapping[str, Any]) -> Iterator[Fact]:
             yield Fact("Hourly pay", f"{hourly:,.2f} {study.currency}", "as it comes out, by the median")
     people, models = (Decimal(figures.get(key) or 0) for key in ("spent_people", "spent_models"))
     budget = figures.get("budget_models")
-    if people or models or budget:
-        of = f" of a budget of {Decimal(budget):,.2f}" if budget else ", without a budget"
-        yield Fact(
-            "Spending",
-            f"{people + models:,.2f} {study.currency}",
-            f"people {people:,.2f}, models {models:,.2f}{of}",
-        )
+    of = f"of a budget of {Decimal(budget):,.2f} for models alone" if budget else "without a budget"
+    if study.currency == settings.ASSAY_CURRENCY:
+        if people or models or budget:
+            said = f"people {people:,.2f}, models {models:,.2f} {of}"
+            yield Fact("Spending", f"{people + models:,.2f} {study.currency}", said)
+        return
+    if people:
+        yield Fact("Spending on people", f"{people:,.2f} {study.currency}", "no budget covers it")
+    if models or budget:
+        yield Fact("Spending on models", f"{models:,.2f} {settings.ASSAY_CURRENCY}".strip(), of)
 
 
 def _origin(request: HttpRequest, study: Study) -> dict[str, Any]:

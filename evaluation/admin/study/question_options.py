@@ -1,8 +1,8 @@
 """Form fields for a question's options, which are stored as JSON."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -302,11 +302,15 @@ def _labels(fields: Any) -> SafeString:
     return format_html_join("", '<label class="{}">{} {}</label>', fields)
 
 
+# What only an item with a context has.
+OF_CONTEXTS = (Over.FOLLOW_UP, Over.FOLLOW_UP_RESPONSE, Over.VALUE)
+
+
 class OptionsField(forms.MultiValueField):
     """A question's options; what its kind has no field for stays as it is."""
 
     def __init__(self, kind: str, before: Mapping[str, Any], *, new: bool = False) -> None:
-        self.kind, self.before = kind, dict(before)
+        self.kind, self.before, self.is_new = kind, dict(before), new
         self.keys = (parts_of_new if new else parts_of_kind)(kind, self.before)
         fields = [part.field() for part in self.keys]
         super().__init__(
@@ -317,6 +321,16 @@ class OptionsField(forms.MultiValueField):
             label="Answered",
         )
         self.initial = self.before
+
+    def leave_out_contexts(self) -> None:
+        """Offer to ask of nothing that a study without contexts lacks, unless it is what is asked of now."""
+        default = None if self.is_new else default_over(self.kind).value
+        asked_of = (self.before.get(FORM) or {}).get("over", default)
+        for field, widget in zip(self.fields, self.widget.widgets, strict=True):
+            if isinstance(field, forms.ChoiceField):
+                choices = cast(Iterable[tuple[str, str]], field.choices)
+                kept = [each for each in choices if each[0] == asked_of or each[0] not in OF_CONTEXTS]
+                field.choices = widget.choices = kept
 
     def compress(self, data_list: list[Any]) -> Options:
         options = dict(self.before)

@@ -44,6 +44,7 @@ NO_STATISTICS = {
 }
 # Whose interval it is that was simulated, of rows that give it another meaning.
 MADE_BY = {
+    "Cohen's h beside one half": "preferences.win_rates.expected_win_rates",
     "Alpha as a function of sums": "core.matched.matched_difference",
     "Bootstrap over queries": "preferences.strengths.strengths_of",
     "Fit beside a person": "replacement.difference.judge_minus_people",

@@ -8,9 +8,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from evaluation.admin.design.frozen import describe_spec
 from evaluation.admin.design.sections import PAGES
 from evaluation.admin.study.missing import missing_for
 from evaluation.models import Study
+from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.creation import PAPER_ARMS, add_arms, create_study
 from tests.evaluation.admin.conftest import signed_in
 
@@ -51,7 +53,19 @@ def test_a_study_with_contexts_has_its_arms_in_view(plain: Study, owner: Any) ->
     assert "Arms" in in_view(page_of(client, plain, "material"))
     assert "Guideline, with context" in in_view(page_of(client, plain, "questions"))
     assert "in arms that show a context" in page_of(client, plain, "questions")
-    assert "not asked in this study" not in page_of(client, plain, "questions")
+    assert "Does each response take" in page_of(client, plain, "questions")
+
+
+def test_a_study_without_contexts_is_asked_nothing_of_them(plain: Study, owner: Any) -> None:
+    questions = page_of(signed_in(owner), plain, "questions")
+    assert "Does each response take" not in questions
+    assert "each follow-up question" not in questions
+    assert "each response" in questions
+    judge = signed_in(owner).get(reverse("admin:judging_judge_new", args=[plain.slug])).content.decode()
+    assert "Does each response take" not in judge
+    assert "Which response is better overall?" in judge
+    frozen = describe_spec(compile_spec(plain))
+    assert "satisfied" not in [each["key"] for each in frozen["questions"]]
 
 
 def test_folded_settings_say_how_many_differ(plain: Study, owner: Any) -> None:

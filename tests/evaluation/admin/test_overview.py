@@ -7,11 +7,13 @@ import pytest
 from django.urls import reverse
 
 from analytics.reports.build import build_report
-from evaluation.models import StudyMember
+from evaluation.admin.study.overview import progress_facts
+from evaluation.models import Progress, StudyMember
 from evaluation.services.exclusions import exclude
 from evaluation.services.progress import progress_of
 from evaluation.services.studies.creation import PAPER_ARMS
 from evaluation.tasks import count_progress, send_news
+from judging.services.overview import judge_needs
 from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.evaluation.admin.conftest import signed_in
 
@@ -52,6 +54,43 @@ def test_a_full_study_is_news(full: Any, owner: Any, settings: Any, mailoutbox: 
     (sent,) = mailoutbox
     assert "All 3 judgments needed are in, and the study is not closed" in sent.body
     assert reverse("admin:evaluation_study_close", args=[full.slug]) in sent.body
+
+
+@pytest.mark.parametrize(
+    ("currency", "said"),
+    [
+        (
+            "GBP",
+            {"Spending": ("15.50 GBP", "people 12.00, models 3.50 of a budget of 3.00 for models alone")},
+        ),
+        (
+            "USD",
+            {
+                "Spending on people": ("12.00 GBP", "no budget covers it"),
+                "Spending on models": ("3.50 USD", "of a budget of 3.00 for models alone"),
+            },
+        ),
+        (
+            "",
+            {
+                "Spending on people": ("12.00 GBP", "no budget covers it"),
+                "Spending on models": ("3.50", "of a budget of 3.00 for models alone"),
+            },
+        ),
+    ],
+)
+def test_money_of_one_currency_alone_is_added_up(
+    full: Any, settings: Any, currency: str, said: dict[str, tuple[str, str]]
+) -> None:
+    settings.ASSAY_CURRENCY = currency
+    counted = Progress(
+        study=full, figures={"spent_people": "12.00", "spent_models": "3.5", "budget_models": "3"}
+    )
+    facts = progress_facts(full, counted)
+    assert {each.name: (each.value, each.detail) for each in facts if "Spending" in each.name} == said
+    (concern,) = judge_needs(full, counted)
+    assert concern.news
+    assert "The budget for models, 3, is spent" in concern.text
 
 
 def test_an_exclusion_is_named_with_what_it_costs(full: Any, owner: Any) -> None:

@@ -73,7 +73,7 @@ def test_pairs_are_paired_t_tests_after_holm():
     corrected = multipletests([test.pvalue for test in tests], method="holm")[1]
     assert [each.p_corrected for each in found.pairs] == pytest.approx(corrected.tolist())
     gaps = [table[:, two] - table[:, one] for one, two in pairs]
-    assert [each.effect for each in found.pairs] == pytest.approx(
+    assert [each.effect.value for each in found.pairs] == pytest.approx(
         [gap.mean() / gap.std(ddof=1) for gap in gaps]
     )
 

@@ -4,6 +4,8 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from analytics.reports.build import build_report
+from analytics.reports.markdown import report_markdown
 from evaluation.services.tokens import make_token
 from judging.selectors import judges_in_figures
 from judging.services.runs.lifecycle import retry_run
@@ -90,3 +92,13 @@ def test_the_report_says_what_a_judgment_has_cost(study, served):
     assert run.spent > 0
     [sentence] = judges_in_figures(study)
     assert sentence.endswith(f"; cost {run.spent / 12:.4g} per judgment.")
+    page = report_markdown(build_report(study, replicates=0, only=["judges/replies"]))
+    row = next(
+        line for line in page.partition("Cost of judging")[2].splitlines() if line.startswith("| paid")
+    )
+    tokens = sum(run.ledger.values_list("prompt_tokens", flat=True)) + sum(
+        run.ledger.values_list("completion_tokens", flat=True)
+    )
+    assert [each.strip() for each in row.split("|")[2:-1]] == [
+        "12", f"{tokens:,}", f"{run.spent:,.4f}", f"{run.spent / 12:,.4g}"
+    ]  # fmt: skip
