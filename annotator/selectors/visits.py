@@ -81,8 +81,10 @@ def begins_visit(participant: Participant, visit: Visit) -> bool:
 
 
 def has_items_left(participant: Participant, now: datetime) -> bool:
-    """True if there is an item that the participant has not met and may get, now or when others let it go."""
-    return next_release(participant, now) is not None
+    """True if there is an item that the participant has not met and may get at once: a visit that began with a wait for
+    what others hold could end without any work."""
+    release = next_release(participant, now)
+    return release is not None and release <= now
 
 
 def is_named_by_panel(participant: Participant) -> bool:

@@ -15,6 +15,7 @@ from annotator.selectors.visits import (
     begins_visit,
     find_participant,
     gets_same_code,
+    has_items_left,
     is_named_by_panel,
     may_come_again,
     may_resume,
@@ -134,6 +135,8 @@ def _begin_visit(study: Any, known: Participant, agreed_to: str | None) -> Parti
     participant = lock_participant(known.token)
     participant.study = study
     now, revision = timezone.now(), latest_revision(study)
+    if not has_items_left(participant, now):
+        raise StudyFull(study.title)
     version = consent_version(revision.spec)
     if version != participant.consent_version:
         if agreed_to != version:

@@ -6,6 +6,7 @@ from annotator.models import Participant, Submission
 from annotator.panels.services.panel_settings import set_panel
 from annotator.panels.services.personal_links import make_links, revoke_link
 from annotator.services.admission.entry import enter
+from annotator.services.work.leave import withdraw
 from annotator.visit import Visit
 from evaluation.services.studies.launch import close_study, pause_study
 from evaluation.services.studies.revision import revise_study
@@ -115,6 +116,21 @@ def test_with_nothing_left_it_is_full_with_its_code(client, make):
         assert "All places are taken" in text(answer)
         assert "FULL-1" in text(answer)
     assert Submission.objects.count() == 1
+
+
+def test_no_visit_begins_with_a_wait_for_what_others_hold(client, make):
+    study = make(queries=2, redundancy=1, items_per_participant=1, visits=2, completion_codes=CODES)
+    ann = do_all(enter(study, Visit("prolific", *VISIT.values())))
+    other = enter(study, Visit("prolific", "bob", "study", "visit-of-bob"))
+    assert before(other.token) is not None
+    assert "Visit 2" not in text(client.get(home(ann)))
+    for answer in (client.get("/s/pairs/", SECOND), agree(client, SECOND)):
+        assert "All places are taken" in text(answer)
+    # Once it is let go, it is there for the second visit.
+    withdraw(other.token)
+    assert "Visit 2" in text(client.get(home(ann)))
+    agree(client, SECOND)
+    assert before(ann.token) is not None
 
 
 @pytest.mark.parametrize(
