@@ -49,8 +49,9 @@ def _fetch(client: "Client", path: str, part: Path, tag: Path, parameters: Mappi
             response.read()
             raise Problem.of(response)
         resumed = response.status_code == 206
-        if not resumed:
-            tag.write_text(response.headers.get("ETag", ""))
         with part.open("ab" if resumed else "wb") as out:
+            # Not before the file is empty: what is there of another one would go on under this tag.
+            if not resumed:
+                tag.write_text(response.headers.get("ETag", ""))
             for block in response.iter_bytes():
                 out.write(block)

@@ -97,8 +97,9 @@ def begin_deletion(study: Study, *, by: Any, title: str = "", reason: str = "") 
     if problems := [*title_problems(study, title), *deletion_problems(study)]:
         raise Refused(*problems)
     asked = {"title": title, "reason": reason}
-    job = begin_job(kind=DELETION.key, slug=study.slug, study=study, by=by, parameters=asked)
-    enqueue_job(job)
+    with transaction.atomic():
+        job = begin_job(kind=DELETION.key, slug=study.slug, study=study, by=by, parameters=asked)
+        enqueue_job(job)
     return job
 
 

@@ -95,7 +95,7 @@ def crowd_needs(study: Study, progress: Progress) -> Iterator[Concern]:
         yield Concern(
             f"{said} to be erased, which is done once their submissions are settled.",
             "Look at them",
-            f"{reverse('admin:annotator_participant_list', args=[study.slug])}?outcome__exact=withdrawn",
+            reverse("admin:annotator_participant_list", args=[study.slug]),
             right="view",
         )
     yield from _exclusions(study, progress.figures)

@@ -119,7 +119,7 @@ def restart(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseNotAllowed(["POST"])
     job = job_for(request, pk)
     if not may_begin(request, job):
-        return HttpResponse("Viewers of this study can't start this again.", status=403)
+        return HttpResponse("Your role in this study doesn't allow this.", status=403)
     try:
         acts.begin_again(job, by=request.user)
     except Refused as refused:
@@ -135,7 +135,7 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
     if not kind_of(job).confirmed_on:
         raise Http404
     if not may_begin(request, job):
-        raise PermissionDenied("Viewers of this study can't add items.")
+        raise PermissionDenied("Your role in this study doesn't allow this.")
     try:
         acts.confirm(job)
     except Refused as refused:

@@ -17,7 +17,8 @@ def job_for(request: HttpRequest, pk: int) -> Job:
 
 
 def may_begin(request: HttpRequest, job: Job) -> bool:
-    """Check the right that beginning the job needs: viewers may have files written, writers may do the rest."""
+    """Check the right that beginning the job needs: viewers may have files written, owners alone delete, writers may do
+    the rest."""
     if job.study_id is None:
         return job.by_id == request.user.pk
     return has_right(request, kind_of(job).need, job.study_id)

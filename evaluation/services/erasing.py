@@ -42,6 +42,7 @@ from evaluation.models import (
     Study,
     System,
 )
+from evaluation.private_words import PrivateWords
 from evaluation.protocols.entries.sets import (
     Entry,
     clean_entries,
@@ -54,7 +55,8 @@ from evaluation.refusals import WrongState
 from evaluation.rendering.markdown import render_plain
 from evaluation.seals import open_seal_key
 from evaluation.services.history import erase_names, log_action
-from evaluation.services.jobs import ACTIVE
+from evaluation.services.jobs import ACTIVE, files_of
+from evaluation.services.private_texts import black_out_texts
 from evaluation.services.seals import (
     JUDGMENT_FIELDS,
     count_judgments,
@@ -351,9 +353,10 @@ def _renew_seals(study: Study, judgments: Collection[int]) -> None:
 
 
 def erase_mentions(study: Study, pseudonym: str, names: Collection[str]) -> None:
-    """The names that somebody has, in what members did and wrote: the study's history, notes, views of the report,
-    and answers of the API. `names` are those that only this study knows them by."""
+    """The names that somebody has, in what members did and wrote: the study's history, notes, reasons of exclusions,
+    jobs, views of the report, and answers of the API. `names` are those that only this study knows them by."""
     erase_names(study, pseudonym, names, SOMEBODY)
+    black_out_texts(study, PrivateWords(names))
     for note in Note.objects.filter(text__contains=pseudonym):
         Note.objects.filter(pk=note.pk).update(text=note.text.replace(pseudonym, SOMEBODY))
     views = SavedView.objects.annotate(written=Cast("filters", TextField()))
@@ -427,7 +430,8 @@ def clear_erasures() -> int:
 def _clear(erasure: Erasure) -> bool:
     study = erasure.study
     jobs = Job.objects.filter(Q(study=study) | Q(slug=study.slug), created_at__lte=erasure.at)
-    if not _delete_files(jobs.filter(state__in=[Job.State.DONE, Job.State.FAILED]).exclude(file="")):
+    kept = ~Q(file="") | Q(parameters__has_key="left_out")
+    if not _delete_files(jobs.filter(kept, state__in=[Job.State.DONE, Job.State.FAILED])):
         return False
     CachedReport.objects.filter(study=study).delete()
     _comparisons_with(study).delete()
@@ -452,7 +456,8 @@ def _delete_files(jobs: QuerySet[Job]) -> bool:
     """False if the disk kept one: then it is tried again later."""
     for job in jobs:
         try:
-            job.path.unlink(missing_ok=True)
+            for path in files_of(job):
+                path.unlink(missing_ok=True)
         except OSError as error:
             logger.error("A file that holds erased data could not be deleted: %s", error)
             return False

@@ -261,6 +261,12 @@ def has_download(job: Job) -> bool:
     return bool(done and job.file and job.path.exists())
 
 
+def files_of(job: Job) -> list[Path]:
+    """The files that it read or wrote: its own, and the rows that an import has left out."""
+    names = (job.file, job.parameters.get("left_out"))
+    return [Path(settings.ASSAY_JOB_FILES) / name for name in names if name]
+
+
 def left_out_file(job: Job) -> Path | None:
     """The file of the rows that an import has left out; None without one."""
     name = job.parameters.get("left_out") if job.state == Job.State.DONE else None

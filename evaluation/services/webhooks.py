@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 from django.db import transaction
@@ -96,7 +96,7 @@ def _covers(entry: str, host: str, port: int | None, path: str) -> bool:
         allowed.scheme == "https"
         and (allowed.hostname, allowed.port or 443) == (host, port or 443)
         and f"{path.rstrip('/')}/".startswith(f"{allowed.path.rstrip('/')}/")
-        and "/../" not in f"{path}/"
+        and ".." not in unquote(path).replace("\\", "/").split("/")
     )
 
 

@@ -64,17 +64,18 @@ def withdraw(token: str, *, leave_out_judgments: bool = False, erase: bool = Fal
     with transaction.atomic():
         participant = lock_participant(token)
         erase = erase and participant.study.erases_withdrawn
+        # Also of somebody whose way ended while they read the page that asks.
+        if erase and participant.erasure_asked_at is None:
+            participant.erasure_asked_at = timezone.now()
+            participant.save(update_fields=["erasure_asked_at"])
         if not participant.outcome:
             give_back(participant)
-            if erase:
-                participant.erasure_asked_at = timezone.now()
-                participant.save(update_fields=["erasure_asked_at"])
             if participant.unsent_comments:
                 participant.unsent_comments = ""
                 participant.save(update_fields=["unsent_comments"])
             finish(participant, ParticipantOutcome.WITHDRAWN)
     # Not in the same transaction, which would hold the study while it waits; asking again completes it.
-    if (leave_out_judgments or erase) and participant.outcome == ParticipantOutcome.WITHDRAWN:
+    if erase or (leave_out_judgments and participant.outcome == ParticipantOutcome.WITHDRAWN):
         with transaction.atomic():
             with suppress(AlreadyExcluded):
                 exclude(study=participant.study, rater=participant.rater, reason="The participant withdrew.")

@@ -5,7 +5,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib.admin.models import DELETION
 from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Q, QuerySet
@@ -18,6 +17,7 @@ from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.idempotency import forget_requests
+from evaluation.services.jobs import files_of
 from evaluation.services.studies.origin import note_deleted_origin
 from evaluation.services.studies.rehearsals import discard_rehearsal, rehearsal_of
 from evaluation.services.studies.rows import delete_rows
@@ -118,7 +118,7 @@ def _delete(
         Job.objects.filter(pk=job.pk).update(study=None)
         job.study = None
     jobs = _jobs_of(locked, job)
-    files = [name for each in jobs for name in (each.file, each.parameters.get("left_out")) if name]
+    files = [path for each in jobs for path in files_of(each)]
     jobs.filter(study=None).delete()
     for each in extensions():
         each.study_deleted(locked, by)
@@ -133,6 +133,6 @@ def _delete(
     return said
 
 
-def _remove(names: list[str]) -> None:
-    for name in names:
-        (Path(settings.ASSAY_JOB_FILES) / name).unlink(missing_ok=True)
+def _remove(files: list[Path]) -> None:
+    for path in files:
+        path.unlink(missing_ok=True)

@@ -4,10 +4,11 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
-from annotator.models import Assignment, Panel, PanelRecord, Participant, Slot
+from annotator.models import Assignment, Panel, PanelRecord, Participant, ParticipantOutcome, Slot
 from annotator.selectors.progress import crowd_needs
 from annotator.services.admission.entry import enter
 from annotator.services.erasing import WITHDREW, sweep_erasures
+from annotator.services.work.progress import finish
 from annotator.visit import Visit
 from evaluation.models import Exclusion, Judgment
 from evaluation.selectors import counting_judgments
@@ -101,6 +102,15 @@ def test_whoever_asks_reads_their_code_and_is_erased_by_a_worker(client, partici
     assert client.get(home(participant)).status_code == 404
     assert list(verify_study(erasing_study)) == []
     assert LogEntry.objects.latest("pk").change_message.endswith(WITHDREW)
+
+
+def test_whoever_asks_is_erased_though_the_panel_ended_their_visit_first(client, participant, erasing_study):
+    client.post(address(client, participant), fields(client, participant))
+    finish(participant, ParticipantOutcome.TIMED_OUT)
+    client.post(f"{home(participant)}withdraw/", {"erase": "1"})
+    assert not counting_judgments(erasing_study).exists()
+    sweep_erasures()
+    assert not Participant.objects.exists()
 
 
 def test_unsettled_it_waits_for_the_panel_and_the_overview_lists_it(

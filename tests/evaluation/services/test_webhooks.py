@@ -119,6 +119,7 @@ def test_what_fails_is_told_on_the_page_and_tried_again_later(
         (f"http://{HOST}/in/", "begins with https://"),
         ("https://elsewhere.example.org/in/", "Whoever runs Assay has to allow this address"),
         (f"https://{HOST}/inner", "Whoever runs Assay has to allow this address"),
+        (f"https://{HOST}/in/%2e%2e/x", "Whoever runs Assay has to allow this address"),
         (f"https://{HOST}/in/../x", "Whoever runs Assay has to allow this address"),
         (f"https://{HOST}:8443/in/", "Whoever runs Assay has to allow this address"),
         (f"https://me:pw@{HOST}/in/", "no user name"),

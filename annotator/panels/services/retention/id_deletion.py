@@ -1,15 +1,13 @@
 """The end of a study's retention period: what platforms know its people by goes, and the moments of their work."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.contrib.admin.models import LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
-from django.db.models import DurationField, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import DurationField, ExpressionWrapper, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import TruncDay
 from django.utils import timezone
 
@@ -27,11 +25,12 @@ from annotator.models import (
 )
 from annotator.panels.services.retention.unsettled import unsettled_problems
 from annotator.selectors.private_words import private_words
-from evaluation.models import Exclusion, Job, Note, Status, Study
+from evaluation.models import Job, Status, Study
 from evaluation.private_words import PrivateWords
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action, server_account
-from evaluation.services.seals import seal_changed
+from evaluation.services.jobs import files_of
+from evaluation.services.private_texts import black_out, black_out_texts
 from evaluation.services.studies.retention import reduce_times, retention_text
 
 BATCH = settings.ASSAY_BATCH_SIZE
@@ -60,7 +59,7 @@ def delete_ids(study: Study, *, by: Any = None) -> str:
         if panel is not None:
             words = [word for word in words if word != panel.external_id]
             _clean_panel(panel, words)
-        _clean_texts(locked, PrivateWords(words))
+        black_out_texts(locked, PrivateWords(words))
         # Last of all: the shift is read from the participants' own times.
         _clean_people(locked)
         reduce_times(locked)
@@ -104,7 +103,7 @@ def _clean_panel(panel: Panel, words: Iterable[str]) -> None:
         known.key = f"{kind}:{renamed.get(about, about)}:{private.blacked_out(state)}"[:300]
         known.note = private.blacked_out(known.note)
         known.save(update_fields=["key", "note"])
-    _black_out(PanelAct.objects.filter(panel=panel), ("note", "reason", "purpose"), private)
+    black_out(PanelAct.objects.filter(panel=panel), ("note", "reason", "purpose"), private)
 
 
 def _shift_of(record: PanelRecord) -> Any:
@@ -151,41 +150,15 @@ def _shift(began: str) -> ExpressionWrapper:
     return ExpressionWrapper(F(began) - TruncDay(began, tzinfo=UTC), output_field=DurationField())
 
 
-# --- what was written of them -----------------------------------------------------------------------------------------
-
-
-def _clean_texts(study: Study, private: PrivateWords) -> None:
-    """Black out ids in what members and the application wrote about the study."""
-    lines = LogEntry.objects.filter(
-        content_type=ContentType.objects.get_for_model(Study), object_id=str(study.pk)
-    )
-    _black_out(lines, ("change_message",), private)
-    _black_out(Job.objects.filter(study=study), ("message",), private)
-    _black_out(Note.objects.filter(study=study), ("text",), private)
-    for job in Job.objects.filter(study=study).exclude(problems=[]):
-        Job.objects.filter(pk=job.pk).update(problems=private.blacked_out_json(job.problems))
-    exclusions = Exclusion.objects.filter(study=study).select_related("judgment")
-    if changed := _black_out(exclusions, ("reason", "undone_reason"), private):
-        seal_changed(study, list(exclusions.filter(pk__in=changed)))
-
-
-def _black_out(rows: QuerySet[Any], names: Collection[str], private: PrivateWords) -> list[Any]:
-    """Black out the ids in these fields; the keys of the rows that had one."""
-    changed = []
-    for pk, *texts in rows.order_by("pk").values_list("pk", *names):
-        clean = [private.blacked_out(text) for text in texts]
-        if clean != texts:
-            rows.model._default_manager.filter(pk=pk).update(**dict(zip(names, clean, strict=True)))
-            changed.append(pk)
-    return changed
+# --- files ------------------------------------------------------------------------------------------------------------
 
 
 def _remove_exact_files(study: Study) -> None:
     """Remove the files that were written for the study while its exports carried exact times."""
     if not study.exact_times:
         return
-    ended = Job.objects.filter(study=study).filter(~Q(file=""), finished_at__isnull=False)
-    paths = [Path(settings.ASSAY_JOB_FILES) / name for name in ended.values_list("file", flat=True)]
+    ended = Job.objects.filter(study=study, finished_at__isnull=False)
+    paths = [path for job in ended for path in files_of(job)]
     ended.update(file="")
     transaction.on_commit(lambda: _unlink(paths))
 

@@ -43,6 +43,7 @@ from evaluation.models import (
     CachedReport,
     Job,
     Judgment,
+    Note,
     PublishedLeaderboard,
     Rater,
     SavedView,
@@ -537,6 +538,14 @@ def test_everything_at_once(panel, person, owner, served):
     assert theirs.update(raw=f"It says: {WORDS}", rationale=WORDS) == 2
     pooled = pool_rounds(study, make_like(study, owner), by=owner, slug="both")
     compute_report(pooled)
+    # What members and the application wrote of them elsewhere, and rows that an import left out.
+    other = study.raters.exclude(pk=person.rater_id).first()
+    exclude(study=study, rater=other, reason=f"Told by {PERSON}.", by=owner)
+    Note.objects.create(study=study, item=study.items.first(), text=f"{PERSON} wrote to us.", by=owner)
+    job = export_of(study, owner, suffix="csv")
+    Job.objects.filter(pk=job.pk).update(
+        problems=[f"row 3: {PERSON} is unknown."], file="", parameters={"left_out": job.file}
+    )
     paid, ids = reconcile(panel).money.total, names(person)
     found = found_in_database(WORDS, *ids)
     assert len({table for table, _, _ in found}) >= 12

@@ -140,7 +140,6 @@ def fill(world: SimpleNamespace) -> None:
         user=owner, key="k", path=f"/api/v1/studies/{SLUG}/runs/", body_hash="h", answer={"slug": SLUG}
     )
     Job.objects.create(kind="import", slug=SLUG, by=owner, state="failed")
-    StudyWebhook.objects.create(study=study, url="https://example.org/hook")
     Erasure.objects.create(study=study, by=owner, reason="Asked for it.")
     ErasedVisit.objects.create(study=study, pay=1, day=now.date())
 
