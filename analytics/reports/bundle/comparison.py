@@ -11,6 +11,8 @@ from analytics.figures.report_view import Record
 
 # Numbers that differ by less are the same but for the order in which a machine adds.
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
+# The key of the table of what judges' runs cost, which the installation knows that ran them.
+COSTS = "judges-cost-of-judging"
 # The parts of a report beside its figures that are computed from judgments. Its methods tell of the installation too.
 PARTS = ("counts", "raters", "judges", "groups", "times", "queries", "codings", "questions", "findings")
 
@@ -59,6 +61,7 @@ MISSING = object()
 
 def compare_reports(theirs: Record, ours: Record) -> list[ComparedFigure]:
     """Every part and every figure of either, in the order of the first; those that only one has differ."""
+    theirs, ours = _without_costs(theirs), _without_costs(ours)
     parts = [
         ComparedFigure(
             name, "", "", tuple(_differences(theirs.get(name, MISSING), ours.get(name, MISSING), ""))
@@ -72,10 +75,18 @@ def compare_reports(theirs: Record, ours: Record) -> list[ComparedFigure]:
     ]
 
 
+def _without_costs(report: Record) -> Record:
+    """The report without what its judges' runs cost."""
+    told = [
+        {name: each for name, each in judge.items() if name != "cost"} for judge in report.get("judges", ())
+    ]
+    return {**report, "judges": told} if "judges" in report else report
+
+
 def compare_tables(theirs: Mapping[str, bytes], ours: Mapping[str, bytes]) -> list[tuple[str, bool]]:
-    """By its key, True for each table of either that both have with the same bytes."""
+    """By its key, True for each table of either that both have with the same bytes; that of costs is left out."""
     keys = dict.fromkeys([*theirs, *ours])
-    return [(key, key in theirs and theirs[key] == ours.get(key)) for key in keys]
+    return [(key, key in theirs and theirs[key] == ours.get(key)) for key in keys if key != COSTS]
 
 
 def _by_key(records: Sequence[Record]) -> dict[tuple[str, str, str, int], Record]:

@@ -292,7 +292,7 @@ def test_between_visits_the_panel_s_words_and_the_first_visit_s_code(member, dra
     assert "Visit 1 of 3 is done" in said
     assert "DONE-1" in said
     assert (
-        "Visit 2 of 3 Next time you get other items. To come again, take the study once more on Prolific."
+        "Visit 2 of 3 Next time you get different items. To come again, take the study once more on Prolific."
         in said
     )
     assert "act=start" not in page.content.decode()

@@ -8,6 +8,7 @@ from django.db import IntegrityError
 
 from evaluation.models import Answer, AnswerText, Exclusion, Judgment, Outcome, Rater, Study
 from evaluation.protocols import AnswerValue, Kind
+from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments, left_out_by_kind, left_out_counts, left_out_in_words
 from evaluation.services.answers import load_answers
 from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
@@ -270,7 +271,7 @@ def test_restoring_twice_changes_nothing(judged, judge, owner):
 
 @pytest.mark.parametrize("reason", ["", "  "])
 def test_an_exclusion_needs_a_reason(judged, judge, reason):
-    with pytest.raises(ValueError, match="needs a reason"):
+    with pytest.raises(Refused, match="needs a reason"):
         exclude(study=judged, rater=judge, reason=reason)
     assert (counted(judged), corrections(judged)) == (3, 0)
 

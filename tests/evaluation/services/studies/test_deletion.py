@@ -188,7 +188,13 @@ def test_nothing_of_it_is_left_and_everything_else_is(owner: Any) -> None:
     for label, pks in after.items():
         assert pks == before[label] | stays.get(label, set()), label
     said = {label for label, _ in mentions(SLUG)}
-    assert said <= {"admin.LogEntry", "judging.Endpoint", "evaluation.ApiToken", "auth.Group"}
+    assert said <= {
+        "admin.LogEntry",
+        "judging.Endpoint",
+        "evaluation.ApiToken",
+        "evaluation.Upload",
+        "auth.Group",
+    }
     assert list(verify_study(neighbour.study)) == list(verify_study(Study.objects.get(slug="neighbour")))
 
 
