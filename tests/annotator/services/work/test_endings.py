@@ -100,9 +100,11 @@ def test_what_was_judged_in_an_earlier_visit_ends_no_later_one():
     ann = come(study, "ann")
     hand_in(ann.token)
     come(study, "bob")
-    come(study, "cem")
     again = enter(study, Visit("prolific", "ann", "panel-study", "visit-ann-2"))
     assert again.visit_number == 2
+    # What they had runs out, and others take it.
+    lapse(holder__participant=again)
+    come(study, "cem")
     finish_now(ann.token)
     assert now_of(ann.token) == ("items", "")
     lapse(study=study)
