@@ -9,7 +9,6 @@ from django.db.models.functions import Cast
 from annotator.models import (
     ErasedVisit,
     KnownMismatch,
-    Panel,
     PanelAct,
     PanelEvent,
     PanelRecord,
@@ -18,6 +17,7 @@ from annotator.models import (
 )
 from annotator.panels.platforms import get_platform
 from annotator.panels.services.erased.digests import digest_of
+from annotator.panels.services.retention.unsettled import unread_visits
 from annotator.panels.states import PAID, UNDECIDED, UNSETTLED_ACTS, Kind, State
 from annotator.selectors.visits import completed_visits
 
@@ -35,12 +35,8 @@ def unsettled_visits(participant: Participant) -> Iterator[str]:
         )
     for act in PanelAct.objects.filter(record__in=records, state__in=UNSETTLED_ACTS).select_related("record"):
         yield f"The {act.get_kind_display()} of submission {act.record.external_id} is {act.get_state_display()}."
-    panel = Panel.objects.filter(study=participant.study_id).exclude(external_id="").first()
-    if panel is not None and panel.platform == participant.platform:
-        known = set(records.values_list("external_id", flat=True))
-        for visit in participant.submissions.exclude(external_id="").order_by("pk"):
-            if visit.external_id not in known:
-                yield f"{label} has not said yet what became of submission {visit.external_id}. Refresh from it first."
+    for visit in unread_visits(participant.study).filter(participant=participant).order_by("pk"):
+        yield f"{label} has not said yet what became of submission {visit.external_id}. Refresh from it first."
 
 
 def names_there(participant: Participant) -> Iterator[str]:

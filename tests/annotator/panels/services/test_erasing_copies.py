@@ -14,6 +14,7 @@ from annotator.models import (
     DraftRound,
     ErasedVisit,
     KnownMismatch,
+    Panel,
     PanelEvent,
     PanelRecord,
     Participant,
@@ -183,6 +184,8 @@ def test_refused_while_a_submission_is_unsettled(panel, person, owner, change, s
     else:
         there.acts.all().delete()
         there.delete()
+        # It was read before they came.
+        Panel.objects.update(synced_at=person.submissions.get().entered_at - timedelta(hours=1))
     with pytest.raises(Refused, match=said):
         erase(person, owner)
     assert plan_erasure(person, by=owner).problems

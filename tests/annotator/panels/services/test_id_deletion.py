@@ -202,6 +202,16 @@ def test_beat_deletes_what_is_due_and_waits_for_what_is_not_settled(panel: Any) 
     assert "Platform ids were to be deleted on" in page
     assert "1 submission is not settled on the panel" in page
     PanelRecord.objects.filter(participant_id=PEOPLE[0]).update(status="approved")
+    # Somebody came since the panel was read.
+    late = Submission.objects.create(
+        participant=study.participants.first(),
+        external_id="a-late-visit",
+        entered_at=panel.synced_at + timedelta(1),
+    )
+    delete_due_ids()
+    study.refresh_from_db()
+    assert study.ids_deleted_at is None
+    late.delete()
     delete_due_ids()
     study.refresh_from_db()
     assert study.ids_deleted_at is not None
