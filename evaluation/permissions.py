@@ -54,6 +54,11 @@ def is_owner(user: Any, study: Study) -> bool:
     return studies_for(user, "own").filter(pk=study.pk).exists()
 
 
+def reads_ids(user: Any, study: Study) -> bool:
+    """True for who may read the ids that platforms have for a study's people: its owners and editors."""
+    return studies_for(user, "write").filter(pk=study.pk).exists()
+
+
 def may_begin_studies(user: Any) -> bool:
     """The staff flag is for who may begin studies and endpoints, which cost the installation something; within a
     study the role decides."""

@@ -17,7 +17,7 @@ from evaluation.api.base import StudyView
 from evaluation.api.paging import IdPagination
 from evaluation.api.query import PageQuery, QueryTextField
 from evaluation.models import Role
-from evaluation.permissions import studies_for
+from evaluation.permissions import reads_ids
 from evaluation.selectors import standing_exclusions
 
 
@@ -85,7 +85,7 @@ class ParticipantList(StudyView):
 
     def _records(self, people: Sequence[Any]) -> list[dict[str, Any]]:
         study, user = self.study, self.request.user
-        sees_ids = studies_for(user, "write").filter(pk=study.pk).exists()
+        sees_ids = reads_ids(user, study)
         standing = standing_exclusions(study).filter(rater__in=[each.rater_id for each in people])
         excluded = dict(standing.values_list("rater_id", "reason"))
         numbers = dict(study.revisions.values_list("pk", "number"))

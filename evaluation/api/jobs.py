@@ -24,7 +24,7 @@ from evaluation.dumps.problems import place_and_fault
 from evaluation.extension import extensions
 from evaluation.job_kinds import job_kinds, kind_of
 from evaluation.models import Job, Study
-from evaluation.permissions import jobs_for, studies_for
+from evaluation.permissions import jobs_for, reads_ids
 from evaluation.private_words import PrivateWords
 from evaluation.services.jobs import has_download, left_out_file
 
@@ -91,7 +91,7 @@ def job_records(jobs: Iterable[Job]) -> list[dict[str, Any]]:
 
 def without_ids(study: Study | None, user: Any, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The records; for viewers with every id that a platform has for the study's people blacked out in their texts."""
-    if study is None or studies_for(user, "write").filter(pk=study.pk).exists():
+    if study is None or reads_ids(user, study):
         return records
     private = PrivateWords(word for each in extensions() for word in each.private_words(study))
     texts = ("message", "problems", "preview", "file_name")

@@ -20,7 +20,7 @@ from evaluation.api.query import BodyTextField, PageQuery, StrictSerializer, rea
 from evaluation.models import Judgment, Study
 from evaluation.protocols import AnswersInvalid
 from evaluation.selectors import settled_judgments
-from evaluation.services.settling import LONGEST_REASON, reason_of, settle_item, take_back
+from evaluation.services.settling import LONGEST_EXPLANATION, reason_of, settle_item, take_back
 from evaluation.storable import storable_json
 
 
@@ -38,7 +38,7 @@ class SettleSerializer(StrictSerializer):
         help_text="By question; of one that is asked of several parts an object by part: "
         '{"preference": "r1", "accuracy": {"r1": 3, "r2": 1}}.'
     )
-    reason = BodyTextField(max_length=LONGEST_REASON)
+    reason = BodyTextField(max_length=LONGEST_EXPLANATION)
 
 
 def settled_records(study: Study, judgments: Sequence[Judgment]) -> list[dict[str, Any]]:

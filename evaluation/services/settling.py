@@ -27,7 +27,7 @@ from evaluation.storable import storable
 SETTLED = "settled"
 # Whose answers can be shown to whoever settles.
 PEOPLE, JUDGES = "people", "judges"
-LONGEST_REASON = 1_000
+LONGEST_EXPLANATION = 1_000
 TAKEN_BACK = "Settled label taken back."
 
 
@@ -74,7 +74,7 @@ def settle_item(item: Item, data: Data, *, reason: str, by: Any, shown: Collecti
     can judge.
     """
     study = item.study
-    reason = storable(reason).strip()[:LONGEST_REASON]
+    reason = storable(reason).strip()[:LONGEST_EXPLANATION]
     if not reason:
         raise Refused("A settled label needs a reason.")
     with transaction.atomic():
