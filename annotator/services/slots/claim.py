@@ -94,24 +94,23 @@ RESERVE = CompiledUpdate(
 def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
     """Reserve the first available place for a participant whose row the caller has locked.
 
-    Places that others are just claiming are passed over (`skip_locked`), so nobody waits; on SQLite the
-    transaction itself is exclusive and the same code is exact.
+    Nobody waits: places that others are just claiming are passed over (`skip_locked`), and so is an arm's row that
+    others hold, since who gave an item back holds one already. On SQLite the transaction itself is exclusive and the
+    same code is exact.
     """
     once = once_field(participant.revision.spec)
     arms = arms_for(participant, now)
     slot = _find(once, participant, arms, now) or _find_anywhere(once, participant, arms, now)
+    # Held through a change of the redundancy, or a withdrawal of its item: closed, where it would be given on.
+    if slot is not None and slot.holder_id and not 0 < slot.standing <= participant.study.redundancy:
+        if _close(slot, now):
+            return claim_slot(participant, now)
+        slot = _find_open(once, participant, arms, now)
     if slot is None:
         return None
     if slot.holder_id is not None:
         # Only now, and not when the lease ran out: whoever is slow keeps their place until somebody wants it.
         expire(slot.holder_id, now)
-        # Held through a change of the redundancy, or a withdrawal of its item: closed, where it would be given on.
-        if not 0 < slot.standing <= participant.study.redundancy:
-            Slot.objects.filter(pk=slot.pk).update(state=SlotState.RETIRED, holder=None, leased_until=None)
-            claimed = claim_slot(participant, now)
-            # After the claim: rows of slots are locked before rows of arms, everywhere.
-            in_play.count({slot.arm_id: -1})
-            return claimed
     assignment = Assignment(
         participant=participant,
         item_id=slot.item_id,
@@ -128,6 +127,16 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
     return assignment
 
 
+def _close(slot: Any, now: datetime) -> bool:
+    """Close a place whose lease ran out; False where others hold its arm's row just now: the next who comes does it."""
+    if not claim_cursors.try_lock(slot.arm_id):
+        return False
+    expire(slot.holder_id, now)
+    Slot.objects.filter(pk=slot.pk).update(state=SlotState.RETIRED, holder=None, leased_until=None)
+    in_play.count({slot.arm_id: -1})
+    return True
+
+
 def _find(once: str, participant: Participant, arms: Iterable[int], now: datetime) -> Any:
     """Find a slot in the first arm that has one: the first with an expired lease, else the first open one."""
     for arm in arms:
@@ -140,6 +149,13 @@ def _find(once: str, participant: Participant, arms: Iterable[int], now: datetim
     return None
 
 
+def _find_open(once: str, participant: Participant, arms: Iterable[int], now: datetime) -> Any:
+    """The first open slot of the first arm that has one."""
+    values = {"study": participant.study_id, "participant": participant.pk, "now": now}
+    found = (FIRST_OPEN[once].first(**values, arm=arm) for arm in arms)
+    return next((slot for slot in found if slot is not None), None)
+
+
 def _find_anywhere(once: str, participant: Participant, arms: Iterable[int], now: datetime) -> Any:
     """The same without the cursors, before anybody is told that nothing is left: they are shortcuts and no truth."""
     untouched = (_untouched(once, participant.study_id, arm, participant.pk) for arm in arms)
@@ -150,7 +166,8 @@ def _find_anywhere(once: str, participant: Participant, arms: Iterable[int], now
 def _first_anywhere(slots: Any, now: datetime) -> Any:
     slot = slots.filter(OPEN).order_by("rank").first()
     if slot is not None:
-        claim_cursors.move_back(Slot.objects.filter(pk=slot.pk))
+        if claim_cursors.try_lock(slot.arm_id):
+            claim_cursors.move_back(Slot.objects.filter(pk=slot.pk))
         return slot
     return slots.filter(lapsed_slots(now)).annotate(standing=STANDING).order_by("leased_until").first()
 

@@ -27,9 +27,9 @@ def is_due(rank: int) -> bool:
 def move_on(study: int, arm: int, now: datetime) -> None:
     """To the first open slot and the first lease, in a transaction that takes no lock any more; where somebody else is
     moving the cursor, it is left to the next."""
-    cursor = ClaimCursor.objects.filter(arm=arm)
-    if cursor.select_for_update(skip_locked=True, no_key=True).first() is None:
+    if not try_lock(arm):
         return
+    cursor = ClaimCursor.objects.filter(arm=arm)
     slots = Slot.objects.filter(study=study, arm=arm)
     first = slots.filter(state=SlotState.OPEN, rank__gte=OuterRef("first_open")).order_by("rank")
     leases = slots.filter(state=SlotState.RESERVED, leased_until__gte=OuterRef("earliest_lease"))
@@ -39,6 +39,12 @@ def move_on(study: int, arm: int, now: datetime) -> None:
         first_open=Coalesce(Subquery(first.values("rank")[:1]), F("first_open")),
         earliest_lease=Least(lease, latest),
     )
+
+
+def try_lock(arm: int) -> bool:
+    """Lock the arm's row, unless somebody else holds it."""
+    cursor = ClaimCursor.objects.filter(arm=arm)
+    return cursor.select_for_update(skip_locked=True, no_key=True).first() is not None
 
 
 def move_back(slots: QuerySet[Slot]) -> None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
@@ -24,6 +24,7 @@ from annotator.models import (
 from annotator.selectors.arms import arm_places
 from annotator.services.admission.entry import enter
 from annotator.services.slots import claim_cursors
+from annotator.services.slots.in_play import recount
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from annotator.services.work.drafts import save_draft
@@ -251,6 +252,45 @@ def test_the_counts_of_the_arms_are_exact_after_all_that_can_happen_at_once(owne
     come_back_late(people)
     assert counted(study) == counted_by_hand(study)
     assert Participant.objects.filter(in_play=False).exists()
+
+
+def while_somebody_holds(rows, act):
+    """Do it in a thread of its own, which gives up as soon as it had to wait for these rows."""
+
+    def without_waiting():
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '1s'")
+        return act()
+
+    with transaction.atomic():
+        assert list(rows.select_for_update())
+        [done] = at_once(without_waiting)
+    return done
+
+
+def test_who_takes_an_item_waits_for_no_row_of_an_arm(owner):
+    """Who skips holds one arm's row when they take the next item, so two who waited would wait for each other."""
+    study = small_study(owner, queries=6, items_per_participant=4)
+    person, late = idle(study, "person"), come(study, "late")
+    cursors = ClaimCursor.objects.filter(arm__study=study)
+    cursors.update(first_open=1_000)
+    while_somebody_holds(cursors, partial(advance_participant, person.token))
+    assert before(person.token) is not None
+    # Held through a lower redundancy: closed by the next who finds it, and passed over while that has to wait.
+    other, next_one = idle(study, "other"), idle(study, "next one")
+    cursors.update(first_open=0)
+    change_redundancy(study, 1)
+    held = before(late.token)
+    lapse(pk=held.slot_id)
+    Slot.objects.filter(item=held.item_id, state=SlotState.RETIRED).update(state=SlotState.OPEN)
+    recount(study)
+    while_somebody_holds(cursors, partial(advance_participant, other.token))
+    assert Slot.objects.get(pk=held.slot_id).state == SlotState.RESERVED
+    assert before(other.token).slot_id != held.slot_id
+    advance_participant(next_one.token)
+    assert Slot.objects.get(pk=held.slot_id).state == SlotState.RETIRED
+    assert before(next_one.token) is not None
+    assert counted(study) == counted_by_hand(study)
 
 
 def until_nothing_is_left(study, first):
