@@ -47,7 +47,6 @@ class MapForm(forms.Form):
         label="Save the map above as",
         required=False,
         max_length=LONGEST_MAP_NAME,
-        help_text="A name that a saved map has already is then this one's.",
         widget=forms.TextInput(attrs={"form": "map"}),
     )
 

@@ -162,7 +162,7 @@ def _sheet_of(sheet: Sheet, names: Sequence[str], divided: Sequence[Parts]) -> S
 
 
 def _answers(record: Record) -> dict[str, Any]:
-    """What was answered, by scheme."""
+    """The answers, by scheme."""
     schemes: dict[str, dict[str, Any]] = {
         str(scheme): dict(as_object(labels)) for scheme, labels in as_object(record.get(LABELS)).items()
     }
