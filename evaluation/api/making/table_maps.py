@@ -94,7 +94,7 @@ class TableMapDetail(ApiView):
         description="Studies that were imported by it keep theirs.",
         tags=["studies"],
         request=None,
-        responses=TableMapSerializer,
+        responses={200: TableMapSerializer},
     )
     def delete(self, request: Request, table_map: int) -> Response:
         [record] = map_records([self.saved])
