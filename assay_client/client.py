@@ -72,7 +72,8 @@ class Client:
     def import_study(self, file: Path | bytes, *, name: str = "", **wanted: Any) -> Study:
         """A study of a dump, a bundle or a table; JobFailed with the rows that were wrong.
 
-        `map` says how a table is read; without one, the server's guess is taken (`guess_map` shows it).
+        `map` says how a table is read, `map_name` which of your saved maps does; without one, the server's guess is
+        taken (`guess_map` shows it).
         """
         begun = self._send_file(file, name, wanted)
         if begun["job"] is None:

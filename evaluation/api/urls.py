@@ -17,6 +17,7 @@ from evaluation.api.making.file_additions import StudyFileAdditions
 from evaluation.api.making.imports import ImportItems, ImportStudies
 from evaluation.api.making.library import LibraryList
 from evaluation.api.making.queries import StudyQueries
+from evaluation.api.making.table_maps import TableMapDetail, TableMapList
 from evaluation.api.making.uploads import UploadDetail, UploadList
 from evaluation.api.notes import NoteDetail, NoteList
 from evaluation.api.progress import StudyProgress
@@ -30,6 +31,8 @@ urlpatterns = [
     path("studies/<slug:slug>/", StudyDetail.as_view(), name="study-detail"),
     path("library/", LibraryList.as_view(), name="library"),
     path("imports/", ImportStudies.as_view(), name="study-import"),
+    path("table-maps/", TableMapList.as_view(), name="table-map-list"),
+    path("table-maps/<int:table_map>/", TableMapDetail.as_view(), name="table-map-detail"),
     path("uploads/", UploadList.as_view(), name="upload-list"),
     path("uploads/<int:upload>/", UploadDetail.as_view(), name="upload-detail"),
     path("jobs/<int:job>/", JobDetail.as_view(), name="job-detail"),

@@ -15,18 +15,50 @@ from evaluation.dumps.tables.row_notes import row_notes
 from evaluation.dumps.tables.source import Opened, TableSource
 from evaluation.dumps.tables.table_map import PER_RESPONSE, TableMap, read_map
 from evaluation.dumps.tables.unused import unused_texts
-from evaluation.models import Study
+from evaluation.models import SavedTableMap, Study
 from evaluation.refusals import Refused
 
 
-def map_from(path: Path) -> TableMap:
-    """The map in the file; Refused if it is none."""
+def add_map_argument(parser: ArgumentParser, otherwise: str) -> None:
+    parser.add_argument(
+        "--map",
+        default="",
+        metavar="FILE|NAME",
+        help=f"The map of a table's columns: a file of JSON, or the name of a saved map; by default {otherwise}.",
+    )
+
+
+def map_from(given: str, whose: str) -> TableMap | None:
+    """The map in the file of that name, else the saved map of that name: of the user `whose`, or where none is named
+    the only one there is. None where no map was asked for; Refused if it is none."""
+    if not given:
+        return None
+    path = Path(given)
+    if not path.exists():
+        return read_map(_saved_map(given, whose).map)
     try:
         return read_map(orjson.loads(path.read_bytes()))
     except OSError as error:
         raise CommandError(f"{path} can't be read: {error.strerror}.") from None
     except orjson.JSONDecodeError as error:
         raise Refused(f"{path.name} is not JSON: {error.msg} (line {error.lineno}).") from None
+
+
+def _saved_map(name: str, whose: str) -> SavedTableMap:
+    maps = SavedTableMap.objects.order_by("owner__username")
+    if whose:
+        maps = maps.filter(owner__username=whose)
+    found = list(maps.filter(name=name).select_related("owner"))
+    if len(found) > 1:
+        owners = ", ".join(each.owner.get_username() for each in found)
+        raise CommandError(f"Several people saved a map as {name!r}: {owners}. Name one of them.")
+    if not found:
+        there = ", ".join(sorted({repr(each) for each in maps.values_list("name", flat=True)[:20]}))
+        raise CommandError(
+            f"There is no file {name!r}, and no saved map of that name{f' of {whose}' if whose else ''}. "
+            f"{f'Saved maps: {there}.' if there else 'No map is saved.'}"
+        )
+    return found[0]
 
 
 def add_skip_argument(parser: ArgumentParser) -> None:

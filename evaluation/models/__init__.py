@@ -20,6 +20,7 @@ from evaluation.models.judgment import (
 from evaluation.models.leaderboard import PublishedLeaderboard
 from evaluation.models.note import Note
 from evaluation.models.progress import Progress
+from evaluation.models.saved_table_map import SavedTableMap
 from evaluation.models.saved_view import SavedView
 from evaluation.models.study import (
     Arm,
@@ -76,6 +77,7 @@ __all__ = [
     "Response",
     "Revision",
     "Role",
+    "SavedTableMap",
     "SavedView",
     "Seal",
     "StaleItem",

@@ -1,18 +1,25 @@
-"""Tables that were uploaded and wait for their map, and the map of a study, kept for its next table."""
+"""Tables that were uploaded and wait for their map; the map of a study, kept for its next table; maps under a name."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.utils import timezone
 
 from evaluation.job_kinds import IMPORT
-from evaluation.models import Job, Status, Study
-from evaluation.refusals import Refused
+from evaluation.models import Job, SavedTableMap, Status, Study
+from evaluation.models.saved_table_map import LONGEST_MAP_NAME
+from evaluation.refusals import FieldsRefused, Refused
 from evaluation.rendering.mathematics import Spelling
 from evaluation.services.history import log_action
 from evaluation.services.jobs import queue_again
+from evaluation.storable import storable, storable_json
 
 # An import can be mapped before it began, and again when it failed.
 MAPPABLE = (Job.State.STAGED, Job.State.FAILED)
+# More of them than anybody would look through.
+MOST_SAVED = 100
 
 
 def keep_table_map(study: Study, table_map: dict[str, Any]) -> None:
@@ -22,6 +29,25 @@ def keep_table_map(study: Study, table_map: dict[str, Any]) -> None:
         return
     study.table_map = table_map
     Study.objects.filter(pk=study.pk).update(table_map=table_map)
+
+
+def save_table_map(owner: Any, *, name: str, table_map: Mapping[str, Any]) -> tuple[SavedTableMap, bool]:
+    """Save a map under the owner's name for it, in place of the one that has it, and whether that name is a new one.
+    The arm is left out: it is of one study, and the map is for any. FieldsRefused says what is wrong with the name."""
+    name = " ".join(storable(name).split())
+    if not name:
+        raise FieldsRefused({"name": ["The map needs a name."]})
+    if len(name) > LONGEST_MAP_NAME:
+        raise FieldsRefused({"name": [f"The name is too long: {LONGEST_MAP_NAME} characters at most."]})
+    with transaction.atomic():
+        # Their row is the lock, so that two requests at once can't pass the limit.
+        get_user_model().objects.select_for_update().get(pk=owner.pk)
+        mine = set(SavedTableMap.objects.filter(owner=owner).values_list("name", flat=True))
+        if name not in mine and len(mine) >= MOST_SAVED:
+            full = f"You have {MOST_SAVED} saved maps, which is the limit. Delete one first."
+            raise FieldsRefused({"name": [full]})
+        written = {"map": storable_json({**table_map, "arm": ""}), "saved_at": timezone.now()}
+        return SavedTableMap.objects.update_or_create(owner=owner, name=name, defaults=written)
 
 
 def show_formulas(study: Study, spelling: Spelling, *, shown: bool, by: Any) -> None:

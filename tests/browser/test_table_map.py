@@ -52,6 +52,36 @@ def test_a_csv_of_pairs_is_mapped_seen_and_imported(
 
 
 @pytest.mark.usefixtures("researcher")
+def test_a_map_is_saved_and_offered_for_the_next_table(
+    new_visitor: Callable[..., Visitor], tmp_path: Path
+) -> None:
+    visitor = new_visitor()
+    page = visitor.page
+    sign_in(visitor)
+    path = write(tmp_path / "two-soups.csv", delimited(ROWS))
+
+    def upload() -> None:
+        visitor.go("/new/from-file/")
+        page.get_by_label("File", exact=True).set_input_files(path)
+        press(page, "Upload and check")
+        page.get_by_text("Saved maps (").click()
+
+    upload()
+    page.get_by_label("System: response_a").fill("aspen")
+    page.get_by_label("Save the map above as").fill("soups")
+    press(page, "Save the map")
+    page.get_by_text("The map “soups” was saved.").wait_for()
+    upload()
+    page.get_by_text("Fits this table.").wait_for()
+    look(visitor, "map-saved")
+    resize(page, PHONE)
+    look(visitor, "map-saved-phone")
+    press(page, "Use “soups”")
+    page.get_by_text("The table is read by the map “soups”.").wait_for()
+    assert page.get_by_label("System: response_a").input_value() == "aspen"
+
+
+@pytest.mark.usefixtures("researcher")
 def test_a_table_with_faults_and_oddities_comes_in_without_its_bad_row(
     new_visitor: Callable[..., Visitor], tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from django.urls import get_resolver
 from django.utils import timezone
 
 from annotator.models import KnownMismatch, PanelAct, PersonalLink
-from evaluation.models import Judgment, Note, Rater, Study, Upload
+from evaluation.models import Judgment, Note, Rater, SavedTableMap, Study, Upload
 from evaluation.services.invitations import invite
 from evaluation.services.tokens import make_token
 from judging.generation.pipelines import PIPELINES
@@ -66,6 +66,7 @@ class Found:
             "note": rows["note"].pk,
             "flag": rows["itemflag"].pk,
             "upload": world.upload.pk,
+            "table_map": world.table_map.pk,
             "judge": rows["judge"].pk,
             "record": rows["panelrecord"].pk,
             "participant": rows["participant"].pk,
@@ -144,6 +145,7 @@ def world_of(slug: str, owner: Any, study: Study | None = None) -> SimpleNamespa
     world.rows["run"].save()
     world.rows["note"] = Note.objects.create(study=world.study, item=world.item, text=f"Noted in {slug}.")
     world.upload = Upload.objects.create(user=owner, name=f"{slug}.csv", size=9, sha256="0" * 64)
+    world.table_map = SavedTableMap.objects.create(owner=owner, name=slug, map={"map": 1, "columns": []})
     world.settled = _settled(world, slug, owner)
     world.find = Found(world)
     return world

@@ -46,6 +46,7 @@ from evaluation.models import (
     Rater,
     Response,
     Revision,
+    SavedTableMap,
     SavedView,
     Study,
     StudyInvitation,
@@ -203,6 +204,10 @@ VIOLATIONS = {
     "saved_view_name_unique": lambda w: [
         SavedView.objects.create(study=w.study, name="careful", filters={"arm": ["a"]}) for _ in range(2)
     ],
+    "saved_table_map_name_unique": lambda w: [
+        SavedTableMap.objects.create(owner=w.owner, name="pairs", map={}) for _ in range(2)
+    ],
+    "saved_table_map_has_name": lambda w: SavedTableMap.objects.create(owner=w.owner, name="", map={}),
     "study_visits_positive": lambda w: change(w.study, visits=0),
     "study_retention_positive": lambda w: change(w.study, retention_days=0),
     "study_redundancy_positive": lambda w: change(w.study, redundancy=0),

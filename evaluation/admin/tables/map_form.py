@@ -23,6 +23,7 @@ from evaluation.dumps.tables.table_map import (
 )
 from evaluation.dumps.tables.tool import Tool
 from evaluation.models import Study
+from evaluation.models.saved_table_map import LONGEST_MAP_NAME
 from evaluation.protocols import PROTOCOLS
 
 # Cells of a column that show what is in it, and how much of each.
@@ -41,6 +42,13 @@ class MapForm(forms.Form):
     )
     header = forms.BooleanField(label="The first row names the columns", required=False)
     keep_empty = forms.BooleanField(label="An empty cell is an empty response", required=False)
+    # It stands outside the form, below it.
+    save_as = forms.CharField(
+        label="Save the map above as",
+        required=False,
+        max_length=LONGEST_MAP_NAME,
+        widget=forms.TextInput(attrs={"form": "map"}),
+    )
 
     def __init__(
         self, data: Any, *, sheet: Sheet, table_map: TableMap, tool: Tool | None, study: Study | None
@@ -122,8 +130,9 @@ class MapForm(forms.Form):
             }
 
     def settings_fields(self) -> list[Any]:
-        """The fields that are of no column."""
+        """The fields that are of no column, without the name to save the map under."""
         own = {f"{name}-{at}" for at in range(len(self.table_map.columns)) for name in ("as", "system")}
+        own.add("save_as")
         return [self[name] for name in self.fields if name not in own]
 
     def as_map(self) -> TableMap:

@@ -19,6 +19,7 @@ from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM
 from evaluation.admin.tables.map_file import MapFileForm
 from evaluation.admin.tables.map_form import MapForm, NewStudyMapForm
+from evaluation.admin.tables.saved_maps import saved_choices, saved_map
 from evaluation.admin.tables.staging import mappable_job
 from evaluation.admin.unsaved_item import unsaved_item_page
 from evaluation.dumps.problems import place_and_fault
@@ -26,15 +27,15 @@ from evaluation.dumps.tables.row_notes import row_notes
 from evaluation.dumps.tables.sample import ROWS, MapSample, first_items
 from evaluation.dumps.tables.source import title_of
 from evaluation.dumps.tables.staged_table import StagedTable
-from evaluation.dumps.tables.table_map import TableMap, map_of_json
+from evaluation.dumps.tables.table_map import TableMap, map_of_json, read_map
 from evaluation.dumps.tables.unused import unused_texts
 from evaluation.models import Job
-from evaluation.refusals import Refused
+from evaluation.refusals import FieldsRefused, Refused
 from evaluation.rendering.mathematics import SPELLINGS
 from evaluation.services.history import log_action
 from evaluation.services.jobs import discard_staged
 from evaluation.services.studies.duplication import slug_of_file
-from evaluation.services.table_maps import change_map, confirm_map, show_formulas
+from evaluation.services.table_maps import change_map, confirm_map, save_table_map, show_formulas
 from evaluation.tasks import enqueue_job
 
 
@@ -77,6 +78,8 @@ def map_table(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseRedirect(_back(job))
     if "download" in request.GET:
         return _as_file(staged.map)
+    if {"use_saved", "delete_saved"} & request.POST.keys():
+        return _of_saved(request, job, staged)
     if "use_map" in request.POST:
         return _replaced(request, job, staged)
     if request.method == "POST":
@@ -103,6 +106,8 @@ def _corrected(request: HttpRequest, job: Job, staged: StagedTable) -> HttpRespo
         if (table_map.sheet, table_map.header, table_map.read_as) != before:
             table_map = staged.reread(table_map)
             change_map(job, {**job.parameters, **names, "map": table_map.as_json()})
+            if "save" in request.POST:
+                messages.warning(request, "The table was read anew. Look at its columns, then save the map.")
             return here
         staged.map = table_map
         skips = {"skip_bad_rows": "skip" in request.POST}
@@ -110,6 +115,11 @@ def _corrected(request: HttpRequest, job: Job, staged: StagedTable) -> HttpRespo
         kept = {name: value for name, value in job.parameters.items() if name != "left_out"}
         parameters = {**kept, **names, **skips, "map": table_map.as_json()}
         change_map(job, parameters)
+        if "save" in request.POST:
+            saved, is_new = save_table_map(request.user, name=data["save_as"], table_map=table_map.as_json())
+            how = "saved" if is_new else "saved in place of the one before"
+            messages.success(request, f"The map “{saved}” was {how}.")
+            return here
         if "import" not in request.POST and "skip" not in request.POST:
             return here
         found = staged.sample()
@@ -119,10 +129,30 @@ def _corrected(request: HttpRequest, job: Job, staged: StagedTable) -> HttpRespo
             form.add_error("slug", taken)
         else:
             return _begin(request, job, staged.study.slug if staged.study else names["slug"], parameters)
+    except FieldsRefused as refused:  # what is wrong with the name to save the map under
+        form.add_error("save_as", refused.problems)
+        found = staged.sample()
     except Refused as refused:
         form.add_error(None, str(refused))
         found = MapSample()
     return _page(request, job, staged, form, found, status=422)
+
+
+def _of_saved(request: HttpRequest, job: Job, staged: StagedTable) -> HttpResponse:
+    """Use a map that the user saved in place of the one that the page shows, or delete it."""
+    if "delete_saved" in request.POST:
+        saved = saved_map(request.user, request.POST["delete_saved"])
+        saved.delete()
+        messages.success(request, f"The saved map “{saved}” was deleted.")
+    else:
+        saved = saved_map(request.user, request.POST["use_saved"])
+        try:
+            table_map = staged.given(read_map(saved.map))
+            change_map(job, {**job.parameters, "map": table_map.as_json()})
+            messages.success(request, f"The table is read by the map “{saved}”.")
+        except Refused as refused:
+            messages.error(request, str(refused))
+    return HttpResponseRedirect(reverse("admin:evaluation_job_map", args=[job.pk]))
 
 
 def _replaced(request: HttpRequest, job: Job, staged: StagedTable) -> HttpResponse:
@@ -161,6 +191,7 @@ def _page(
     status: int = 200,
     map_form: MapFileForm | None = None,
 ) -> HttpResponse:
+    saved = saved_choices(request.user, staged)
     context = {
         "title": gettext("Columns of %(file)s") % {"file": job.file_name},
         "job": job,
@@ -168,6 +199,8 @@ def _page(
         "map_form": map_form or MapFileForm(),
         "columns": list(form.rows()),
         "others": form.settings_fields(),
+        "saved": saved,
+        "fitting": [each for each in saved if not each.misfit] if staged.is_guess else [],
         "notices": [*staged.sheet.notices, *found.judgments],
         "unused": unused_texts(staged.sheet, staged.map, guessed=staged.is_guess),
         "notes": row_notes(staged.source()),

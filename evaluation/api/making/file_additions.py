@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from evaluation.acts import begin_addition
 from evaluation.api.base import StudyView
 from evaluation.api.jobs import RETRY_AFTER, JobSerializer, job_record
-from evaluation.api.making.imports import FileSerializer, sent_file, told_apart
+from evaluation.api.making.imports import FileSerializer, sent_file, sent_map, told_apart
 from evaluation.api.once import IDEMPOTENCY_KEY, start_once
 from evaluation.api.problems import CONFLICTS, allowed
 from evaluation.api.query import BodyTextField, read_body
@@ -50,7 +50,7 @@ class StudyFileAdditions(StudyView):
                 self.study,
                 chunks=chunks,
                 name=name,
-                map=given.get("map"),
+                map=sent_map(request.user, given),
                 new_system=names if names["system"] else None,
                 by=request.user,
             )

@@ -25,9 +25,10 @@ from evaluation.dumps.tables.staged_table import StagedTable
 from evaluation.dumps.tables.table_map import TableMap, read_map
 from evaluation.dumps.tables.unused import unused_texts
 from evaluation.json_bodies import BadJSON, read_json
-from evaluation.models import Study, Upload
+from evaluation.models import SavedTableMap, Study, Upload
+from evaluation.models.saved_table_map import LONGEST_MAP_NAME
 from evaluation.protocols import PROTOCOLS
-from evaluation.refusals import Refused
+from evaluation.refusals import FieldsRefused, Refused
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE
 from evaluation.services.uploads import blocks_of, delete_upload, whole_upload
 
@@ -52,6 +53,11 @@ class FileSerializer(StrictSerializer):
         max_length=LONGEST_MAP,
         help_text="Of a table, as JSON text: the one of a guess, corrected. Without it the guess is the answer.",
     )
+    map_name = BodyTextField(
+        required=False,
+        max_length=LONGEST_MAP_NAME,
+        help_text="In place of the map: the name of one that you saved.",
+    )
 
     def validate_file(self, file: Any) -> Any:
         if "\x00" in file.name:
@@ -64,6 +70,9 @@ class FileSerializer(StrictSerializer):
         if ("file" in given) == ("upload" in given):
             problem = "Send a file, or the id of an upload, and not both."
             raise ValidationError({"file": [ErrorDetail(problem, "invalid")]})
+        if "map" in given and "map_name" in given:
+            problem = "Send a map, or the name of one that you saved, and not both."
+            raise ValidationError({"map_name": [ErrorDetail(problem, "invalid")]})
         return given
 
     def validate_map(self, text: str) -> TableMap:
@@ -126,7 +135,7 @@ def _begin(request: Request, given: dict[str, Any], study: Study | None) -> Resp
             title=given.get("title", ""),
             slug=given.get("slug", ""),
             protocol=given.get("protocol", ""),
-            map=given.get("map"),
+            map=sent_map(request.user, given),
             skip_bad_rows=given["skip_bad_rows"],
         )
         begun = import_uploaded(file, by=request.user)
@@ -153,6 +162,16 @@ def sent_file(user: Any, given: dict[str, Any]) -> tuple[Iterable[bytes], str, U
         parts = whole_upload(user, given["upload"])
         return blocks_of(parts), parts.name, parts
     return given["file"].chunks(), given["file"].name, None
+
+
+def sent_map(user: Any, given: dict[str, Any]) -> TableMap | None:
+    """The map that was sent, or the one that the user saved under the name that was; FieldsRefused without one."""
+    if "map_name" not in given:
+        return given.get("map")
+    saved = SavedTableMap.objects.filter(owner=user, name=given["map_name"]).first()
+    if saved is None:
+        raise FieldsRefused({"map_name": [f"You have no saved map named {given['map_name']!r}."]})
+    return read_map(saved.map)
 
 
 def told_apart(given: dict[str, Any]) -> dict[str, Any]:

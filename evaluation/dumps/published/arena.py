@@ -22,6 +22,7 @@ from evaluation.dumps.release import (
 )
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
 from evaluation.dumps.tables.readers.arrow_rows import read_parquet
+from evaluation.dumps.tables.turns import in_turn, said_by_model, said_by_user
 from evaluation.protocols import get_protocol
 from evaluation.refusals import Refused
 
@@ -71,16 +72,14 @@ def _describe(row: Record) -> str:
         messages = row[name]
         if not all(isinstance(each, Mapping) and isinstance(each.get("content"), str) for each in messages):
             return f"{name} is not a list of messages with their content"
-        if not messages or [each.get("role") for each in messages] != [
-            ("user", "assistant")[at % 2] for at in range(len(messages) // 2 * 2)
-        ]:
+        if not all("role" in each for each in messages) or not in_turn(messages):
             return f"{name} is not messages of user and assistant in turn"
-    asked = [[each["content"] for each in row[name][::2]] for name in CONVERSATIONS]
+    asked = [said_by_user(row[name]) for name in CONVERSATIONS]
     return "" if asked[0] == asked[1] else "the two conversations do not ask the same"
 
 
 def _item(row: Record) -> Record:
-    asked = [each["content"] for each in row["conversation_a"][::2]]
+    asked = said_by_user(row["conversation_a"])
     key = short_key(row["question_id"], MAX_KEY)
     query: Record = {"key": key, "source": "Chatbot Arena"}
     if len(asked) == 1:
@@ -105,7 +104,7 @@ def _item(row: Record) -> Record:
 
 
 def _response(model: str, messages: Sequence[Record]) -> Record:
-    replies = [each["content"] for each in messages[1::2]]
+    replies = said_by_model(messages)
     return {"system": model, "key": model} | (
         {"text": replies[0]} if len(replies) == 1 else {"turns": replies}
     )

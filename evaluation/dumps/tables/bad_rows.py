@@ -12,7 +12,7 @@ from evaluation.dumps.imports.draft_items import DraftItemsSource
 from evaluation.dumps.lines import Source
 from evaluation.dumps.problems import NUMBERED, Problems
 from evaluation.dumps.spreadsheets import spreadsheet_cell
-from evaluation.dumps.tables.header_row import REASON, ROW
+from evaluation.dumps.tables.header_row import LINE, REASON, ROW
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.source import TableSource
 from evaluation.extension import Watch
@@ -94,12 +94,14 @@ def write_left_out(out: BinaryIO, sheet: Sheet, bad: Mapping[int, list[str]]) ->
     text = io.TextIOWrapper(out, encoding="utf-8-sig", newline="", write_through=True)
     try:
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([REASON, ROW, *map(spreadsheet_cell, sheet.columns)])
-        for row in sheet.rows:
-            if row.number in bad:
-                reasons = "; ".join(dict.fromkeys(bad[row.number]))
-                cells = [spreadsheet_cell(_written(cell)) for cell in row.cells]
-                writer.writerow([spreadsheet_cell(reasons), row.number, *cells])
+        rows = [row for row in sheet.rows if row.number in bad]
+        has_lines = any(row.line for row in rows)
+        writer.writerow([REASON, ROW, *([LINE] if has_lines else []), *map(spreadsheet_cell, sheet.columns)])
+        for row in rows:
+            reasons = "; ".join(dict.fromkeys(bad[row.number]))
+            line = [spreadsheet_cell(row.line)] if has_lines else []
+            cells = [spreadsheet_cell(_written(cell)) for cell in row.cells]
+            writer.writerow([spreadsheet_cell(reasons), row.number, *line, *cells])
         text.flush()
     finally:
         text.detach()  # the caller closes what it opened

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+import orjson
+
+from evaluation.dumps.json_text import load_json
 from evaluation.dumps.spreadsheets import exact_cell
 from evaluation.dumps.tables.column_names import role_of_name
 from evaluation.dumps.tables.nested import open_records
@@ -22,6 +25,8 @@ from evaluation.refusals import Refused
 MAX_NAME = 80
 # The first two columns of rows that were left out of an import and come again.
 REASON, ROW = "left out because", "row in the file"
+# The third, where there are lines of JSON that could not be read.
+LINE = "line of the file"
 # A title stands above a table only if one of the next rows has more cells.
 LOOK_AT = 6
 # Below the names, where the row with the ids of a survey's questions may be.
@@ -73,7 +78,9 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
         (
             number,
             cells,
-            (raw.broken[number],) if number in raw.broken else _stray_problem(cells, stray, len(names)),
+            (raw.broken[number].reason,)
+            if number in raw.broken
+            else _stray_problem(cells, stray, len(names)),
         )
         for number, cells in rows
     ]
@@ -84,7 +91,12 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
         unit=raw.unit,
         columns=columns,
         rows=tuple(
-            SheetRow(number, tuple(cells[at] if at < len(cells) else None for at in places), problems)
+            SheetRow(
+                number,
+                tuple(cells[at] if at < len(cells) else None for at in places),
+                problems,
+                raw.broken[number].line if number in raw.broken else "",
+            )
             for number, cells, problems in kept
         ),
         has_header=has_header,
@@ -97,10 +109,25 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_c
 
 
 def _handed_back(names: list[str], rows: Rows) -> tuple[list[str], Rows]:
-    """Rows that were left out, as the file had them: without their reasons, and without what guards a spreadsheet."""
+    """Rows that were left out, as the file had them: without their reasons, and without what guards a spreadsheet. A
+    line that could not be read is taken for the row's cells where it was mended."""
     if names[:2] != [REASON, ROW]:
         return names, rows
-    return [*map(exact_cell, names[2:])], [(number, [*map(exact_cell, cells[2:])]) for number, cells in rows]
+    first = 3 if names[2:3] == [LINE] else 2
+    names = [*map(exact_cell, names[first:])]
+    return names, [
+        (number, _mended(cells[2:first], names) or [*map(exact_cell, cells[first:])])
+        for number, cells in rows
+    ]
+
+
+def _mended(line: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """The cells of a line that is JSON by now; none without one."""
+    try:
+        record = load_json(str(exact_cell(line[0]))) if line and not is_empty(line[0]) else None
+    except orjson.JSONDecodeError:
+        return []
+    return [record.get(name) for name in names] if isinstance(record, dict) else []
 
 
 def _are_conversations(rows: Rows, used: Sequence[int]) -> bool:

@@ -24,11 +24,21 @@ OUT_OF_MEMORY = 12
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """One row: its number in the file, its cells in the order of the columns, and what is wrong with it as a row."""
+    """One row: its number in the file, its cells in the order of the columns, what is wrong with it as a row, and of a
+    line that can't be read, which has no cells, the line itself."""
 
     number: int
     cells: tuple[Any, ...]
     problems: tuple[str, ...] = ()
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLine:
+    """A line that can't be read, and why."""
+
+    reason: str
+    line: str
 
 
 @dataclass(frozen=True)
@@ -42,8 +52,8 @@ class RawRows:
     sheets: Sequence[str] = ()
     sheet: str = ""
     notices: Sequence[str] = ()
-    # Of rows that can't be read, which have no cells, the reason.
-    broken: Mapping[int, str] = field(default_factory=dict)
+    # Rows that can't be read, and so have no cells, by their numbers.
+    broken: Mapping[int, BrokenLine] = field(default_factory=dict)
     # Whether images that came with the table stand in its cells as data.
     has_images: bool = False
     # Whether the file has, or may have, more rows.

@@ -35,6 +35,7 @@ class StagedTable:
         self._protocol = protocol
         before = kept or map_of_json(study.table_map if study else None)
         self.file = self._read(kept.sheet if kept else "", kept.header if kept else None)
+        self._readings = {(self.file.sheet, self.file.has_header): self.file}
         self.is_guess = kept is None
         if before and fits(before, self.file):
             self.sheet = read_by(self.file, before)
@@ -67,13 +68,27 @@ class StagedTable:
 
     def given(self, table_map: TableMap, protocol: str = "") -> TableMap:
         """A map that was written down, for this table; Refused if it names columns that the table lacks."""
-        if absent := absent_columns(table_map, read_by(self.file, table_map)):
+        if absent := self.absent(table_map):
             raise Refused(f"The table has no column {absent}, which this map names.")
         return replace(
             table_map,
-            sheet=table_map.sheet if table_map.sheet in self.sheet.sheets else self.sheet.sheet,
+            sheet=self._sheet_of(table_map),
             protocol=protocol or table_map.protocol or self.map.protocol,
         )
+
+    def absent(self, table_map: TableMap) -> str:
+        """The columns that the map names and the table lacks, read as the map says; Refused if it can't be so read."""
+        return absent_columns(table_map, read_by(self._as_read(table_map), table_map))
+
+    def _sheet_of(self, table_map: TableMap) -> str:
+        return table_map.sheet if table_map.sheet in self.sheet.sheets else self.sheet.sheet
+
+    def _as_read(self, table_map: TableMap) -> Sheet:
+        """The file's rows on the map's sheet, its first row the header or not, as the map says."""
+        way = (self._sheet_of(table_map), table_map.header)
+        if way not in self._readings:
+            self._readings[way] = self._read(*way)
+        return self._readings[way]
 
     @property
     def tool(self) -> Tool | None:

@@ -43,7 +43,7 @@ class PlainTable:
 
     def add(self, row: SheetRow, record: Mapping[str, Any], *problems: str) -> None:
         cells = [record.get(use.column) for use in self.uses] + [row.cells[at] for at in self._rest]
-        self._rows.append(SheetRow(row.number, tuple(cells), (*row.problems, *problems)))
+        self._rows.append(replace(row, cells=tuple(cells), problems=(*row.problems, *problems)))
 
     def leave_out(self, reason: str, what: str = "row") -> None:
         self._left_out[what, reason] += 1

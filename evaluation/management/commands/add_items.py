@@ -15,7 +15,13 @@ from evaluation.dumps.tables.source import Opened
 from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.outcomes import study_facts
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
-from evaluation.management.table_arguments import add_skip_argument, described, leave_out_rows, map_from
+from evaluation.management.table_arguments import (
+    add_map_argument,
+    add_skip_argument,
+    described,
+    leave_out_rows,
+    map_from,
+)
 from evaluation.models import Study
 from evaluation.refusals import Refused
 
@@ -26,11 +32,7 @@ class Command(AssayCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="by its slug")
         parser.add_argument("file", type=Path, help="items, or with --system its responses (docs/formats.md)")
-        parser.add_argument(
-            "--map",
-            type=Path,
-            help="the map of a table's columns, as JSON; by default the study's, or guessed",
-        )
+        add_map_argument(parser, "the study's, or a guess")
         add_skip_argument(parser)
         parser.add_argument(
             "--system", default="", metavar="NAME", help="the file holds responses of this new system"
@@ -73,7 +75,7 @@ class Command(AssayCommand):
 
 def _opened(study: Study, options: dict[str, Any]) -> Opened:
     if not options["system"]:
-        table_map = map_from(options["map"]) if options["map"] else None
+        table_map = map_from(options["map"], options["by"])
         return open_addition(options["file"], study, table_map=table_map)
     names = {name: options[name] for name in ("system", "against", "label", "family")}
     return Opened(NewSystemSource(FileSource(options["file"]), study, **names))

@@ -13,7 +13,7 @@ from evaluation.dumps.imports.queries import add_queries, read_queries
 from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.import_command import refusal
 from evaluation.management.outcomes import study_facts
-from evaluation.management.table_arguments import map_from
+from evaluation.management.table_arguments import add_map_argument, map_from
 from evaluation.models import Arm, Study
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
@@ -31,12 +31,12 @@ class Command(AssayCommand):
         )
         parser.add_argument("--title", default="", help="of a new draft; by default the slug")
         parser.add_argument("--owner", default="", help="User name of who will own a new draft.")
-        parser.add_argument("--map", type=Path, help="The map of the table's columns; by default guessed.")
+        add_map_argument(parser, "guessed")
         parser.add_argument("--sheet", default="", help="The workbook's sheet, or the data set's split.")
 
     def perform(self, options: dict[str, Any]) -> Outcome:
         try:
-            table_map = map_from(options["map"]) if options["map"] else None
+            table_map = map_from(options["map"], options["owner"])
             records, described = read_queries(options["file"], sheet=options["sheet"], table_map=table_map)
             with transaction.atomic():
                 study = Study.objects.visible().filter(slug=options["slug"]).first() or _draft(options)

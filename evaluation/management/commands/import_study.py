@@ -14,6 +14,7 @@ from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary, written
 from evaluation.management.outcomes import study_facts
 from evaluation.management.table_arguments import (
+    add_map_argument,
     add_skip_argument,
     described,
     drops_texts,
@@ -37,9 +38,7 @@ class Command(AssayCommand):
         parser.add_argument(
             "--protocol", default="", choices=sorted(PROTOCOLS), help="By default what the file says."
         )
-        parser.add_argument(
-            "--map", type=Path, help="The map of a table's columns, as JSON; by default guessed."
-        )
+        add_map_argument(parser, "guessed")
         parser.add_argument("--save-map", type=Path, help="Where to write the map that was used.")
         parser.add_argument(
             "--sheet", default="", help="The workbook's sheet, or the data set's split, to read."
@@ -58,7 +57,7 @@ class Command(AssayCommand):
             opened = open_source(
                 options["file"],
                 protocol=options["protocol"],
-                table_map=map_from(options["map"]) if options["map"] else None,
+                table_map=map_from(options["map"], options["owner"]),
                 sheet=options["sheet"],
             )
         except Refused as refused:

@@ -22,12 +22,13 @@ KNOWN, MAKER = VIEW, set()
 RIGHTS = {
     # --- of no study
     "list_studies": ANYBODY, "create_study": ANYBODY, "list_library": ANYBODY, "import_study": ANYBODY,
+    "list_table_maps": ANYBODY, "save_table_map": ANYBODY,
     "begin_upload": ANYBODY, "get_report_schema": ANYBODY, "get_comparison_schema": ANYBODY, "list_endpoints": ANYBODY,
     "create_endpoint": ANYBODY, "get_endpoint": KNOWN, "change_endpoint": MAKER, "list_prices": KNOWN,
     "set_price": MAKER, "enter_endpoint_key": MAKER, "remove_endpoint_key": MAKER,
     "get_endpoint_test": MAKER, "test_endpoint": MAKER,
-    # --- of one's own files alone, whoever one is
-    "get_upload": OWN, "send_part": OWN, "delete_upload": OWN,
+    # --- of one's own files and maps alone, whoever one is
+    "get_upload": OWN, "send_part": OWN, "delete_upload": OWN, "delete_table_map": OWN,
     # --- read by every member
     "get_study": VIEW, "get_design": VIEW, "check_study": VIEW, "get_progress": VIEW, "list_derivations": VIEW,
     "list_items": VIEW, "get_item": VIEW, "count_slots": VIEW, "list_raters": VIEW, "list_participants": VIEW,
@@ -69,15 +70,17 @@ NOTHING_THERE = {
     "get_upload",
     "send_part",
     "delete_upload",
+    "delete_table_map",
     "confirm_job",
 }
-# What the owner has written an editor may not take away; a test and an upload that are another's are not seen.
+# What the owner has written an editor may not take away; a test, an upload and a map that are another's are not seen.
 ANOTHER_S = dict.fromkeys(ANYBODY, 404)
 REFUSED = {
     "get_endpoint_test": ANOTHER_S,
     "get_upload": ANOTHER_S | {"owner": 200},
     "send_part": ANOTHER_S | {"owner": 415},
     "delete_upload": ANOTHER_S | {"owner": 200},
+    "delete_table_map": ANOTHER_S | {"owner": 200},
     "take_back_label": {"editor": 409},
     "delete_note": {"editor": 409},
 }

@@ -12,6 +12,7 @@ from evaluation.services.exclusions import exclude
 from evaluation.services.notes import add_note
 from evaluation.services.settling import settle_item
 from evaluation.services.studies.creation import PAPER_ARMS
+from evaluation.services.table_maps import save_table_map
 from evaluation.services.tokens import make_token
 from evaluation.services.uploads import begin_upload
 from judging.services.endpoints.access import create_endpoint
@@ -75,6 +76,7 @@ def running(around_module):
         "exclusion": exclude(study=study, rater=people[1], reason="Guessed.", by=owner).pk,
         "judgment": settled.pk,
         "upload": begin_upload(owner, name="soups.csv", size=9, sha256="0" * 64)[0].pk,
+        "table_map": save_table_map(owner, name="soups", table_map={"map": 1, "columns": []})[0].pk,
         "flag": ItemFlag.objects.create(item=item, reason="reported", note="Broken.").pk,
         "note": add_note(item, text="Look at this.", by=owner).pk,
         "rater": people[0].pseudonym,

@@ -14,7 +14,8 @@ from evaluation.admin.queueing import show_refusal
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import UploadForm
 from evaluation.admin.tables.map_file import MapField
-from evaluation.models import Study
+from evaluation.dumps.tables.table_map import TableMap, read_map
+from evaluation.models import SavedTableMap, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.studies.items import require_running
 
@@ -31,6 +32,13 @@ class AdditionForm(UploadForm):
         help_text="For a table: a map of its columns, as the map page offers it for download. "
         "By default, the map of the study's last table, or a guess.",
     )
+    saved_map: Any = forms.ModelChoiceField(
+        SavedTableMap.objects.none(),
+        to_field_name="name",
+        required=False,
+        label="Or a map that you saved",
+        empty_label="None of them",
+    )
     system = forms.CharField(
         required=False,
         max_length=120,
@@ -43,11 +51,25 @@ class AdditionForm(UploadForm):
         label="Compare it with", choices=list(AGAINST.items()), initial="all", widget=forms.RadioSelect
     )
 
-    def __init__(self, *args: Any, pairs: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, pairs: bool, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        maps = SavedTableMap.objects.filter(owner=user)
+        if maps.exists():
+            self.fields["saved_map"].queryset = maps  # type: ignore[attr-defined]  # the field of every form, of its own here
+        else:
+            del self.fields["saved_map"]
         if not pairs:
             for name in ("system", "label", "family", "against"):
                 del self.fields[name]
+
+    def clean_saved_map(self) -> TableMap | None:
+        saved = self.cleaned_data["saved_map"]
+        if saved and self.cleaned_data.get("map"):
+            raise forms.ValidationError("Choose a file with a map, or a map that you saved, and not both.")
+        try:
+            return read_map(saved.map) if saved else None
+        except Refused as refused:
+            raise forms.ValidationError(refused.problems[:5]) from None
 
 
 @study_page("write", methods=FORM)
@@ -62,6 +84,7 @@ def add(request: HttpRequest, study: Study) -> HttpResponse:
         request.FILES or None,
         limit_mb=settings.ASSAY_UPLOAD_MB,
         pairs=study.protocol_object.compares_pairs,
+        user=request.user,
     )
     if request.method == "POST" and form.is_valid():
         response = _begin(request, study, form)
@@ -88,7 +111,7 @@ def _begin(request: HttpRequest, study: Study, form: AdditionForm) -> HttpRespon
             study,
             chunks=data["file"].chunks(),
             name=data["file"].name,
-            map=data["map"],
+            map=data["map"] or data.get("saved_map"),
             new_system={name: data[name] for name in names} if data.get("system") else None,
             by=request.user,
         )

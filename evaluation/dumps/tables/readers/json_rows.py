@@ -8,7 +8,7 @@ import orjson
 
 from evaluation.dumps.json_text import load_json
 from evaluation.dumps.tables.readers.delimited import decode
-from evaluation.dumps.tables.sheet import RawRows, SizeGuard
+from evaluation.dumps.tables.sheet import BrokenLine, RawRows, SizeGuard
 from evaluation.refusals import Refused
 
 # Keys of the list that has the rows, where there are others beside it.
@@ -32,16 +32,17 @@ def read_json_lines(raw: bytes, limit: int | None = None) -> RawRows:
     """A row for each line; one that is no object is a row without cells, as long as others are."""
     text, notices = decode(raw)
     records: list[tuple[int, Mapping[str, Any]]] = []
-    broken: dict[int, str] = {}
+    broken: dict[int, BrokenLine] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             value = load_json(line)
         except orjson.JSONDecodeError as error:
-            value, broken[number] = {}, f"not JSON: {error.msg} (character {error.colno} of the line)"
+            reason = f"not JSON: {error.msg} (character {error.colno} of the line)"
+            value, broken[number] = {}, BrokenLine(reason, line)
         if not isinstance(value, dict):
-            value, broken[number] = {}, "not a JSON object"
+            value, broken[number] = {}, BrokenLine("not a JSON object", line)
         records.append((number, value))
         if limit is not None and len(records) >= limit:
             break

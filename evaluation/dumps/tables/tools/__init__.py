@@ -54,7 +54,8 @@ def guess_reading(
     if not key:
         return sheet, guess_map(sheet, protocol)
     plain, table_map = read_as(sheet, key)
-    return plain, replace(table_map, protocol=protocol.key if protocol else guess_protocol(table_map, plain))
+    suggested = table_map.protocol or guess_protocol(table_map, plain)
+    return plain, replace(table_map, protocol=protocol.key if protocol else suggested)
 
 
 def read_by(sheet: Sheet, table_map: TableMap) -> Sheet:

@@ -196,5 +196,13 @@ def test_a_line_that_is_no_json_is_a_bad_row(tmp_path: Any) -> None:
         "line 2: not JSON: unexpected end of data", "line 3: not a JSON object",
     ]  # fmt: skip
     source = opened(path)
-    _, bad = handed_back(source)
+    raw, bad = handed_back(source)
     assert (sorted(bad), keys(source)) == ([2, 3], ["q1", "q4", "q1-2", "q4-2"])
+    # They come back as they stand in the file. Mended in their column or in those of the table, they are read again.
+    header, first, second = csv.reader(io.StringIO(raw.decode("utf-8-sig")))
+    assert [row[2] for row in (header, first, second)] == ["line of the file", lines[1], "[1]"]
+    first[2] += '"Which jam?", "response_a": "- Plum.", "response_b": "Quince."}'
+    second[3:] = ["q8", "Which pie?", "Apple.", "Cherry."]
+    mended = read(write(tmp_path / "mended.csv", delimited([first, second], header)))
+    assert [each["key"] for each in mended.items] == ["q7", "q8"]
+    assert [each["responses"][0]["text"] for each in mended.items] == ["- Plum.", "Apple."]

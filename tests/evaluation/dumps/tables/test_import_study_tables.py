@@ -7,6 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.models import Study
+from evaluation.services.table_maps import save_table_map
+from tests.evaluation.admin.conftest import make_user
 from tests.evaluation.dumps.tables.files import HEADER, ROWS, delimited, write
 
 pytestmark = pytest.mark.django_db
@@ -50,3 +52,27 @@ def test_a_foreign_table_is_refused_as_a_whole(tmp_path: Any) -> None:
             "import_study", str(write(tmp_path / "p.csv", delimited(ROWS, HEADER))), slug="s", map=bad
         )
     assert not Study.objects.exists()
+
+
+def test_a_saved_map_is_given_by_its_name(tmp_path: Any, capsys: Any) -> None:
+    ada, bob = make_user("ada"), make_user("bob")
+    path = write(tmp_path / "odd.csv", delimited(ROWS[:2], ("was", "wohl", "weh", "wo")))
+    columns = [{"column": "was", "as": "prompt"}, {"column": "wohl", "as": "response", "system": "aspen"},
+               {"column": "weh", "as": "response", "system": "birch"}]  # fmt: skip
+    save_table_map(ada, name="odd pairs", table_map={"map": 1, "columns": columns})
+    call_command("import_study", str(path), slug="soups", map="odd pairs", yes=True)
+    assert "Columns, by the map:" in capsys.readouterr().out
+    assert set(Study.objects.get().systems.values_list("key", flat=True)) == {"aspen", "birch"}
+    call_command("import_queries", str(path), slug="queries", map="odd pairs", owner="ada")
+    assert Study.objects.get(slug="queries").queries.count() == 2
+
+    with pytest.raises(CommandError, match=r"no saved map of that name of bob\. No map is saved\."):
+        call_command("import_study", str(path), slug="s", map="odd pairs", owner="bob")
+    with pytest.raises(CommandError, match=r"There is no file 'even', .* Saved maps: 'odd pairs'\."):
+        call_command("import_study", str(path), slug="s", map="even")
+    other = [columns[0], {**columns[1], "system": "elm"}, columns[2]]
+    save_table_map(bob, name="odd pairs", table_map={"map": 1, "columns": other})
+    with pytest.raises(CommandError, match="Several people saved a map as 'odd pairs': ada, bob"):
+        call_command("import_study", str(path), slug="s", map="odd pairs")
+    call_command("import_study", str(path), slug="elms", map="odd pairs", owner="bob", yes=True)
+    assert Study.objects.get(slug="elms").systems.filter(key="elm").exists()

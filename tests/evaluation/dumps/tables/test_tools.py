@@ -23,10 +23,13 @@ from tests.evaluation.dumps.tables.tool_files import (
     BATCH,
     FILES,
     MINT,
+    POTATO,
+    POTATO_PAIRS,
     TASKS,
     ToolFile,
     assignment,
     lines,
+    potato,
     table,
     talk,
 )
@@ -360,3 +363,27 @@ def test_bookkeeping_is_never_guessed_as_material(column: str) -> None:
 def test_responses_by_their_names_may_be_numbers_or_json(cells: tuple[str, str]) -> None:
     rows = [{"prompt": "Which one?", "response_a": cells[0], "response_b": cells[1]}] * 2
     assert texts_of(items_of(lines(rows))[0]) == {"A": cells[0], "B": cells[1]}
+
+
+def test_of_potato_s_list_the_part_that_nobody_chose_is_the_prompt() -> None:
+    mint, basil = items_of(POTATO)
+    said = [each["answers"] for each in mint["judgments"]]
+    assert [each["preference"] for each in said] == ["r1", "r2"]
+    assert said[0]["justification"] == "It keeps the scent."
+    assert [each["duration_ms"] for each in mint["judgments"]] == [81_000, 81_000]
+    assert [each["answers"]["preference"] for each in basil["judgments"]] == ["tie"]
+
+
+def test_potato_s_pairs_without_a_prompt_are_a_form_of_their_own() -> None:
+    mint, basil = items_of(POTATO_PAIRS)
+    assert texts_of(mint) == {"A": "Hang it.", "B": "Bake it."}
+    assert [each["answers"]["preference"] for each in mint["judgments"]] == ["r1", "tie"]
+    assert [each["answers"]["preference"] for each in basil["judgments"]] == ["r2"]
+
+
+def test_a_text_of_potato_that_nothing_divides_is_said_to_be_one() -> None:
+    sheet, table_map = guess_reading(
+        sheet_of(lines([potato("i1", "n1", "Hang it, or bake it?", better={"A": "1"})]))
+    )
+    assert "in which nothing tells a prompt from responses" in sheet.notices[1]
+    assert not [each for each in table_map.columns if each.role == "response"]

@@ -353,6 +353,47 @@ LABEL_STUDIO_CSV = table([
     ["13", "3", *TASKS[1].values(), "2025-01-02T10:00:00Z", "2", "1.5", "answer1", "2025-01-02T10:01:00Z"],
 ])  # fmt: skip
 
+
+# --- Potato -----------------------------------------------------------------------------------------------------------
+def potato(key: str, user: str, shown: str, **labels: Any) -> dict[str, Any]:
+    return {
+        "user_id": user, "instance_id": key, "displayed_text": shown, "label_annotations": labels,
+        "span_annotations": [], "behavioral_data": {"time_string": "Time spent: 0d 0h 1m 21s "},
+    }  # fmt: skip
+
+
+POTATO_MINT, POTATO_BASIL = (f"A. How do I {what}?<br>B. {one}<br>C. {other}"
+               for what, one, other in (("dry mint", "Hang it.<br>Or not.", "Bake it."),
+                                        ("store basil", "In a glass.", "In the fridge.")))  # fmt: skip
+POTATO = lines([
+    potato("i1", "ada@example.org", POTATO_MINT, preference={"B": "1"}, why={"text_box": "It keeps the scent."}),
+    potato("i1", "bob@example.org", POTATO_MINT, preference={"C": "2"}),
+    potato("i1", "cyd@example.org", POTATO_MINT),
+    potato("i2", "ada@example.org", POTATO_BASIL, preference={"equal": "3"}),
+    potato("i3", "bob@example.org", POTATO_BASIL.replace("<br>C. ", " or "), preference={"B": "1"}),
+])  # fmt: skip
+POTATO_PAIRS = lines([
+    potato("i1", "n1", "A. Hang it.<br>B. Bake it.", preference={"selection": "A"}),
+    potato("i1", "n2", "A. Hang it.<br>B. Bake it.", preference={"selection": "tie"}),
+    potato("i2", "n1", "A. In a glass.<br>B. In the fridge.", preference={"selection": "B"}),
+])  # fmt: skip
+SECTIONS = "".join(
+    f'<div name="instance_text"> <legend> {name} </legend> {{}} <br/> </div>'
+    for name in ("prompt", "response_a", "response_b")
+)
+POTATO_TABLE = table([
+    ["user", "instance_id", "displayed_text", "preference:::response_a", "preference:::response_b", "note:::text_box"],
+    ["n1", "i1", SECTIONS.format("How do I dry mint?", "Hang it.", "Bake it."), "1.0", "", ""],
+    ["n2", "i1", SECTIONS.format("How do I dry mint?", "Hang it.", "Bake it."), "", "2.0", "Faster, I found."],
+    ["n1", "i2", SECTIONS.format("How do I store basil?", "In a glass.", "In the fridge."), "", "", ""],
+])  # fmt: skip
+HEADED = "Question: {}<br>Response 1: {}<br>Response 2: {}"
+POTATO_HEADED = lines([
+    potato("i1", "n1", HEADED.format("How do I dry mint?", "Note: hang it.", "Bake it."), better={"scale_value": "-2"}),
+    potato("i2", "n1", HEADED.format("How do I store basil?", "In a glass.", "In the fridge."),
+           better={"scale_value": "0"}),
+])  # fmt: skip
+
 FILES = [
     ToolFile("arena.jsonl", "chatbot_arena", ARENA, 5, 3, 3, 6, 3,
              ("What is a quark?", {"aspen": "A part of matter.", "birch": "A cheese."}),
@@ -422,4 +463,13 @@ FILES = [
     ToolFile("label-studio.csv", "label_studio_table", LABEL_STUDIO_CSV, 3, 2, 2, 4, 3,
              ("How do I store basil?", {"1": "In a glass of water.", "2": "In the fridge."}),
              miss={"annotation_id": "annotation"}),
+    ToolFile("potato.jsonl", "potato", POTATO, 5, 2, 2, 4, 3,
+             ("How do I dry mint?", {"B": "Hang it.<br>Or not.", "C": "Bake it."}),
+             ("1 judgment left out: annotations without an answer that can be read.",
+              "1 row left out: texts that are not divided as the others are."), miss={"displayed_text": "text"}),
+    ToolFile("potato.csv", "potato", POTATO_TABLE, 3, 2, 2, 4, 2,
+             ("How do I dry mint?", {"A": "Hang it.", "B": "Bake it."}),
+             ("1 judgment left out: annotations without an answer that can be read.",), miss={":::": " of "}),
+    ToolFile("potato-headed.jsonl", "potato", POTATO_HEADED, 2, 2, 2, 4, 2,
+             ("How do I dry mint?", {"1": "Note: hang it.", "2": "Bake it."}), miss={"label_annotations": "labels"}),
 ]  # fmt: skip

@@ -72,8 +72,17 @@ from tests.evaluation.admin.conftest import signed_in
 SLUG = "zyzzyva"
 TITLE = "Zyzzyva"
 pytestmark = pytest.mark.django_db
-# What no study owns: forms of answers, shared by all; files on their way; who may log in; what Django keeps for itself.
-SHARED = ("evaluation.AnswerLayout", "evaluation.Upload", "auth.", "contenttypes.", "sessions.", "axes.")
+# What no study owns: forms of answers, shared by all; a user's files on their way and saved maps; who may log in; what
+# Django keeps for itself.
+SHARED = (
+    "evaluation.AnswerLayout",
+    "evaluation.Upload",
+    "evaluation.SavedTableMap",
+    "auth.",
+    "contenttypes.",
+    "sessions.",
+    "axes.",
+)
 
 
 def contents() -> dict[str, set[str]]:
@@ -193,6 +202,7 @@ def test_nothing_of_it_is_left_and_everything_else_is(owner: Any) -> None:
         "judging.Endpoint",
         "evaluation.ApiToken",
         "evaluation.Upload",
+        "evaluation.SavedTableMap",
         "auth.Group",
     }
     assert list(verify_study(neighbour.study)) == list(verify_study(Study.objects.get(slug="neighbour")))
