@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from evaluation.explorer.answer_conditions import (
+    AnswerRange,
     GivenAnswer,
     PreferredSystem,
     known_question,
-    named,
     require_leading,
-    response_names,
 )
+from evaluation.explorer.answers_of import named, response_names
 from evaluation.explorer.item_list import POSITION, SORTED_BY
+from evaluation.explorer.length_difference import LengthDifference
 from evaluation.explorer.settled_items import DIFFER, NO, YES
 from evaluation.models import Outcome, Rater, Role, Study
 from evaluation.refusals import FieldsRefused
@@ -34,7 +35,7 @@ CHOICES: Mapping[str, Sequence[str]] = {
     "sort": (POSITION, *SORTED_BY),
 }
 # The names of which several values can be given.
-SEVERAL = ("pair", "by", "answered", "answer", "winner", "outcome", "state")
+SEVERAL = ("pair", "by", "answered", "answer", "range", "longer_than", "winner", "outcome", "state")
 
 MOST_WORDS, LONGEST_SEARCH = 10, 200
 # What each filter is called, in the order of the form; `note` and `settled` stand here where they are asked for.
@@ -54,6 +55,7 @@ LABELS = {
     "without_rater": "Without rater",
     "answered": "Answers the question",
     "answer": "Answer",
+    "range": "Answer within",
     "winner": "Prefers",
     "majority": "Majority of people",
     "vs": "People and judges",
@@ -62,6 +64,7 @@ LABELS = {
     "texts": "Reasons",
     "note": "Notes",
     "settled": "Settled",
+    "longer_than": "Longer than",
     "least": "Raters, at least",
     "query": "Query",
     "from": "Judged from",
@@ -148,6 +151,8 @@ READERS: Mapping[str, Callable[[Study, str], Any]] = {
     "pair": _pair,
     "answered": known_question,
     "answer": GivenAnswer.parse,
+    "range": AnswerRange.parse,
+    "longer_than": LengthDifference.parse,
     "winner": PreferredSystem.parse,
     "majority": _majority,
     "least": _least,

@@ -42,7 +42,7 @@ def item_list(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         **found,
         "form": form,
-        "chips": form.chips(filters.pairs),
+        "chips": form.chips(filters),
         "query": urlencode(filters.pairs),
         "outdated": _majorities_changed(study, filters),
         "report": _report_of(study, filters),

@@ -57,6 +57,14 @@ def counts(study):
     return lambda row: row.pk in kept
 
 
+def longer_than(item, system, least, most):
+    """The item, if its other response is by so many characters longer."""
+    responses = item.stimulus["responses"]
+    own = [len(each["text"]) for each in responses if each["system"] == system]
+    others = [len(each["text"]) for each in responses if each["system"] != system]
+    return {item.pk} if own and least <= others[0] - own[0] <= most else set()
+
+
 OF_JUDGMENTS = [
     ({"by": ["judge"]}, lambda row: row.rater.kind == "judge"),
     ({"by": ["judge", "person"]}, lambda row: True),
@@ -66,6 +74,9 @@ OF_JUDGMENTS = [
     ({"winner": ["preference:birch"], "by": ["judge"]},
      lambda row: preferred(row) == "birch" and row.rater.kind == "judge"),
     ({"pair": [PAIR]}, lambda row: row.item.systems_key == PAIR),
+    ({"longer_than": ["birch:1.."]}, lambda row: row.item_id in longer_than(row.item, "birch", 1, 10**6)),
+    ({"longer_than": ["aspen:-3..<0", "cedar:2..5"]},
+     lambda row: row.item_id in (longer_than(row.item, "aspen", -3, -1) | longer_than(row.item, "cedar", 2, 5))),
     ({"outcome": ["skipped"]}, lambda row: row.outcome == "skipped"),
     ({"state": ["surplus"]}, lambda row: row.surplus),
     ({"state": ["flagged"]}, lambda row: row.item.flags.exists()),
