@@ -12,21 +12,22 @@ from evaluation.explorer.answer_conditions import (
 )
 from evaluation.explorer.answers_of import named, response_names
 from evaluation.explorer.item_list import POSITION, SORTED_BY
-from evaluation.explorer.length_difference import LengthDifference
+from evaluation.explorer.longer_than import LongerThan
+from evaluation.explorer.majorities import AGREE, ANY, NONE
 from evaluation.explorer.settled_items import DIFFER, NO, YES
 from evaluation.models import Outcome, Rater, Role, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.selectors import asked_questions, system_sets
 from evaluation.services.tallies import leading_questions
 
-ALL, ANY, NONE = "all", "any", "none"
+ALL = "all"
 # Of judgments, and of items: what `state` can say of each.
 OF_JUDGMENTS, OF_ITEMS = ("counting", "excluded", "surplus"), ("withdrawn", "flagged")
 # The values of the names that have a list of them.
 CHOICES: Mapping[str, Sequence[str]] = {
     "role": (*Role.values, ALL),
     "by": Rater.Kind.values,
-    "vs": (DIFFER, "agree"),
+    "vs": (DIFFER, AGREE),
     "outcome": Outcome.values,
     "state": (*OF_JUDGMENTS, *OF_ITEMS),
     "texts": (YES,),
@@ -152,7 +153,7 @@ READERS: Mapping[str, Callable[[Study, str], Any]] = {
     "answered": known_question,
     "answer": GivenAnswer.parse,
     "range": AnswerRange.parse,
-    "longer_than": LengthDifference.parse,
+    "longer_than": LongerThan.parse,
     "winner": PreferredSystem.parse,
     "majority": _majority,
     "least": _least,

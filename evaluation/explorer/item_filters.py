@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from evaluation.explorer.answer_conditions import (
     AnswerRange,
@@ -14,9 +14,10 @@ from evaluation.explorer.answer_conditions import (
     answers_q,
 )
 from evaluation.explorer.answers_of import any_of
-from evaluation.explorer.filter_values import ALL, ANY, NONE, OF_ITEMS, OF_JUDGMENTS, read_values
+from evaluation.explorer.filter_values import ALL, OF_ITEMS, OF_JUDGMENTS, read_values
 from evaluation.explorer.item_list import POSITION, FoundItems
-from evaluation.explorer.length_difference import LengthDifference
+from evaluation.explorer.longer_than import LongerThan
+from evaluation.explorer.majorities import MajorityFilter
 from evaluation.explorer.search import any_with, items_with
 from evaluation.explorer.settled_items import settled_q
 from evaluation.filters import EVERYTHING, Filters
@@ -73,7 +74,7 @@ class ItemFilters:
     answer: tuple[GivenAnswer, ...] = ()
     range: tuple[AnswerRange, ...] = ()
     winner: tuple[PreferredSystem, ...] = ()
-    longer_than: tuple[LengthDifference, ...] = ()
+    longer_than: tuple[LongerThan, ...] = ()
     majority: str = ""
     vs: str = ""
     outcome: tuple[str, ...] = ()
@@ -129,6 +130,10 @@ class ItemFilters:
     @property
     def words(self) -> list[str]:
         return self.q.split()
+
+    @property
+    def majorities(self) -> MajorityFilter:
+        return MajorityFilter(self.majority, self.vs)
 
     @property
     def choose_items(self) -> bool:
@@ -196,15 +201,8 @@ class ItemFilters:
             found &= Q(systems_key__in=self.pair)
         if self.longer_than:
             found &= any_of(each.condition(study) for each in self.longer_than)
-        if self.majority == ANY:
-            found &= Q(tally__majority__gt="")
-        elif self.majority:
-            wanted = "" if self.majority == NONE else self.majority
-            found &= Q(tally__majority=wanted, tally__n_people__gt=0)
-        if self.vs:
-            alike = Q(tally__majority=F("tally__judges_majority"))
-            found &= Q(tally__majority__gt="", tally__judges_majority__gt="")
-            found &= alike if self.vs == "agree" else ~alike
+        if self.majorities:
+            found &= self.majorities.condition(study, self.until)
         if self.note:
             found &= Q(Exists(Note.objects.filter(item=OuterRef("pk"))))
         if self.settled:

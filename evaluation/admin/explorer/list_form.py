@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from evaluation.explorer.filter_values import ALL, ANY, CHOICES, LABELS, NONE, SEVERAL
+from evaluation.explorer.filter_values import ALL, CHOICES, LABELS, SEVERAL
 from evaluation.explorer.item_filters import ItemFilters
+from evaluation.explorer.majorities import ANY, NONE
 from evaluation.filters import SEVERAL as SEVERAL_OF_VIEWS
 from evaluation.filters import few_choices_of
 from evaluation.models import Outcome, Rater, Role, Study

@@ -10,6 +10,7 @@ from evaluation.refusals import FieldsRefused
 from evaluation.selectors import counting_judgments
 from evaluation.services.answers import load_answers
 from evaluation.services.exclusions import exclude
+from evaluation.services.tallies import recount
 from tests.analytics.reports.judging import answer, judge, judged_study
 
 PAIR = "aspen | birch"
@@ -142,6 +143,29 @@ def test_a_list_as_of_a_snapshot_keeps_all_items_and_the_judgments_of_then(study
     assert filters.n_judgments(study) == 1
     assert filters.n_items(study) == study.items.count()
     assert filters_of(study, until=[str(first.pk)], by=["person"]).n_items(study) == 1
+
+
+MAJORITIES = [{"majority": ["r1"]}, {"majority": ["any"]}, {"majority": ["none"]}, {"vs": ["differ"]},
+              {"vs": ["agree"], "majority": ["tie"]}]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", MAJORITIES, ids=str)
+def test_majorities_as_of_a_judgment_are_those_of_then(study, given):
+    """Three who come later, and say the opposite, change today's majorities alone."""
+    while recount(study):
+        pass
+    until = str(study.judgments.order_by("pk").last().pk)
+    before = [each.pk for each in filters_of(study, **given).items(study)]
+    items = list(study.items.filter(role="main", withdrawn_at=None).order_by("pk"))[:40]
+    for number in range(3):
+        rater = study.raters.create(kind="person", pseudonym=f"late-{number}")
+        for each in items:
+            answer(study, rater, each, "r2")
+    while recount(study):
+        pass
+    assert [each.pk for each in filters_of(study, until=[until], **given).items(study)] == before
+    assert [each.pk for each in filters_of(study, **given).items(study)] != before
+    assert [each.pk for each in filters_of(study, majority=["r2"]).items(study)] >= [items[0].pk]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ class LengthOf(Func):
 
 
 @dataclass(frozen=True, order=True)
-class LengthDifference:
+class LongerThan:
     """The other of two responses is by so many characters longer than the system's."""
 
     system: str
