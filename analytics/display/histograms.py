@@ -1,14 +1,16 @@
 """Histograms: counts of values by bin, of one set of values or of several on the same scales."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from analytics.display.captioned import Captioned
 from analytics.display.layout import SMALL_LETTER
 from analytics.display.numbers import NBSP
 from analytics.display.pictures import WIDTHS, Box, Line, LineKind, Picture
 from analytics.display.plots import Form, PlotScale, in_unit, nice_scale, whole_scale
+from analytics.display.tables import Where
 
 HEIGHT = 170  # of the tallest bar, at most
 TOP, HINTS = 10, 22
@@ -25,6 +27,9 @@ class Bar:
     low: float
     high: float
     n: int
+    # Where it leads, and the address, as of a cell of a table.
+    where: Where | None = field(default=None, compare=False)
+    href: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,14 @@ class Histogram(Captioned):
     def label(self) -> str:
         """Everything that it shows, as it is spoken."""
         return f"{self.what}. {self.readings}."
+
+    @property
+    def every_bar(self) -> tuple[Bar, ...]:
+        return self.bars
+
+    def leading(self, href: Callable[[Where | None], str]) -> Self:
+        """The same with the addresses to which its bars lead."""
+        return replace(self, bars=tuple(replace(bar, href=href(bar.where)) for bar in self.bars))
 
     @property
     def readings(self) -> str:
@@ -118,7 +131,14 @@ class Histogram(Captioned):
         y = self.up.position(bar.n, bottom, top)
         width = max(high - low - BETWEEN, 1.0)
         title = self._reading(bar)
-        return Box(round(low + BETWEEN / 2, 1), round(y, 1), round(width, 1), round(bottom - y, 1), title)
+        return Box(
+            round(low + BETWEEN / 2, 1),
+            round(y, 1),
+            round(width, 1),
+            round(bottom - y, 1),
+            title,
+            href=bar.href,
+        )
 
 
 @dataclass(frozen=True)
@@ -131,6 +151,14 @@ class Histograms(Captioned):
     def label(self) -> str:
         """Everything that it shows, as it is spoken."""
         return f"{self.what}. {' '.join(f'{name}: {each.readings}.' for name, each in self.panels)}"
+
+    @property
+    def every_bar(self) -> tuple[Bar, ...]:
+        return tuple(bar for _, each in self.panels for bar in each.bars)
+
+    def leading(self, href: Callable[[Where | None], str]) -> Self:
+        """The same with the addresses to which its bars lead."""
+        return replace(self, panels=tuple((name, each.leading(href)) for name, each in self.panels))
 
     def picture(self, form: str) -> Picture:
         """Its layout for a width."""

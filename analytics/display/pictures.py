@@ -33,7 +33,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle, whose `title` is read where it is pointed at; one that is not `filled` is a frame."""
+    """A rectangle, whose `title` is read where it is pointed at and which leads to `href`, if that is known; one that
+    is not `filled` is a frame."""
 
     x: float
     y: float
@@ -41,6 +42,7 @@ class Box:
     height: float
     title: str = ""
     filled: bool = True
+    href: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,10 @@ class Picture:
         letters = room / (SMALL_LETTER if quiet else LETTER)
         shown = cut_wide(one_line(text), letters - drawn_letters(after)) + after
         self.labels.append(Label(round(x, 1), round(y, 1), shown, anchor, quiet))
+
+    @property
+    def has_links(self) -> bool:
+        return any(box.href for box in self.boxes)
 
     @property
     def references(self) -> tuple[Line, ...]:

@@ -3,10 +3,12 @@ the list of items. What no filter names is None."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from analytics.display.tables import Pairs, TableCell, Where
 from analytics.frames.rows import JUDGES, JURY, jury_key
+from evaluation.explorer.number_range import NumberRange
 from evaluation.filters import NO_SPLIT
 from evaluation.models import Rater
 from evaluation.models.item import BETWEEN_SYSTEMS
@@ -139,6 +141,20 @@ def of_queries(by: str, value: str, split: str | None) -> Where | None:
 def answered(cell: TableCell, share: Record, question: str, *values: str) -> TableCell:
     """The cell of a share of judgments, leading to those that gave the question one of these answers."""
     return _of_share(cell, share, tuple(("answer", f"{question}:{value}") for value in values))
+
+
+def within(answers: str, low: float | None, high: float | None) -> tuple[str, str]:
+    """The filter of answers from `low` up to, but not including, `high`; None is no end."""
+    return "range", f"{answers}:{number_range(low, high)}"
+
+
+def longer(system: str, low: float | None, high: float | None) -> tuple[str, str]:
+    """The filter of items whose other response is by so many characters longer than the system's."""
+    return "longer_than", f"{system}:{number_range(low, high)}"
+
+
+def number_range(low: float | None, high: float | None) -> NumberRange:
+    return NumberRange(-inf if low is None else low, inf if high is None else high, is_open=high is not None)
 
 
 def won(cell: TableCell, share: Record, question: str, system: str) -> TableCell:

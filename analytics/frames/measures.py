@@ -23,7 +23,8 @@ FIELDS = dict.fromkeys(("item_id", "rater_id"), ColumnType.WHOLE)
 class MeasureValues:
     """One rater's numbers of one measure, the mean of its replicates; arrays of shape (n,).
 
-    `item` is a row of the study's items, `part` codes `parts`.
+    `item` is a row of the study's items, `part` codes `parts`. `is_read_once` is False where one of the numbers is a
+    mean.
     """
 
     measure: Measure
@@ -33,6 +34,7 @@ class MeasureValues:
     item: Ints
     part: Ints
     value: Floats
+    is_read_once: bool
 
     def at(self, answers: Answers) -> Floats:
         """The number of each unit of `answers` (item x part), (n_items * n_parts,); nan where there is none.
@@ -154,4 +156,5 @@ def _of_raters(
                 first // len(part.values),
                 at,
                 reduced.value,
+                is_read_once=len(first) == len(unit),
             )

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from analytics.display.blocks import Block, ReportPage, Section
+from analytics.display.histograms import Histogram, Histograms
 from analytics.display.plots import DotPlot, Mark
 from analytics.display.tables import Pairs, Table, TableCell, Where
 from analytics.reports.paper.credit import UNREACHED
@@ -84,6 +85,8 @@ class ReportLinks:
         if isinstance(plot, DotPlot):
             rows = (replace(row, marks=tuple(map(self._mark, row.marks))) for row in plot.rows)
             plot = replace(plot, rows=tuple(rows))
+        elif isinstance(plot, Histogram | Histograms):
+            plot = plot.leading(self.href)
         return replace(block, tables=tuple(map(self._table, block.tables)), plot=plot)
 
     def _table(self, table: Table) -> Table:

@@ -1,83 +1,106 @@
-"""Conditions on the answers of judgments, read where they are stored: by layout, in the judgment's own array."""
+"""Conditions on the answers of judgments: a value, a range of numbers, or a system that is preferred."""
 
-import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from math import inf
-from operator import or_
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
-from django.db.models import Case, F, FloatField, Func, Q, TextField, When
-from django.db.models.functions import Cast
+from django.db.models import Q
 from django.db.models.lookups import Exact
 
+from evaluation.explorer.answers_of import (
+    AnswersOf,
+    any_of,
+    known_system,
+    named,
+    response_names,
+    responses_of,
+)
+from evaluation.explorer.number_range import NumberRange
 from evaluation.models import Study
-from evaluation.models.item import BETWEEN_SYSTEMS
 from evaluation.protocols import Kind, QuestionSpec
-from evaluation.protocols.answers.measures import PREFIX, declared_measures
+from evaluation.protocols.answers.layout import AnswerPlace
 from evaluation.protocols.base import option_key
 from evaluation.protocols.kinds import KINDS
-from evaluation.selectors import asked_questions, system_sets
+from evaluation.selectors import asked_questions
 from evaluation.services.answers import layouts_of_question
-
-NOTHING = Q(pk__in=[])
-RESPONSE = re.compile(r"r[0-9]+")
-
-
-class AnswerAt(Func):
-    """The label or number at a place of a judgment's array, as text."""
-
-    output_field = TextField()
-
-    def __init__(self, place: int) -> None:
-        super().__init__(F("answer_values"), place=int(place))
-
-    def as_postgresql(self, compiler: Any, connection: Any) -> Any:
-        return self.as_sql(compiler, connection, template="(%(expressions)s::json ->> %(place)s)")
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        return self.as_sql(compiler, connection, template="json_extract(%(expressions)s, '$[%(place)s]')")
 
 
 @dataclass(frozen=True, order=True)
 class GivenAnswer:
-    """A value of a question, at one part or, with None, at any."""
+    """A value of some answers."""
 
-    question: str
-    part: str | None
+    of: AnswersOf
     value: str
 
     @classmethod
     def parse(cls, study: Study, text: str) -> Self:
-        """`<question>[.<part>]:<value>`. ValueError says what is wrong with it."""
+        """`<answers>:<value>`. ValueError says what is wrong with it."""
         where, colon, value = text.rpartition(":")
         if not colon or not value:
             raise ValueError(f"{text!r} is no answer: write it as question:value or question.part:value.")
-        question, part = _question_and_part(study, where)
-        _require_fitting(study, asked_questions(study).get(question), part, value)
-        return cls(question, part, value)
+        of = AnswersOf.parse(study, where)
+        question = _answered_by_value(study, of)
+        if question is not None:
+            require_answer(question, value, response_names(study))
+        elif not is_number(value):
+            raise ValueError(f"{value!r} is no number.")
+        return cls(of, value)
 
     def __str__(self) -> str:
-        return f"{self.question}{'' if self.part is None else f'.{self.part}'}:{self.value}"
+        return f"{self.of}:{self.value}"
 
-    def condition(self) -> Q:
+    def condition(self, study: Study) -> Q:
         """Judgments that have it."""
+        return self.of.condition(study, self._reads_label, self._holds)
+
+    def _reads_label(self, place: AnswerPlace) -> bool | None:
         number = as_number(self.value)
-        # By the place in the array, and True of labels: the layouts that have it there.
-        places: dict[tuple[int, bool], set[int]] = {}
-        for layout in layouts_of_question(self.question):
-            for each in layout.places:
-                if each.question != self.question or self.part not in (None, each.part):
-                    continue
-                if each.label is not None and (number is None or each.number is None):
-                    places.setdefault((each.label, True), set()).add(layout.key)
-                elif each.number is not None and number is not None:
-                    places.setdefault((each.number, False), set()).add(layout.key)
-        value = {True: self.value, False: number}
-        return any_of(
-            Q(Exact(_at(place, is_label, layouts), value[is_label]))
-            for (place, is_label), layouts in sorted(places.items())
+        if place.label is not None and (number is None or place.number is None):
+            return True
+        return None if number is None or place.number is None else False
+
+    def _holds(self, value: Any, *, is_label: bool) -> Q:
+        return Q(Exact(value, self.value if is_label else as_number(self.value)))
+
+
+@dataclass(frozen=True, order=True)
+class AnswerRange:
+    """Some answers that are numbers within a range."""
+
+    of: AnswersOf
+    within: NumberRange
+
+    @classmethod
+    def parse(cls, study: Study, text: str) -> Self:
+        """`<answers>:<range>`. ValueError says what is wrong with it."""
+        where, colon, given = text.rpartition(":")
+        if not colon:
+            raise ValueError(f"{text!r} names no range: write it as question:2..3.")
+        of, within = AnswersOf.parse(study, where), NumberRange.parse(given)
+        question = _answered_by_value(study, of)
+        if question is not None and KINDS[question.kind].storage == "label":
+            raise ValueError(f"{question.key!r} is answered by labels, which have no range.")
+        low, high = (-inf, inf) if question is None else _bounds(question, len(response_names(study)))
+        if within.high < low or high < within.low:
+            raise ValueError(
+                f"No answer to {of.question!r} lies {within.in_words} (its answers: {low:g} to {high:g})."
+            )
+        return cls(of, within)
+
+    def __str__(self) -> str:
+        return f"{self.of}:{self.within}"
+
+    @property
+    def in_words(self) -> str:
+        return f"{self.of.in_words}, {self.within.in_words}"
+
+    def condition(self, study: Study) -> Q:
+        """Judgments that have such a number."""
+        return self.of.condition(
+            study,
+            lambda place: None if place.number is None else False,
+            lambda value, *, is_label: self.within.holds(value),
         )
 
 
@@ -96,39 +119,40 @@ class PreferredSystem:
         prefers = [key for key, each in asked.items() if each.kind in (Kind.PREFERENCE, Kind.RANKING)]
         if question not in prefers:
             raise ValueError(f"No question {question!r} prefers a system ({named('questions', prefers)}).")
-        systems = list(study.systems.values_list("key", flat=True))
-        if system not in systems:
-            raise ValueError(f"The study has no system {system!r} ({named('systems', systems)}).")
-        return cls(question, system)
+        return cls(question, known_system(study, system))
 
     def __str__(self) -> str:
         return f"{self.question}:{self.system}"
 
     def condition(self, study: Study) -> Q:
         """Judgments that prefer it, wherever it stands among an item's responses."""
-        ranks = asked_questions(study)[self.question].kind == Kind.RANKING
-        by_place: dict[int, list[str]] = {}
-        for each in system_sets(study):
-            for place, system in enumerate(each.split(BETWEEN_SYSTEMS), 1):
-                if system == self.system:
-                    by_place.setdefault(place, []).append(each)
+        if asked_questions(study)[self.question].kind == Kind.RANKING:
+            return GivenAnswer(AnswersOf(self.question, system=self.system), "1").condition(study)
         return any_of(
-            Q(item__systems_key__in=sets) & self._answer(f"r{place}", ranks).condition()
-            for place, sets in by_place.items()
+            Q(item__systems_key__in=sets) & GivenAnswer(AnswersOf(self.question), response).condition(study)
+            for response, sets in responses_of(study, self.system).items()
         )
 
-    def _answer(self, part: str, ranks: bool) -> GivenAnswer:
-        return GivenAnswer(self.question, part, "1") if ranks else GivenAnswer(self.question, None, part)
+
+class AnswerCondition(Protocol):
+    """A condition on some answers."""
+
+    @property
+    def of(self) -> AnswersOf: ...
+
+    def condition(self, study: Study) -> Q:
+        """The judgments that it admits."""
+        ...
 
 
-def answers_q(answers: Iterable[GivenAnswer]) -> Q:
-    """Judgments with one of the values that are given of a question's part, of each that is named."""
-    by_place: dict[tuple[str, str | None], list[GivenAnswer]] = {}
-    for each in answers:
-        by_place.setdefault((each.question, each.part), []).append(each)
+def answers_q(study: Study, conditions: Iterable[AnswerCondition]) -> Q:
+    """Judgments that one of the conditions on the same answers admits, of all answers that there are conditions on."""
+    by_answers: dict[AnswersOf, list[AnswerCondition]] = {}
+    for each in conditions:
+        by_answers.setdefault(each.of, []).append(each)
     found = Q()
-    for values in by_place.values():
-        found &= any_of(each.condition() for each in values)
+    for alternatives in by_answers.values():
+        found &= any_of(each.condition(study) for each in alternatives)
     return found
 
 
@@ -146,16 +170,6 @@ def known_question(study: Study, key: str) -> str:
     return key
 
 
-def any_of(conditions: Iterable[Q]) -> Q:
-    """One of them holds; of none, nothing does."""
-    found = list(conditions)
-    return reduce(or_, found) if found else NOTHING
-
-
-def named(nouns: str, known: Sequence[str]) -> str:
-    return f"its {nouns}: {', '.join(known)}" if known else f"it has no such {nouns}"
-
-
 def as_number(text: str) -> float | None:
     try:
         return float(text)
@@ -166,47 +180,6 @@ def as_number(text: str) -> float | None:
 def is_number(text: str) -> bool:
     number = as_number(text)
     return number is not None and number == number
-
-
-def _at(place: int, is_label: bool, layouts: Collection[int]) -> Case:
-    """The value there, of judgments with one of these layouts; no other array is opened."""
-    value: Any = AnswerAt(place) if is_label else Cast(AnswerAt(place), FloatField())
-    field = TextField() if is_label else FloatField()
-    return Case(When(answer_layout__in=sorted(layouts), then=value), output_field=field)
-
-
-def _question_and_part(study: Study, where: str) -> tuple[str, str | None]:
-    known = [*asked_questions(study)]
-    if where.startswith(PREFIX):
-        known += _measures(study)
-    if where in known:
-        return where, None
-    for key in sorted(known, key=len, reverse=True):
-        if where.startswith(f"{key}."):
-            return key, where.removeprefix(f"{key}.")
-    raise ValueError(f"The study has no question {where!r} ({named('questions', known)}).")
-
-
-def _measures(study: Study) -> list[str]:
-    raters = study.raters.exclude(about={}).values_list("about", flat=True)
-    return sorted({each.key for about in raters for each in declared_measures(about)})
-
-
-def _require_fitting(study: Study, question: QuestionSpec | None, part: str | None, value: str) -> None:
-    """ValueError where no item of the study can have such an answer; without a question it is a measure."""
-    storage = "number" if question is None else KINDS[question.kind].storage
-    if question is not None and storage == "text":
-        raise ValueError(f"{question.key!r} is answered by texts, which are searched for words.")
-    responses = response_names(study)
-    for each in (part or "").split(".") if responses else ():
-        if RESPONSE.fullmatch(each) and each not in responses:
-            raise ValueError(
-                f"No item of the study has a response {each!r} ({named('responses', responses)})."
-            )
-    if question is not None:
-        require_answer(question, value, responses)
-    elif not is_number(value):
-        raise ValueError(f"{value!r} is no number.")
 
 
 def require_answer(question: QuestionSpec, value: str, responses: Sequence[str]) -> None:
@@ -238,12 +211,6 @@ def offered_labels(question: QuestionSpec, responses: Sequence[str]) -> list[str
     return [option_key(each) for each in KINDS[question.kind].offers(question)]
 
 
-def response_names(study: Study) -> list[str]:
-    """The parts of responses that items of the study have; none before it is launched."""
-    most = max((len(each.split(BETWEEN_SYSTEMS)) for each in system_sets(study)), default=0)
-    return [f"r{number}" for number in range(1, most + 1)]
-
-
 def _bounds(question: QuestionSpec, n_responses: int) -> tuple[float, float]:
     """The least and the greatest number that answers a question; judges and imports give any between."""
     if question.kind == Kind.SCALE:
@@ -251,3 +218,11 @@ def _bounds(question: QuestionSpec, n_responses: int) -> tuple[float, float]:
     if question.kind == Kind.RANKING:
         return 1, n_responses or inf
     return (0, 1) if question.kind == Kind.CHECKLIST else (-inf, inf)
+
+
+def _answered_by_value(study: Study, of: AnswersOf) -> QuestionSpec | None:
+    """The question that they answer; None of a measure. ValueError where it is answered by texts."""
+    question = asked_questions(study).get(of.question)
+    if question is not None and KINDS[question.kind].storage == "text":
+        raise ValueError(f"{question.key!r} is answered by texts, which are searched for words.")
+    return question

@@ -4,28 +4,30 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from evaluation.explorer.answer_conditions import (
+    AnswerRange,
     GivenAnswer,
     PreferredSystem,
     known_question,
-    named,
     require_leading,
-    response_names,
 )
+from evaluation.explorer.answers_of import named, response_names
 from evaluation.explorer.item_list import POSITION, SORTED_BY
+from evaluation.explorer.longer_than import LongerThan
+from evaluation.explorer.majorities import AGREE, ANY, NONE
 from evaluation.explorer.settled_items import DIFFER, NO, YES
 from evaluation.models import Outcome, Rater, Role, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.selectors import asked_questions, system_sets
 from evaluation.services.tallies import leading_questions
 
-ALL, ANY, NONE = "all", "any", "none"
+ALL = "all"
 # Of judgments, and of items: what `state` can say of each.
 OF_JUDGMENTS, OF_ITEMS = ("counting", "excluded", "surplus"), ("withdrawn", "flagged")
 # The values of the names that have a list of them.
 CHOICES: Mapping[str, Sequence[str]] = {
     "role": (*Role.values, ALL),
     "by": Rater.Kind.values,
-    "vs": (DIFFER, "agree"),
+    "vs": (DIFFER, AGREE),
     "outcome": Outcome.values,
     "state": (*OF_JUDGMENTS, *OF_ITEMS),
     "texts": (YES,),
@@ -34,7 +36,7 @@ CHOICES: Mapping[str, Sequence[str]] = {
     "sort": (POSITION, *SORTED_BY),
 }
 # The names of which several values can be given.
-SEVERAL = ("pair", "by", "answered", "answer", "winner", "outcome", "state")
+SEVERAL = ("pair", "by", "answered", "answer", "range", "longer_than", "winner", "outcome", "state")
 
 MOST_WORDS, LONGEST_SEARCH = 10, 200
 # What each filter is called, in the order of the form; `note` and `settled` stand here where they are asked for.
@@ -54,6 +56,7 @@ LABELS = {
     "without_rater": "Without rater",
     "answered": "Answers the question",
     "answer": "Answer",
+    "range": "Answer within",
     "winner": "Prefers",
     "majority": "Majority of people",
     "vs": "People and judges",
@@ -62,6 +65,7 @@ LABELS = {
     "texts": "Reasons",
     "note": "Notes",
     "settled": "Settled",
+    "longer_than": "Longer than",
     "least": "Raters, at least",
     "query": "Query",
     "from": "Judged from",
@@ -148,6 +152,8 @@ READERS: Mapping[str, Callable[[Study, str], Any]] = {
     "pair": _pair,
     "answered": known_question,
     "answer": GivenAnswer.parse,
+    "range": AnswerRange.parse,
+    "longer_than": LongerThan.parse,
     "winner": PreferredSystem.parse,
     "majority": _majority,
     "least": _least,

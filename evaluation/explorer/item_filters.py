@@ -4,17 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from evaluation.explorer.answer_conditions import (
+    AnswerRange,
     GivenAnswer,
     PreferredSystem,
     answered_q,
     answers_q,
-    any_of,
 )
-from evaluation.explorer.filter_values import ALL, ANY, NONE, OF_ITEMS, OF_JUDGMENTS, read_values
+from evaluation.explorer.answers_of import any_of
+from evaluation.explorer.filter_values import ALL, OF_ITEMS, OF_JUDGMENTS, read_values
 from evaluation.explorer.item_list import POSITION, FoundItems
+from evaluation.explorer.longer_than import LongerThan
+from evaluation.explorer.majorities import MajorityFilter
 from evaluation.explorer.search import any_with, items_with
 from evaluation.explorer.settled_items import settled_q
 from evaluation.filters import EVERYTHING, Filters
@@ -32,7 +35,9 @@ NAMES = (
     "by",
     "answered",
     "answer",
+    "range",
     "winner",
+    "longer_than",
     "majority",
     "vs",
     "outcome",
@@ -53,11 +58,12 @@ FEW_RATERS = 50
 @dataclass(frozen=True)
 class ItemFilters:
     """The view, as a report has it, and what else the items or their judgments are: `q`, words that all stand in the
-    item; `role`; `pair`, its systems; `by`, kinds of raters; `answered`, questions that a judgment answers one of;
-    `answer` and `winner`, its answers; `majority` of people, and `vs` that of judges; `outcome`, `state` and `texts`;
-    `least`, how many raters gave such a judgment; `note`, with a note on it or on one of its judgments; `settled`,
-    whether somebody has settled it, or two otherwise than each other; `until`, the last judgment that is looked at; and
-    `sort`, the order. An item is in the list if one of its judgments is all that is asked of judgments."""
+    item; `role`; `pair`, its systems; `longer_than`, by how much one of two responses is; `by`, kinds of raters;
+    `answered`, questions that a judgment answers one of; `answer`, `range` and `winner`, its answers; `majority` of
+    people, and `vs` that of judges; `outcome`, `state` and `texts`; `least`, how many raters gave such a judgment;
+    `note`, with a note on it or on one of its judgments; `settled`, whether somebody has settled it, or two otherwise
+    than each other; `until`, the last judgment that is looked at; and `sort`, the order. An item is in the list if one
+    of its judgments is all that is asked of judgments."""
 
     view: Filters = EVERYTHING
     q: str = ""
@@ -66,7 +72,9 @@ class ItemFilters:
     by: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
     answer: tuple[GivenAnswer, ...] = ()
+    range: tuple[AnswerRange, ...] = ()
     winner: tuple[PreferredSystem, ...] = ()
+    longer_than: tuple[LongerThan, ...] = ()
     majority: str = ""
     vs: str = ""
     outcome: tuple[str, ...] = ()
@@ -114,14 +122,24 @@ class ItemFilters:
         return self.view.pairs + self.own_pairs
 
     @property
+    def ranges_in_words(self) -> dict[tuple[str, str], str]:
+        """By the name and the value of an address, what a reader is told instead of the latter."""
+        answers = {("range", str(each)): each.in_words for each in self.range}
+        return answers | {("longer_than", str(each)): each.in_words for each in self.longer_than}
+
+    @property
     def words(self) -> list[str]:
         return self.q.split()
+
+    @property
+    def majorities(self) -> MajorityFilter:
+        return MajorityFilter(self.majority, self.vs)
 
     @property
     def choose_items(self) -> bool:
         """True where more than its role decides about an item before its judgments are looked at."""
         in_state = set(self.state) & set(OF_ITEMS)
-        own = self.q or self.pair or self.majority or self.vs or self.note or self.settled
+        own = self.q or self.pair or self.longer_than or self.majority or self.vs or self.note or self.settled
         return bool(self.view.choose_items or own or in_state)
 
     @property
@@ -129,7 +147,7 @@ class ItemFilters:
         """True where an item must have a judgment that is all that is asked of judgments. A last one by itself asks for
         none: it says when the list was looked at."""
         in_state = set(self.state) & set(OF_JUDGMENTS)
-        given = self.by or self.answered or self.answer or self.winner
+        given = self.by or self.answered or self.answer or self.range or self.winner
         own = given or self.outcome or self.texts or self.least or in_state
         return bool(own or self.view.groups or self.view.choose_judgments)
 
@@ -181,15 +199,10 @@ class ItemFilters:
         found = Q(**self._of_role())
         if self.pair:
             found &= Q(systems_key__in=self.pair)
-        if self.majority == ANY:
-            found &= Q(tally__majority__gt="")
-        elif self.majority:
-            wanted = "" if self.majority == NONE else self.majority
-            found &= Q(tally__majority=wanted, tally__n_people__gt=0)
-        if self.vs:
-            alike = Q(tally__majority=F("tally__judges_majority"))
-            found &= Q(tally__majority__gt="", tally__judges_majority__gt="")
-            found &= alike if self.vs == "agree" else ~alike
+        if self.longer_than:
+            found &= any_of(each.condition(study) for each in self.longer_than)
+        if self.majorities:
+            found &= self.majorities.condition(study, self.until)
         if self.note:
             found &= Q(Exists(Note.objects.filter(item=OuterRef("pk"))))
         if self.settled:
@@ -204,7 +217,8 @@ class ItemFilters:
 
     def _judgments_q(self, study: Study) -> Q:
         """Conditions on a judgment itself."""
-        found = _without_items(self.view).judgments(study) & answers_q(self.answer)
+        found = _without_items(self.view).judgments(study)
+        found &= answers_q(study, [*self.answer, *self.range])
         if self.winner:
             found &= any_of(each.condition(study) for each in self.winner)
         if self.answered:

@@ -12,7 +12,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Concat, Lower
 from django.db.models.lookups import Contains
 
-from evaluation.explorer.answer_conditions import any_of
+from evaluation.explorer.answers_of import any_of
 from evaluation.models import (
     AnswerText,
     Item,

@@ -141,10 +141,21 @@ def _tallies(study: Study, items: Sequence[int]) -> list[ItemTally]:
     return [ItemTally(item_id=item, study=study, **tally(questions, rows.get(item, ()))) for item in items]
 
 
-def readings_of(study: Study, items: Sequence[int]) -> dict[int, list[TalliedJudgment]]:
-    """The counting judgments of these items, by item; without those that give measures and answer nothing."""
+def tallies_as_of(study: Study, items: Sequence[int], until: int) -> dict[int, dict[str, Any]]:
+    """The figures of these items' tallies over the judgments up to this one, none of it kept."""
+    questions, rows = asked_questions(study), readings_of(study, items, until=until)
+    return {item: tally(questions, rows.get(item, ())) for item in items}
+
+
+def readings_of(
+    study: Study, items: Sequence[int], *, until: int | None = None
+) -> dict[int, list[TalliedJudgment]]:
+    """The counting judgments of these items, by item, up to one; without those that give measures and answer
+    nothing."""
     kinds = [Rater.Kind.PERSON, Rater.Kind.JUDGE, *([Rater.Kind.SIMULATED] if study.simulated else [])]
     counting = Judgment.objects.filter(countable_q(study), item__in=items, rater__kind__in=kinds)
+    if until is not None:
+        counting = counting.filter(pk__lte=until)
     columns = ("item", "pk", "rater__kind", "answer_layout", "answer_values", "judged_at", "duration_ms")
     rows = list(counting.order_by("item", "pk").values_list(*columns))
     with_texts = _with_texts([row[1] for row in rows])

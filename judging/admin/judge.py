@@ -332,7 +332,11 @@ def _prompt(request: HttpRequest, judge: Judge, item: Item) -> dict[str, Any]:
     canonical = [f"r{number}" for number in range(1, n + 1)]
     orders = [",".join(parts) for parts in ((canonical, canonical[::-1]) if n > 1 else (canonical,))]
     order = request.GET.get("order", "")
-    order = order if order in orders else orders[0]
+    if sorted(order.split(",")) != sorted(canonical):
+        order = orders[0]
+    elif order not in orders:
+        # That of a judgment of more than two responses.
+        orders.append(order)
     first = preview_request(judge, item, order=order, step=_step(request, judge, item))
     shown = {"model": first.model, **dict(first.parameters)}
     if first.schema is not None:

@@ -7,12 +7,15 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from evaluation.models import Exclusion
+from evaluation.services.judgments import JudgmentInput, record_judgments
+from judging.models import Call, Judge
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.looking import look
 from tests.browser.test_members import let_in
 from tests.browser.walking import leave_by
 from tests.crowd import come, hand_in
 from tests.evaluation.admin.conftest import make_user, work_on
+from tests.judging.build import make_judge_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ARABIC = "هذا الجواب أوضح وأقصر."
@@ -74,4 +77,32 @@ def test_several_values_of_a_filter_are_chosen_by_keys(
     expect(chosen).to_have_count(2)
     expect(page.get_by_text("2 items, ")).to_be_visible()
     assert "by=person&by=judge" in page.url
+    visitor.assert_calm()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_a_reply_and_its_prompt_are_opened_beside_the_answers(
+    new_visitor: Callable[..., Visitor], viewport: dict[str, int]
+) -> None:
+    world = work_on("explored", make_user("ada"))
+    item, revision = world.item, world.study.revisions.get()
+    judge = Judge.objects.create(
+        study=world.study, name="asked", backend="chat", model="gpt-x", endpoint=world.endpoint
+    )
+    rater = world.study.raters.create(kind="judge", label="asked v1")
+    run = make_judge_run(judge, revision, rater)
+    reply = {"state": "final", "outcome": "unparsed", "raw": "Both are fine.", "error": "no choice"}
+    Call.objects.create(run=run, item=item, order="r2,r1", **reply)
+    given = {"rater_id": rater.pk, "item_id": item.pk, "revision_id": revision.pk}
+    failed = JudgmentInput(**given, outcome="unparsed", shown="r2,r1")
+    record_judgments(study=world.study, batch=[failed])
+    visitor = let_in(new_visitor(viewport=viewport), world.owner)
+    visitor.go(reverse("admin:evaluation_item_page", args=[world.study.slug, item.pk]))
+    card = visitor.page.get_by_role("article", name="asked v1")
+    card.get_by_text("Reply and prompt").press("Enter")
+    expect(card.get_by_text("Both are fine.")).to_be_visible()
+    expect(card.get_by_text("These are the exact messages that are sent.")).to_be_visible()
+    expect(card.get_by_role("link", name="Prompt")).to_have_count(0)
+    expect(card.get_by_role("region", name="user")).to_contain_text(item.query.text)
+    look(visitor, "item_page_prompt")
     visitor.assert_calm()

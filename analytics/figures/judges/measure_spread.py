@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +12,8 @@ from analytics.display.group_plots import mean_plot, score_plot
 from analytics.display.histograms import Bar, histograms
 from analytics.display.numbers import decimal, score, to_places
 from analytics.display.plots import DotPlot
-from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head, words
+from analytics.display.tables import DASH, Builder, Table, TableCell, Where, columns, count, head, words
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.measured import ENTRIES, OF_ENTRIES, is_first, systems_of, unit_of
@@ -23,6 +24,7 @@ from analytics.statistics.core.bins import binned, in_bins
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.judges.score_spread import SAME_SCORE, score_spread
 from evaluation.protocols import QuestionSpec
+from evaluation.protocols.answers.measures import PREFIX, Subject
 
 # CondAmbigQA, section 5.4.
 BORDERS = (0.2, 0.35, 0.5)
@@ -53,12 +55,14 @@ class SpreadCell:
 @dataclass(frozen=True)
 class MeasureSpread:
     """A measure, by the judge that gives it, the ends of its range, None where it has none, and the edges of the bins
-    of its histograms."""
+    of its histograms. `of_readings` if each of its numbers is one that the judge gave, rather than the mean of several
+    readings or over follow-up questions."""
 
     measure: str
     label: str
     judge: str
     rater: str
+    of_readings: bool
     within: tuple[float, float] | None
     edges: tuple[float, ...]
     cells: tuple[SpreadCell, ...]
@@ -148,7 +152,14 @@ def _record(given: FigureInput, measured: MeasureValues) -> MeasureSpread:
                 )
                 cells.append(SpreadCell(arm_key, key, **vars(spread), counts=counts))
     return MeasureSpread(
-        measure.name, measure.title, measured.label, measured.rater, within, tuple(edges), tuple(cells)
+        measure.name,
+        measure.title,
+        measured.label,
+        measured.rater,
+        measured.is_read_once and measure.subject != Subject.FOLLOW_UP_RESPONSE,
+        within,
+        tuple(edges),
+        tuple(cells),
     )
 
 
@@ -243,7 +254,13 @@ def _banded(view: ReportView, measures: Sequence[Record]) -> Table:
                 head(each["label"]),
                 words(each["judge"]),
                 *(words(name.text) for name in _name(view, cell["arm"], cell["system"])),
-                *(build.share(share) for share in cell["bands"]),
+                *(
+                    replace(
+                        build.share(share),
+                        where=_within(each, cell, *ends, n=round(share["value"] * share["n"])),
+                    )
+                    for ends, share in zip(pairwise((None, *BORDERS, None)), cell["bands"], strict=True)
+                ),
                 build.n(cell["bands"][0]),
             )
     return build.build()
@@ -271,18 +288,15 @@ def _distributions(view: ReportView, measure: Record, *, several: bool) -> Itera
     form = to_places(max(0, math.ceil(-math.log10(edges[1] - edges[0]) - 1e-9)))
     for arm in dict.fromkeys(cell["arm"] for cell in measure["cells"]):
         cells = [cell for cell in measure["cells"] if cell["arm"] == arm]
-        found = [(view.system(cell["system"]), cell["counts"]) for cell in cells]
+        found = [(view.system(cell["system"]), _bars(measure, cell)) for cell in cells]
         if len(cells) > MOST_HISTOGRAMS:
-            found = [(ALL, np.sum([counts for _, counts in found], axis=0).tolist())]
+            counts = np.sum([cell["counts"] for cell in cells], axis=0).tolist()
+            found = [(ALL, _bars(measure, {"arm": arm, "system": None, "counts": counts}))]
         setting = f", {view.arm(arm)}" if len(view.all_arms) > 1 else ""
         counted = ("entry", "entries") if _is_of_entries(measure) else ("response", "responses")
         caption = f"Number of {counted[1]} by {label}{setting}"
-        bars = [
-            (name, [Bar(*each) for each in zip(edges[:-1], edges[1:], counts, strict=True)])
-            for name, counts in found
-        ]
         plot = histograms(
-            bars,
+            found,
             what=f"Distribution of {label}{setting}",
             axis=measure["label"],
             counted=counted,
@@ -295,5 +309,29 @@ def _distributions(view: ReportView, measure: Record, *, several: bool) -> Itera
             columns(["From", "To", *(name for name, _ in found)]),
         )
         for at, (low, high) in enumerate(pairwise(edges)):
-            build.add(head(form(low)), TableCell(form(high)), *(count(counts[at]) for _, counts in found))
+            numbers = (replace(count(bars[at].n), where=bars[at].where) for _, bars in found)
+            build.add(head(form(low)), TableCell(form(high)), *numbers)
         yield Block(f"Distribution of {label}{setting}", tables=(build.build(),), plot=plot, folded=True)
+
+
+def _bars(measure: Record, cell: Record) -> list[Bar]:
+    """The bars of a system in a setting, the outermost with all beyond them."""
+    edges, counts = measure["edges"], cell["counts"]
+    return [
+        Bar(*edge, n, _within(measure, cell, *end, n=n))
+        for edge, end, n in zip(pairwise(edges), pairwise((None, *edges[1:-1], None)), counts, strict=True)
+    ]
+
+
+def _within(measure: Record, cell: Record, low: float | None, high: float | None, *, n: int) -> Where | None:
+    """The items of the setting whose response of the system, or of any, has such a number, or an entry with one."""
+    if not measure["of_readings"] or not n or low is high:
+        return None
+    answers = PREFIX + measure["measure"] + ("" if cell["system"] is None else f"@{cell['system']}")
+    pairs = where.within(answers, low, high)
+    is_of_items = cell["system"] is not None and not _is_of_entries(measure)
+    return Where(
+        (("rater", measure["rater"]), ("arm", cell["arm"]), pairs, where.COUNTING),
+        "items" if is_of_items else "",
+        n if is_of_items else 0,
+    )

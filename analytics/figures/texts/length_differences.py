@@ -1,7 +1,8 @@
 """Differences of length between the two responses of a pair: mean, spread, quartiles and a histogram."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -174,7 +175,10 @@ def _table(view: ReportView, record: Record) -> Table:
             build.figure(cell["mean"], characters),
             build.number(cell["standard_deviation"], characters, "A spread needs two items."),
             *(TableCell(characters(quartile)) for quartile in cell["quartiles"]),
-            *(TableCell(percent(cell[name] / n)) for name in ("longer", "shorter")),
+            *(
+                TableCell(percent(cell[name] / n), where=_longer(view, cell, *ends, n=cell[name]))
+                for name, *ends in (("longer", 1, None), ("shorter", None, 0))
+            ),
             build.n(cell["mean"]),
             of=_compared(view, cell),
         )
@@ -187,6 +191,14 @@ def _compared(view: ReportView, cell: Record) -> Where:
         return where.of_items(arm=cell["arm"], system=cell["opponent"])
     pair = view.pairs[0].listed_pair(cell["system"], cell["opponent"])
     return where.of_items(arm=cell["arm"], pair=BETWEEN_SYSTEMS.join(pair))
+
+
+def _longer(view: ReportView, cell: Record, low: float | None, high: float | None, *, n: int) -> Where | None:
+    """Those of them whose response is longer by so much."""
+    if not n or low is high:
+        return None
+    own = where.longer(cell["opponent"], low, high)
+    return Where((*_compared(view, cell).pairs, own), "items", n)
 
 
 def _plot(view: ReportView, record: Record) -> DotPlot:
@@ -217,13 +229,12 @@ def _histograms(view: ReportView, record: Record) -> Iterator[Block]:
         if len(cells) > 1 and cells[0]["system"] is not None:
             continue
         setting = f", {view.arm(arm)}" if _settings(view, record) else ""
-        bins = cells[0]["histogram"]
-        edges = list(zip(bins["edges"][:-1], bins["edges"][1:], bins["counts"], strict=True))
+        bars = _bars(view, cells[0])
         caption = f"Number of items by {_less(view, record)}{setting}"
         yield Block(
             f"Distribution of the differences{setting}",
             plot=histogram(
-                [Bar(*each) for each in edges],
+                bars,
                 what=f"Distribution of differences of length{setting}",
                 axis="Difference of length",
                 unit="characters",
@@ -240,9 +251,19 @@ def _histograms(view: ReportView, record: Record) -> Iterator[Block]:
             "include all values beyond them.",
             columns(["From", "To", "Items"]),
         )
-        for low, high, n in edges:
-            build.add(head(characters(low)), TableCell(characters(high)), count(n))
+        for bar in bars:
+            n = replace(count(bar.n), where=bar.where)
+            build.add(head(characters(bar.low)), TableCell(characters(bar.high)), n)
         yield Block(f"Numbers of the distribution{setting}", tables=(build.build(),), folded=True)
+
+
+def _bars(view: ReportView, cell: Record) -> list[Bar]:
+    """The outermost with all beyond them."""
+    edges, counts = cell["histogram"]["edges"], cell["histogram"]["counts"]
+    return [
+        Bar(*edge, n, _longer(view, cell, *end, n=n))
+        for edge, end, n in zip(pairwise(edges), pairwise((None, *edges[1:-1], None)), counts, strict=True)
+    ]
 
 
 def characters(value: float) -> str:

@@ -14,7 +14,8 @@ from evaluation.admin.rights import has_right
 from evaluation.counting import counted
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.explorer.item_list import FoundItems
-from evaluation.models import Item, Judgment, Study
+from evaluation.explorer.majorities import MOST_RECOUNTED, items_judged_since
+from evaluation.models import Item, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.services.tallies import count_stale, recount
 
@@ -42,7 +43,7 @@ def item_list(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         **found,
         "form": form,
-        "chips": form.chips(filters.pairs),
+        "chips": form.chips(filters),
         "query": urlencode(filters.pairs),
         "outdated": _majorities_changed(study, filters),
         "report": _report_of(study, filters),
@@ -120,11 +121,11 @@ def _counts(items: FoundItems, count_all: bool) -> ListCounts:
 
 
 def _majorities_changed(study: Study, filters: ItemFilters) -> bool:
-    """True where majorities choose the items of a list that is as of a judgment, and others came after that: an item
-    has one majority, today's."""
-    if filters.until is None or not (filters.majority or filters.vs):
+    """True where majorities choose the items of a list that is as of a judgment, and too many have been judged since
+    for theirs to be counted as they were then."""
+    if filters.until is None or not filters.majorities:
         return False
-    return Judgment.objects.filter(study=study, pk__gt=filters.until).exists()
+    return len(items_judged_since(study, filters.until)) > MOST_RECOUNTED
 
 
 def _report_of(study: Study, filters: ItemFilters) -> str:

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from evaluation.explorer.filter_values import ALL, ANY, CHOICES, LABELS, NONE, SEVERAL
+from evaluation.explorer.filter_values import ALL, CHOICES, LABELS, SEVERAL
+from evaluation.explorer.item_filters import ItemFilters
+from evaluation.explorer.majorities import ANY, NONE
 from evaluation.filters import SEVERAL as SEVERAL_OF_VIEWS
 from evaluation.filters import few_choices_of
 from evaluation.models import Outcome, Rater, Role, Study
+from evaluation.models.item import BETWEEN_SYSTEMS
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.base import option_key
 from evaluation.protocols.kinds import KINDS
@@ -49,13 +52,15 @@ SAID = {
 
 @dataclass(frozen=True)
 class ListField:
-    """A field of the form; with `options`, (value, label, chosen), it is chosen from: one of them, or several."""
+    """A field of the form; with `options`, (value, label, chosen), it is chosen from: one of them, or several. What is
+    typed may be one of those `suggested`, or like them."""
 
     name: str
     type: str
     given: Sequence[str]
     options: Sequence[tuple[str, str, bool]]
     problems: Sequence[str]
+    suggested: Sequence[str] = ()
 
     @property
     def label(self) -> str:
@@ -105,14 +110,16 @@ class ItemListForm:
         self, study: Study, given: Mapping[str, Sequence[str]], problems: Mapping[str, Sequence[str]]
     ) -> None:
         self.given = {name: [each for each in values if each] for name, values in given.items()}
-        self.choices = _choices(study)
+        questions, compared = asked_questions(study), system_sets(study)
+        self.choices = _choices(study, questions, compared)
+        self.suggested = _suggested(questions, compared)
         self.problems = problems
 
     @property
     def fields(self) -> list[ListField]:
         """Those that have something to choose from, and those of which more is wrong than can be chosen."""
-        shown = [name for name in LABELS if name in self.choices or name in TYPED or name in self.problems]
-        return [self._field(name) for name in shown]
+        known = {*self.choices, *self.suggested, *TYPED, *self.problems}
+        return [self._field(name) for name in LABELS if name in known]
 
     @property
     def first(self) -> list[ListField]:
@@ -128,10 +135,15 @@ class ItemListForm:
         left = {**self.given, **{each.name: each.left for each in self.fields}}
         return [(name, value) for name, values in left.items() if name in LABELS for value in values]
 
-    def chips(self, pairs: Sequence[tuple[str, str]]) -> list[Chip]:
+    def chips(self, filters: ItemFilters) -> list[Chip]:
         """All that is chosen but the order."""
+        pairs, ranges = filters.pairs, filters.ranges_in_words
         return [
-            Chip(LABELS.get(name, name), self._said(name, value), urlencode(_without(pairs, at)))
+            Chip(
+                LABELS.get(name, name),
+                ranges.get((name, value)) or self._said(name, value),
+                urlencode(_without(pairs, at)),
+            )
             for at, (name, value) in enumerate(pairs)
             if name != "sort"
         ]
@@ -144,18 +156,38 @@ class ItemListForm:
         choices = self.choices.get(name, {})
         known = {each: each for each in given if choices and each not in choices}
         options = [(value, label, value in given) for value, label in (*choices.items(), *known.items())]
-        return ListField(name, TYPED.get(name, ""), given, options, self.problems.get(name, ()))
+        return ListField(
+            name,
+            TYPED.get(name, ""),
+            given,
+            options,
+            self.problems.get(name, ()),
+            self.suggested.get(name, ()),
+        )
 
 
 def _without(pairs: Sequence[tuple[str, str]], at: int) -> list[tuple[str, str]]:
     return [each for number, each in enumerate(pairs) if number != at]
 
 
-def _choices(study: Study) -> dict[str, dict[str, str]]:
+def _suggested(questions: Mapping[str, QuestionSpec], compared: Sequence[str]) -> dict[str, list[str]]:
+    """Values of filters with a range, whose ends are typed."""
+    scales = [each for each in questions.values() if each.kind == Kind.SCALE]
+    pairs = [each.split(BETWEEN_SYSTEMS) for each in compared]
+    systems = dict.fromkeys(system for pair in pairs if len(pair) == 2 for system in pair)
+    found = {
+        "range": [f"{each.key}:{each.form['low']}..{each.form['high']}" for each in scales],
+        "longer_than": [f"{system}:1.." for system in systems],
+    }
+    return {name: values[:MOST_OFFERED] for name, values in found.items() if values}
+
+
+def _choices(
+    study: Study, questions: Mapping[str, QuestionSpec], compared: Sequence[str]
+) -> dict[str, dict[str, str]]:
     """The values of each filter that is chosen from, with their names."""
-    questions = asked_questions(study)
     systems = dict(study.systems.values_list("key", "label"))
-    pairs = system_sets(study)[:MOST_OFFERED]
+    pairs = compared[:MOST_OFFERED]
     found = {
         **{
             name: _said(name)

@@ -14,7 +14,7 @@ MOST = 12
 
 
 def leading(page):
-    """(section, caption, cell or mark) of all that leads somewhere."""
+    """(section, caption, cell, mark or bar) of all that leads somewhere."""
     for section in page.sections:
         for block in section.blocks:
             for table in block.tables:
@@ -23,6 +23,8 @@ def leading(page):
                 )
             for row in getattr(block.plot, "rows", ()):
                 yield from ((section.key, block.plot.caption, mark) for mark in row.marks if mark.where)
+            for bar in getattr(block.plot, "every_bar", ()):
+                yield from [(section.key, block.plot.caption, bar)] if bar.where and bar.n else ()
 
 
 def listed(study, pairs, counts):

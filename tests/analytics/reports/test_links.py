@@ -6,9 +6,14 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from django.core.management import call_command
+from django.template.loader import render_to_string
 from django.urls import reverse
 
+from analytics.display.blocks import Block, Section
+from analytics.display.histograms import Bar, histogram
+from analytics.display.numbers import to_places
 from analytics.display.tables import Where
+from analytics.figures import where
 from analytics.reports.build import build_report, latest_judgment
 from analytics.reports.cache import compute_report
 from analytics.reports.files import report_html
@@ -127,3 +132,17 @@ def test_a_mark_of_a_plot_leads_where_its_row_does(study):
 def test_the_list_counts_raters_and_answers(study, pairs, items):
     assert listed(study, pairs, "items") == items
     assert (listed(study, pairs, "judgments") == 0) == (items == 0)
+
+
+def test_a_bar_of_a_histogram_leads_to_what_it_counts():
+    bars = [Bar(0, 1, 3, Where((where.within("taste", None, 1),), "items", 3)), Bar(1, 2, 5)]
+    plot = histogram(
+        bars, what="Taste", axis="Taste", counted=("item", "items"), caption="Taste.", form=to_places(0)
+    )
+    section = Section("taste", "Taste", "Taste", (Block(plot=plot),))
+    [block] = ReportLinks("/items/", {}, 7).section(section).blocks
+    shown = render_to_string("analytics/_report_plot.html", {"block": block})
+    # Once for each width.
+    assert shown.count('<a href="/items/?range=taste%3A..%3C1&amp;until=7" tabindex="-1"') == 2
+    assert shown.count("<rect") == 4
+    assert "<a href" not in render_to_string("analytics/_report_plot.html", {"block": Block(plot=plot)})

@@ -10,6 +10,7 @@ from evaluation.refusals import FieldsRefused
 from evaluation.selectors import counting_judgments
 from evaluation.services.answers import load_answers
 from evaluation.services.exclusions import exclude
+from evaluation.services.tallies import recount
 from tests.analytics.reports.judging import answer, judge, judged_study
 
 PAIR = "aspen | birch"
@@ -57,6 +58,14 @@ def counts(study):
     return lambda row: row.pk in kept
 
 
+def longer_than(item, system, least, most):
+    """The item, if its other response is by so many characters longer."""
+    responses = item.stimulus["responses"]
+    own = [len(each["text"]) for each in responses if each["system"] == system]
+    others = [len(each["text"]) for each in responses if each["system"] != system]
+    return {item.pk} if own and least <= others[0] - own[0] <= most else set()
+
+
 OF_JUDGMENTS = [
     ({"by": ["judge"]}, lambda row: row.rater.kind == "judge"),
     ({"by": ["judge", "person"]}, lambda row: True),
@@ -66,6 +75,9 @@ OF_JUDGMENTS = [
     ({"winner": ["preference:birch"], "by": ["judge"]},
      lambda row: preferred(row) == "birch" and row.rater.kind == "judge"),
     ({"pair": [PAIR]}, lambda row: row.item.systems_key == PAIR),
+    ({"longer_than": ["birch:1.."]}, lambda row: row.item_id in longer_than(row.item, "birch", 1, 10**6)),
+    ({"longer_than": ["aspen:-3..<0", "cedar:2..5"]},
+     lambda row: row.item_id in (longer_than(row.item, "aspen", -3, -1) | longer_than(row.item, "cedar", 2, 5))),
     ({"outcome": ["skipped"]}, lambda row: row.outcome == "skipped"),
     ({"state": ["surplus"]}, lambda row: row.surplus),
     ({"state": ["flagged"]}, lambda row: row.item.flags.exists()),
@@ -131,6 +143,29 @@ def test_a_list_as_of_a_snapshot_keeps_all_items_and_the_judgments_of_then(study
     assert filters.n_judgments(study) == 1
     assert filters.n_items(study) == study.items.count()
     assert filters_of(study, until=[str(first.pk)], by=["person"]).n_items(study) == 1
+
+
+MAJORITIES = [{"majority": ["r1"]}, {"majority": ["any"]}, {"majority": ["none"]}, {"vs": ["differ"]},
+              {"vs": ["agree"], "majority": ["tie"]}]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", MAJORITIES, ids=str)
+def test_majorities_as_of_a_judgment_are_those_of_then(study, given):
+    """Three who come later, and say the opposite, change today's majorities alone."""
+    while recount(study):
+        pass
+    until = str(study.judgments.order_by("pk").last().pk)
+    before = [each.pk for each in filters_of(study, **given).items(study)]
+    items = list(study.items.filter(role="main", withdrawn_at=None).order_by("pk"))[:40]
+    for number in range(3):
+        rater = study.raters.create(kind="person", pseudonym=f"late-{number}")
+        for each in items:
+            answer(study, rater, each, "r2")
+    while recount(study):
+        pass
+    assert [each.pk for each in filters_of(study, until=[until], **given).items(study)] == before
+    assert [each.pk for each in filters_of(study, **given).items(study)] != before
+    assert [each.pk for each in filters_of(study, majority=["r2"]).items(study)] >= [items[0].pk]
 
 
 @pytest.mark.parametrize(

@@ -175,13 +175,17 @@ def test_many_are_counted_when_that_is_asked_for(page, monkeypatch, query, some,
     assert "Count all" not in text
 
 
-def test_majorities_that_later_judgments_changed_are_said_to_be_today_s(study, page):
+def test_majorities_are_said_to_be_today_s_where_many_items_were_judged_since(study, page, monkeypatch):
+    monkeypatch.setattr("evaluation.explorer.majorities.MOST_RECOUNTED", 0)
+    monkeypatch.setattr(item_list, "MOST_RECOUNTED", 0)
     first, *_, last = study.judgments.order_by("pk").values_list("pk", flat=True)
     said = "Majorities are today's"
     assert said in page(f"?majority=r1&until={first}")[1]
     assert said in page(f"?vs=differ&until={first}")[1]
     for query in (f"?majority=r1&until={last}", f"?by=person&until={first}", "?majority=r1"):
         assert said not in page(query)[1], query
+    monkeypatch.undo()
+    assert said not in page(f"?majority=r1&until={first}")[1]
 
 
 def test_what_is_not_counted_yet_is_said(study, page, monkeypatch):

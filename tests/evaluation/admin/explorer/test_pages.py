@@ -145,10 +145,12 @@ def test_what_a_model_replied_stands_behind_a_fold(mine: SimpleNamespace, owner:
     given = {"rater_id": rater.pk, "item_id": item.pk, "revision_id": mine.judgment.revision_id}
     record_judgments(study=study, batch=[JudgmentInput(**given, outcome="unparsed", shown="r2,r1")])
     page = signed_in(owner).get(page_of(mine, "item"), {"order": "r1,r2"}).content.decode()
-    assert '<pre dir="auto">Both &lt;b&gt;fine&lt;/b&gt;.</pre>' in page
+    assert '<pre dir="auto" tabindex="0">Both &lt;b&gt;fine&lt;/b&gt;.</pre>' in page
     assert "saw Response 2 first" in page
     prompt = reverse("admin:judging_judge_prompt", args=[judge.pk])
-    assert f"{prompt}?item={item.pk}&amp;order=r2%2Cr1&amp;step=" in page
+    assert f'hx-get="{prompt}?item={item.pk}&amp;order=r2%2Cr1&amp;step="' in page
+    sent = signed_in(owner).get(prompt, {"item": item.pk, "order": "r2,r1"}).content.decode()
+    assert sent.index('class="sent"') < sent.index("<pre") < sent.index("Back to the judge")
 
 
 def test_systems_are_named_when_asked_for(mine: SimpleNamespace, owner: Any) -> None:
