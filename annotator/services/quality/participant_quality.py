@@ -461,9 +461,13 @@ def _text_signs(texts: quality.Texts) -> list[str]:
 
 def _add_far_from_others(reports: list[ParticipantQuality]) -> None:
     known = np.array([np.nan if each.agreement is None else each.agreement for each in reports])
+    # People with signs of carelessness would make anybody look like the others.
+    calm = np.array([not each.signs for each in reports])
+    if np.count_nonzero(calm & ~np.isnan(known)) < ENOUGH_PEOPLE:
+        calm[:] = True
     if np.count_nonzero(~np.isnan(known)) < ENOUGH_PEOPLE:
         return
-    for report, z in zip(reports, quality.modified_z(known), strict=True):
+    for report, z in zip(reports, quality.modified_z(known, calm), strict=True):
         if z < FAR_FROM_OTHERS and report.judged >= ENOUGH:
             signs = f"agrees with others far less than they agree with each other ({report.agreement:.0%})"
             report.signs.append(signs)
