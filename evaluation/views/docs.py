@@ -51,7 +51,7 @@ def _titles() -> list[tuple[str, str]]:
     found = {}
     for path in sorted(DOCS.rglob("*.md")):
         name = path.relative_to(DOCS).with_suffix("").as_posix()
-        found[name] = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+        found[name] = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ").replace("`", "")
     return [(name, found[name]) for name in sorted(found, key=lambda name: (name not in first, name))]
 
 

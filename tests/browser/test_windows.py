@@ -8,7 +8,7 @@ from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.long_items import PROMPT, PROTOCOLS, long_text, pairwise
 from tests.browser.walking import resize, take
-from tests.browser.windows import ASKED, AUDIT, IN_CI, LANGUAGES, measure, write_down
+from tests.browser.windows import ASKED, AUDIT, IN_CI, LANGUAGES, ZOOMED, measure, write_down
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -48,7 +48,9 @@ def test_a_long_text_is_read_with_its_question_and_controls(
             write_down(protocol, language, window, measured)
             continue
         assert measured["found"] == [], window
-        assert measured["seen"] >= LEAST[protocol], window
+        # At 400 % zoom, the one that is answered.
+        least = min(LEAST[protocol], 1) if window == ZOOMED else LEAST[protocol]
+        assert measured["seen"] >= least, window
         assert measured["room"] >= window[1] * ROOM, window
     visitor.assert_calm()
 

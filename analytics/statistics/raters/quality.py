@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analytics.statistics.core.estimates import TidyDataError
-from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.tidy import Bools, Floats, Ints
 from evaluation.protocols.requirements.questions import SHORT_TEXT
 
 # Of which a judgment must have so many before it can be a straight line.
@@ -44,12 +44,13 @@ IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
 IDEOGRAPHS_OF_A_WORD = 255 / 158
 
 
-def modified_z(values: Floats) -> Floats:
-    """Distance of each value (n,) from the median, in robust standard deviations; nan where there is no spread.
+def modified_z(values: Floats, reference: Bools) -> Floats:
+    """Distance of each value (n,) from the median of those in the mask `reference` (n,), in robust standard deviations
+    of these; nan where they have no spread.
 
     Values that are nan are left out and stay nan.
     """
-    known = values[~np.isnan(values)]
+    known = values[reference & ~np.isnan(values)]
     if not len(known):
         return np.full(len(values), np.nan)
     middle = np.median(known)

@@ -461,9 +461,14 @@ def _text_signs(texts: quality.Texts) -> list[str]:
 
 def _add_far_from_others(reports: list[ParticipantQuality]) -> None:
     known = np.array([np.nan if each.agreement is None else each.agreement for each in reports])
-    if np.count_nonzero(~np.isnan(known)) < ENOUGH_PEOPLE:
+    is_known = ~np.isnan(known)
+    if np.count_nonzero(is_known) < ENOUGH_PEOPLE:
         return
-    for report, z in zip(reports, quality.modified_z(known), strict=True):
+    # Where many are careless in other ways, anybody looks like the others.
+    reference = is_known & np.array([not each.signs for each in reports])
+    if np.count_nonzero(reference) < ENOUGH_PEOPLE:
+        reference = is_known
+    for report, z in zip(reports, quality.modified_z(known, reference), strict=True):
         if z < FAR_FROM_OTHERS and report.judged >= ENOUGH:
             signs = f"agrees with others far less than they agree with each other ({report.agreement:.0%})"
             report.signs.append(signs)

@@ -155,13 +155,18 @@ def test_odd_texts():
 
 def test_modified_z_is_that_of_iglewicz_and_hoaglin():
     # Median 3, median absolute deviation 1: 0.6745 * (10 - 3) / 1.
-    assert quality.modified_z(numbers(1, 2, 3, 4, 10)).tolist() == pytest.approx(
-        [-1.349, -0.6745, 0, 0.6745, 4.7215]
-    )
-    assert np.isnan(quality.modified_z(numbers(2, 2, 2, 9))).all()
-    with_gap = quality.modified_z(numbers(1, 2, np.nan, 3))
+    assert modified_z(1, 2, 3, 4, 10).tolist() == pytest.approx([-1.349, -0.6745, 0, 0.6745, 4.7215])
+    assert np.isnan(modified_z(2, 2, 2, 9)).all()
+    with_gap = modified_z(1, 2, np.nan, 3)
     assert np.isnan(with_gap[2])
     assert with_gap[0] == pytest.approx(-0.6745)
+    # Of those that are no reference, each has its distance, and adds nothing to the spread.
+    of_three = quality.modified_z(numbers(1, 2, 3, 10, -8), np.array([True, True, True, False, False]))
+    assert of_three.tolist() == pytest.approx([-0.6745, 0, 0.6745, 5.396, -6.745])
+
+
+def modified_z(*values):
+    return quality.modified_z(numbers(*values), np.ones(len(values), dtype=bool))
 
 
 def test_columns_of_different_lengths_are_refused():

@@ -79,6 +79,40 @@ def test_the_careless_stand_first_with_what_they_did(judged):
     assert not Exclusion.objects.exists()
 
 
+def test_being_far_from_others_is_told_although_many_are_careless_in_other_ways(owner):
+    study = make_crowd_study(
+        "many", queries=8, arms=ONE_ARM, redundancy=11, items_per_participant=8, owner=owner
+    )
+    careful, careless, odd = (
+        [come(study, f"{kind}{number}") for number in range(n)]
+        for kind, n in (("careful", 6), ("careless", 4), ("odd", 1))
+    )
+    for n in range(8):
+        for number, person in enumerate([*careful, *careless, *odd]):
+            item = before(person.token).item_id
+            usual = "r1" if item % 2 else "r2"
+            other = "r2" if item % 2 else "r1"
+            if person in careful:
+                # Each differs from the others on a number of items of their own.
+                label, reason = (
+                    ("tie" if n < number // 2 else usual),
+                    f"{REASONS[(n + number) % 6]} {number} {n}",
+                )
+            elif person in careless:
+                label, reason = (
+                    ("tie", other, usual)[(item + number) % 3],
+                    "It is the best of the two by far, I think.",
+                )
+            else:
+                label, reason = other, f"{REASONS[n % 6]} {number} {n}"
+            hand_in(person.token, preference=label, justification=reason, satisfied=MIXED)
+    Judgment.objects.filter(study=study).update(duration_ms=60_000, visible_ms=None)
+    told = {report.participant: report.signs for report in quality_of(study)}
+    [sign] = told[odd[0]]
+    assert sign.startswith("agrees with others far less")
+    assert [told[each] for each in careful] == [[]] * 6
+
+
 def test_attention_checks_and_copied_texts(owner):
     study = make_crowd_study("checks", queries=3, arms=ONE_ARM, owner=owner, items_per_participant=3)
     person = come(study, "p")
