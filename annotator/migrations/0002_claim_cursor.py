@@ -6,7 +6,7 @@ import annotator.models.arms
 class Migration(migrations.Migration):
     """New names in Python alone: table and column are called as before."""
 
-    dependencies = [("annotator", "0001_squashed_0013_link_group")]
+    dependencies = [("annotator", "0013_link_group")]
 
     operations = [
         migrations.AlterModelTable("armfront", "annotator_armfront"),

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0001_squashed_0038_not_packed'),
+        ('evaluation', '0038_not_packed'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """A new name in Python alone: the column is called as before."""
 
-    dependencies = [("judging", "0001_squashed_0029_batch_targets")]
+    dependencies = [("judging", "0029_batch_targets")]
 
     operations = [
         migrations.AlterField(

@@ -8,9 +8,11 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
+from evaluation.database.answers_view import drop_view
 from evaluation.models import Answer, Judgment, Study
 from evaluation.services.answers import load_answers
 from evaluation.services.studies.verification import verify_study
+from tests.config.ordinary_migrations import executor_of_ordinary
 from tests.crowd import come, hand_in, make_crowd_study
 from tests.evaluation.dumps.build import export_bytes
 from tests.factories import PAPER_ARMS
@@ -39,6 +41,12 @@ def migrate(name):
     call_command("migrate", "evaluation", name, verbosity=0)
 
 
+def take_back():
+    """To the version before."""
+    drop_view(using=connection.alias, plan=[BEFORE])
+    executor_of_ordinary().migrate([("evaluation", BEFORE)])
+
+
 def before(model):
     """A model of the version before."""
     return (
@@ -64,7 +72,7 @@ def of_before(study):
     """The database of the version before, and all answers in it."""
     given = {each.pk: load_answers(each) for each in Judgment.objects.order_by("pk")}
     assert len(given) == 12
-    migrate(BEFORE)
+    take_back()
     for pk, answers in given.items():
         write(pk, answers)
     return given
@@ -92,7 +100,7 @@ def check():
 
 def test_every_answer_is_there_as_it_was(study, monkeypatch):
     exported, given = export_bytes(study), stored()
-    migrate(BEFORE)
+    take_back()
     for pk, answers in given.items():
         write(pk, answers)
     monkeypatch.setattr(rows, "CHUNK", 5)

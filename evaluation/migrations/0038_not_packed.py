@@ -22,47 +22,6 @@ def make_table(apps, schema_editor):
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('evaluation', '0001_initial'),
-        ('evaluation', '0002_rater_in_figures'),
-        ('evaluation', '0003_job'),
-        ('evaluation', '0004_api_tokens'),
-        ('evaluation', '0005_entries'),
-        ('evaluation', '0006_attributes'),
-        ('evaluation', '0007_login_failures'),
-        ('evaluation', '0008_flag_rater'),
-        ('evaluation', '0009_revision_limits'),
-        ('evaluation', '0010_job_sent'),
-        ('evaluation', '0011_arm_per'),
-        ('evaluation', '0012_going_back'),
-        ('evaluation', '0013_answers_of_registered_kinds'),
-        ('evaluation', '0014_scores_jobs'),
-        ('evaluation', '0015_origins'),
-        ('evaluation', '0016_own_forms'),
-        ('evaluation', '0017_table_maps'),
-        ('evaluation', '0018_rendering_rules'),
-        ('evaluation', '0019_added_items'),
-        ('evaluation', '0020_rehearsals'),
-        ('evaluation', '0021_study_language'),
-        ('evaluation', '0022_study_invitations'),
-        ('evaluation', '0023_job_kinds'),
-        ('evaluation', '0024_epsilon'),
-        ('evaluation', '0025_report_files_jobs'),
-        ('evaluation', '0026_stopping_rules'),
-        ('evaluation', '0027_human_sample'),
-        ('evaluation', '0028_published_leaderboards'),
-        ('evaluation', '0029_report_sections'),
-        ('evaluation', '0030_report_views'),
-        ('evaluation', '0031_saved_views'),
-        ('evaluation', '0032_bundle_jobs'),
-        ('evaluation', '0033_shares'),
-        ('evaluation', '0034_context_source'),
-        ('evaluation', '0035_clarifying_source'),
-        ('evaluation', '0036_packed_answers'),
-        ('evaluation', '0037_pack_answers'),
-        ('evaluation', '0038_not_packed'),
-    ]
-
     initial = True
 
     dependencies = [

@@ -12,42 +12,10 @@ from evaluation.database.create_models import CreateModels
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('judging', '0001_initial'),
-        ('judging', '0002_run_bookkeeping'),
-        ('judging', '0003_counted_when_complete'),
-        ('judging', '0004_endpoint_trust'),
-        ('judging', '0005_recent_replies'),
-        ('judging', '0006_mark_heuristics'),
-        ('judging', '0007_revisions'),
-        ('judging', '0008_connection_test'),
-        ('judging', '0009_judge_backends_from_registry'),
-        ('judging', '0010_judge_runs_and_units'),
-        ('judging', '0011_move_judge_runs'),
-        ('judging', '0012_runs_of_any_work'),
-        ('judging', '0013_ledger'),
-        ('judging', '0014_enter_earlier_runs'),
-        ('judging', '0015_judge_options'),
-        ('judging', '0016_rate_limits'),
-        ('judging', '0017_judge_reference_from'),
-        ('judging', '0018_calls_after_others'),
-        ('judging', '0019_runs_by_batch'),
-        ('judging', '0020_folds_of_derived_judges'),
-        ('judging', '0021_run_groups'),
-        ('judging', '0022_judge_steps_asked'),
-        ('judging', '0023_juries'),
-        ('judging', '0024_anchor_schedules'),
-        ('judging', '0025_note_ends_of_runs'),
-        ('judging', '0026_run_prices'),
-        ('judging', '0027_budget_holds'),
-        ('judging', '0028_pipelines'),
-        ('judging', '0029_batch_targets'),
-    ]
-
     initial = True
 
     dependencies = [
-        ('evaluation', '0001_squashed_0038_not_packed'),
+        ('evaluation', '0038_not_packed'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

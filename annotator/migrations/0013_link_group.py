@@ -13,26 +13,10 @@ from evaluation.database.create_models import CreateModels
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('annotator', '0001_initial'),
-        ('annotator', '0002_entry_rule'),
-        ('annotator', '0003_panels'),
-        ('annotator', '0004_links'),
-        ('annotator', '0005_prolific'),
-        ('annotator', '0006_evidence'),
-        ('annotator', '0007_arm_front'),
-        ('annotator', '0008_panel_event_signed'),
-        ('annotator', '0009_entry_rule_took'),
-        ('annotator', '0010_unsent_comments'),
-        ('annotator', '0011_unread_arrivals'),
-        ('annotator', '0012_in_play'),
-        ('annotator', '0013_link_group'),
-    ]
-
     initial = True
 
     dependencies = [
-        ('evaluation', '0001_squashed_0038_not_packed'),
+        ('evaluation', '0038_not_packed'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
