@@ -8,7 +8,7 @@ from django.contrib.admin.templatetags.admin_list import result_list
 from django.contrib.admin.views.main import ChangeList
 
 register = template.Library()
-EMPTY_CELL = re.compile(r">(?:-|&nbsp;)?</t[dh]>$")
+EMPTY_CELL = re.compile(r"<t[dh][^>]*>(?:-|&nbsp;)?</t[dh]>")
 
 
 @register.inclusion_tag("admin/change_list_results.html")
@@ -19,7 +19,7 @@ def filled_list(changes: ChangeList) -> dict[str, Any]:
     kept = [
         at
         for at, header in enumerate(headers)
-        if header.get("sorted") or not all(EMPTY_CELL.search(row[at]) for row in rows)
+        if header.get("sorted") or not all(EMPTY_CELL.fullmatch(row[at]) for row in rows)
     ]
     context["result_headers"] = [headers[at] for at in kept]
     context["results"] = [[row[at] for at in kept] for row in rows]

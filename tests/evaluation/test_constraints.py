@@ -204,6 +204,7 @@ VIOLATIONS = {
         SavedView.objects.create(study=w.study, name="careful", filters={"arm": ["a"]}) for _ in range(2)
     ],
     "study_visits_positive": lambda w: change(w.study, visits=0),
+    "study_people_budget_positive": lambda w: change(w.study, people_budget=0),
     "study_retention_positive": lambda w: change(w.study, retention_days=0),
     "study_redundancy_positive": lambda w: change(w.study, redundancy=0),
     "study_arm_per_item_once_per_query": lambda w: change(w.study, arm_per="item", once_per="item"),

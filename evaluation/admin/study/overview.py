@@ -158,11 +158,15 @@ def progress_facts(study: Study, progress: Progress) -> list[Fact]:
     said = [f"counted; {progress.n_wanted:,} needed from people" if progress.n_wanted else "counted"]
     if more:
         said.append(f"{more:,} beyond what their items need")
-    if simulated:
+    if simulated and not progress.is_simulated:
         said.append(f"{simulated:,} by simulated raters")
     return [
         _items_fact(study, figures.get("items")),
-        Fact("Judgments by people", f"{progress.n_people:,}", "; ".join(said)),
+        Fact(
+            f"Judgments by {'simulated raters' if progress.is_simulated else 'people'}",
+            f"{progress.n_people:,}",
+            "; ".join(said),
+        ),
         Fact("Judgments by judges", f"{progress.n_judges:,}", "counted, of runs in the report"),
         Fact(
             "Excluded of people's",
