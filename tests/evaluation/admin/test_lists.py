@@ -10,7 +10,9 @@ from annotator.admin.slots import SlotAdmin
 from annotator.models import Slot
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.models import Item, Study
+from evaluation.services.studies.creation import PAPER_ARMS
 from judging.models import Judge
+from tests.crowd import make_crowd_study
 from tests.evaluation.admin.conftest import signed_in, work_on
 
 pytestmark = pytest.mark.django_db
@@ -62,10 +64,10 @@ def test_a_list_that_is_filtered_to_nothing_is_no_empty_study(
     assert ("No item fits this filter" in page) == (status == 200)
 
 
-def test_columns_without_anything_are_left_out(mine: Any, owner: Any) -> None:
-    """Nobody replaces a slot, and the order of a list by an empty column shows it."""
-    client, address = signed_in(owner), of_study(Slot, mine.study)
-    Slot.objects.update(leased_until=None)
+def test_columns_without_anything_are_left_out(owner: Any) -> None:
+    """Nobody has a slot yet; a list that is sorted by an empty column shows it."""
+    study = make_crowd_study("awaited", owner=owner, queries=3, arms=PAPER_ARMS[1:2])
+    client, address = signed_in(owner), of_study(Slot, study)
     page = client.get(address).content.decode()
     assert "column-state" in page
     assert "column-item" in page
