@@ -1,1 +1,1 @@
-"""How dates are written, by language, where Django's own way is not that of the house."""
+"""The way in which dates are written, by language, where it is not Django's."""

@@ -18,18 +18,19 @@ from markdown_it.token import Token
 from mdit_py_plugins.anchors import anchors_plugin
 
 DOCS: Path = settings.BASE_DIR / "docs"
-# What a reader comes for, with the beginnings of its pages' names in the order to read them; all others come last.
+# What a reader comes for, with the beginnings of its pages' names in the order to read them.
 GROUPS = (
     ("First steps", ("getting-started", "admin", "glossary")),
     ("Design", ("protocols/", "papers")),
-    ("People", ("panels", "prolific")),
     ("Judges", ("judges", "runs", "scores")),
     ("Results", ("report", "statistics", "replication")),
     ("Pipelines", ("pipelines/",)),
     ("Files and scripts", ("formats", "api")),
     ("Installation", ("operating", "settings", "security", "performance")),
+    ("Development", ("architecture", "accessibility", "faults")),
 )
-OTHERS = "Development"
+# Platforms have pages of their names.
+OTHERS = "Recruitment"
 
 
 @login_required
