@@ -140,7 +140,7 @@ class CrowdExtension(Extension):
     def sections(self) -> Iterable[StudySection]:
         return (
             StudySection("Participants", "annotator:participants-section"),
-            StudySection("Slots", "annotator:slots-section"),
+            StudySection("Slots", "annotator:slots-section", in_drafts=False),
         )
 
     def page_previews(self) -> Mapping[str, PagePreview]:

@@ -162,10 +162,10 @@ class Json(OrjsonFormatter):
 
 
 class Refusals(logging.Filter):
-    """Passes everything; of requests that Django refuses as they are, a short line without its traceback."""
+    """Passes everything; of a request that is refused, as it is or to who asks, a short line without its traceback."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if getattr(record, "status_code", 0) == HTTPStatus.BAD_REQUEST:
+        if getattr(record, "status_code", 0) in (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN):
             record.msg, record.args, record.exc_info = record.getMessage()[:MAX_REFUSED], (), None
         return True
 

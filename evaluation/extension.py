@@ -26,10 +26,12 @@ Watch = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class StudySection:
-    """A part of the study page that another app fills: its label and the name of the URL that serves it."""
+    """A part of the study page that another app fills: its label, the name of the URL that serves it, and whether a
+    draft has something to show in it."""
 
     label: str
     url_name: str
+    in_drafts: bool = True
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from evaluation.models import Judgment, Rater, Study
 
 # The fields by what they are about, in the order of the page.
 GROUPS = {
-    "Figure": ("planned", "pilot", "question", "first", "second"),
+    "What is estimated": ("planned", "pilot", "question", "first", "second"),
     "Assumptions on votes": VOTES,
     "Assumptions on ratings": RATINGS,
     "Aim": ("aim", "chance", "reach"),

@@ -38,7 +38,10 @@ def slots_section(request: HttpRequest, slug: str) -> HttpResponse:
             (arm.label, order.replace(",", ", "), [f"{counts.get(state, 0):,}" for state in states])
             for arm, order, counts in lines
         ],
-        "totals": [f"{sum(counts.get(state, 0) for _, _, counts in lines):,}" for state in states],
+        "totals": [
+            (label, f"{sum(counts.get(state, 0) for _, _, counts in lines):,}")
+            for state, label in SlotState.choices
+        ],
         "lapsed": count_lapsed(study),
         "acts": _acts(request, study),
     }
@@ -107,8 +110,8 @@ def replace(request: HttpRequest, study: Study) -> HttpResponse:
 class SlotAdmin(StudyScopedAdmin):
     address = "slots"
     tab = "overview"
-    fields = ("item", "arm", "k", "order", "rank", "state", "leased_until", "replaces")
-    list_display = ("__str__", "item", "arm", "order", "state", "leased_until")
+    fields = ("item", "number", "arm", "order", "rank", "state", "leased_until", "replaces")
+    list_display = ("item", "number", "arm", "order", "state", "leased_until")
     list_filter = ("state",)
     list_select_related = ("item", "arm", "study")
     search_fields = ("item__key",)
@@ -116,6 +119,10 @@ class SlotAdmin(StudyScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).defer("item__stimulus").order_by("study", "rank")
+
+    @admin.display(description="slot")
+    def number(self, slot: Slot) -> str:
+        return f"{slot.k + 1:,}"
 
     def pages_of_row(self) -> Sequence[tuple[str, str, View]]:
         return (("", "page", record_page(self)),)

@@ -216,7 +216,7 @@ class Slot(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.item_id}#{self.k}"
+        return f"slot {self.k + 1}"
 
 
 class AssignmentState(models.TextChoices):

@@ -69,7 +69,7 @@ def _count_to_replace(study: Study) -> int:
 
 
 def crowd_needs(study: Study, progress: Progress) -> Iterator[Concern]:
-    if progress.is_full and study.status in (Status.LIVE, Status.PAUSED):
+    if progress.is_full and not progress.is_simulated and study.status in (Status.LIVE, Status.PAUSED):
         free = progress.figures.get("slots_free", 0)
         said = (
             f"{counted(free, 'slot is', 'slots are')} open, since some came otherwise than from participants here"
@@ -82,6 +82,7 @@ def crowd_needs(study: Study, progress: Progress) -> Iterator[Concern]:
             reverse("admin:evaluation_study_close", args=[study.slug]),
             news="full",
         )
+    yield from _over_budget(study, progress.figures)
     reported = ItemFlag.objects.filter(item__study=study, reason=REPORTED).count()
     if reported:
         said = counted(reported, "problem was", "problems were")
@@ -100,6 +101,18 @@ def crowd_needs(study: Study, progress: Progress) -> Iterator[Concern]:
         )
     yield from _exclusions(study, progress.figures)
     yield from _careless(study)
+
+
+def _over_budget(study: Study, figures: Mapping[str, Any]) -> Iterator[Concern]:
+    spent, budget = Decimal(figures.get("spent_people") or 0), study.people_budget
+    if budget is not None and spent > budget:
+        label, name = ("Pause the study", "pause") if study.status == Status.LIVE else ("Change it", "change")
+        yield Concern(
+            f"People have cost {spent:,.2f} {study.currency}, more than their budget of {budget:,.2f}.",
+            label,
+            reverse(f"admin:evaluation_study_{name}", args=[study.slug]),
+            news=f"people budget {budget}",
+        )
 
 
 def _exclusions(study: Study, figures: Mapping[str, Any]) -> Iterator[Concern]:

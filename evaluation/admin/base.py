@@ -62,6 +62,26 @@ class StudyRowFilter(RowFilter):
         return [(str(each.pk), str(each)) for each in rows[: self.longest]]
 
 
+class PresentChoices(admin.ChoicesFieldListFilter):
+    """A filter by those of a field's choices that the listed study's rows have, where these are several."""
+
+    def __init__(
+        self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str
+    ) -> None:
+        super().__init__(field, request, params, model, model_admin, field_path)
+        rows = model_admin.get_queryset(request).order_by()
+        self.present = set(rows.values_list(field_path, flat=True).distinct())
+
+    def has_output(self) -> bool:
+        return len(self.present) > 1 or self.lookup_val is not None
+
+    def choices(self, changelist: ChangeList) -> Any:
+        everything, *each = super().choices(changelist)
+        yield everything
+        keys = [key for key, _ in self.field.flatchoices]
+        yield from (choice for key, choice in zip(keys, each, strict=False) if key in self.present)
+
+
 def study_of_list(request: HttpRequest) -> Study | None:
     """The study whose list is asked for; None on the pages of single rows."""
     return getattr(request, "study_of_list", None)
@@ -73,12 +93,19 @@ def parse_id(value: Any) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-class StudyChangeList(ChangeList):
+class TitledChangeList(ChangeList):
     """A change list titled by what it lists."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.title = str(capfirst(self.opts.verbose_name_plural))
+
+
+class StudyChangeList(TitledChangeList):
+    """That of a study's rows."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         # Django counts those that a filter offers; an address can ask for others.
         self.has_active_filters = bool(self.filter_params)
 
@@ -239,7 +266,8 @@ class StudyScopedAdmin(admin.ModelAdmin):
         tab = "history" if isinstance(obj, Study) else self.tab
         study = None if obj is None else self.study_of(obj)
         around = {} if study is None else study_context(request, study, tab)
-        response = super().history_view(request, object_id, {**around, **(extra_context or {})})
+        titled = {"title": "History"} if isinstance(obj, Study) else {}
+        response = super().history_view(request, object_id, {**around, **titled, **(extra_context or {})})
         return without_ids(request, study, response)
 
     # --- what is chosen from ----------------------------------------------------------------------------------------

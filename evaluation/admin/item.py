@@ -155,7 +155,7 @@ class ContextAdmin(StudyScopedAdmin):
     study_path = "query__study"
     tab = "items"
     fields = ("key", "query", "source", "follow_up_text")
-    list_display = ("key", "query", "source", "n_follow_ups")
+    list_display = ("query", "key", "source", "n_follow_ups")
     list_select_related = ("query__study",)
     search_fields = ("key", "query__text")
     ordering = ("pk",)

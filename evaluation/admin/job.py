@@ -21,7 +21,7 @@ from django.utils.cache import add_never_cache_headers
 from django_htmx.http import HttpResponseClientRefresh
 
 from evaluation import acts
-from evaluation.admin.base import StudyScopedAdmin
+from evaluation.admin.base import PresentChoices, StudyScopedAdmin, study_of_list
 from evaluation.admin.job_rights import job_for, may_begin
 from evaluation.admin.pages import overview_url, page
 from evaluation.admin.rights import without_ids
@@ -178,7 +178,9 @@ class JobKindFilter(admin.SimpleListFilter):
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(kind.key, kind.noun) for kind in job_kinds().values()]
+        """The kinds of the jobs that there are."""
+        there = set(model_admin.get_queryset(request).order_by().values_list("kind", flat=True).distinct())
+        return [(kind.key, kind.noun) for kind in job_kinds().values() if kind.key in there]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(kind=self.value()) if self.value() else queryset
@@ -191,11 +193,12 @@ class JobAdmin(StudyScopedAdmin):
     fields = ("kind", "slug", "state", "phase", "done", "total", "message", "file_name", "by", "created_at",
               "started_at", "finished_at")  # fmt: skip
     list_display = ("name", "state", "progress", "message", "by", "created_at")
-    list_filter = (JobKindFilter, "state")
+    list_filter = (JobKindFilter, ("state", PresentChoices))
     list_select_related = ("study", "by")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return jobs_for(request.user).order_by("-pk")
+        jobs, study = jobs_for(request.user).order_by("-pk"), study_of_list(request)
+        return jobs if study is None else jobs.filter(study=study)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is not None and obj.study_id is None:
@@ -208,7 +211,7 @@ class JobAdmin(StudyScopedAdmin):
 
     @admin.display(description="job")
     def name(self, job: Job) -> str:
-        return f"{kind_of(job).noun.capitalize()}, {job.slug}"
+        return kind_of(job).noun.capitalize()
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Redirect to the job's own page, which shows more than its fields."""

@@ -99,13 +99,22 @@ def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]
     return response
 
 
-def around_screen(study: Study, spec: Spec, stimulus: Stimulus, *, submit: str = "") -> dict[str, Any]:
-    """The variables around an item's form on a participant's page, for a page that stores nothing."""
+def around_screen(
+    study: Study, spec: Spec, stimulus: Stimulus, *, submit: str = "", label: str = ""
+) -> dict[str, Any]:
+    """The variables around an item's form on a participant's page, for a page that is nobody's visit, headed by
+    `label`."""
     guideline = study.protocol_object.guideline(
         spec, with_context=sees_context(spec, stimulus), translate=gettext
     )
     return {
-        "bar": {"title": spec["title"], "label": gettext("Preview"), "done": 0, "total": 0, "progress": ""},
+        "bar": {
+            "title": spec["title"],
+            "label": label or gettext("Preview"),
+            "done": 0,
+            "total": 0,
+            "progress": "",
+        },
         "notice": "",
         "help": {
             "contact": {"href": f"mailto:{study.contact}"} if "@" in study.contact else None,

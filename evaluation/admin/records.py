@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -14,7 +13,7 @@ from django.utils.safestring import SafeString
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.design.frozen import describe_spec
 from evaluation.admin.pages import ConfirmedAction, confirmation_page, list_url, way_back
-from evaluation.admin.rights import FORM, has_right, my_studies, study_for
+from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Exclusion, Import, ItemFlag, Revision, Study
 from evaluation.services import flags
 
@@ -24,9 +23,13 @@ class RevisionAdmin(StudyScopedAdmin):
     address = "revisions"
     tab = "design"
     fields = ("number", "spec_hash", "created_at", "spec_text")
-    list_display = ("__str__", "number", "spec_hash", "created_at")
+    list_display = ("number", "created_at", "short_hash")
     list_select_related = ("study",)
     ordering = ("study", "number")
+
+    @admin.display(description="spec hash")
+    def short_hash(self, revision: Revision) -> str:
+        return revision.spec_hash[:12]
 
     @admin.display(description="design")
     def spec_text(self, revision: Revision) -> SafeString:
@@ -55,9 +58,6 @@ class ImportAdmin(StudyScopedAdmin):
     list_display = ("file_name", "format", "state", "by", "started_at")
     list_select_related = ("created_study", "by")
     ordering = ("-pk",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return Import.objects.filter(created_study__in=my_studies(request)).order_by("-pk")
 
 
 @admin.register(ItemFlag)

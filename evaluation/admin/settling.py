@@ -157,7 +157,9 @@ class _Settling:
         context = {
             "study": self.study,
             "screen": screen,
-            **around_screen(self.study, self.spec, self.stimulus, submit=self._here()),
+            **around_screen(
+                self.study, self.spec, self.stimulus, submit=self._here(), label=f"Settle {self.item.key}"
+            ),
             "settle": {"reason": reason, "error": error, "mine": mine, **self._strip(), **self._others()},
         }
         status = 422 if problems or error else 200

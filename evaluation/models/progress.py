@@ -52,3 +52,8 @@ class Progress(models.Model):
     @property
     def is_full(self) -> bool:
         return self.n_wanted > 0 and self.n_filled == self.n_wanted
+
+    @property
+    def is_simulated(self) -> bool:
+        """True where simulated raters gave all judgments that stand for people's."""
+        return bool(0 < self.n_people == self.figures.get("simulated", 0))

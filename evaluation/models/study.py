@@ -1,5 +1,6 @@
 """The study, its rules and texts, its frozen revisions and its members."""
 
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -35,6 +36,8 @@ DEFAULT_EPSILON = 0.1
 # Of one person.
 MAX_VISITS = 100
 MAX_RETENTION_DAYS = 10_000
+# A week: an item that is reserved for longer is lost to everybody else.
+MAX_LEASE_MINUTES = 7 * 24 * 60
 
 
 class Status(models.TextChoices):
@@ -168,9 +171,19 @@ class Study(models.Model):
     # Whether each visit begins with instructions, training and qualification, as the first does.
     practice_each_visit = models.BooleanField(default=False, db_default=False)
     paid_minutes = models.PositiveIntegerField(default=20, validators=[MinValueValidator(1)])
-    lease_minutes = models.PositiveIntegerField(default=60, validators=[MinValueValidator(1)])
+    lease_minutes = models.PositiveIntegerField(
+        default=60, validators=[MinValueValidator(1), MaxValueValidator(MAX_LEASE_MINUTES)]
+    )
     pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
     currency = models.CharField(max_length=3, default="GBP")
+    # The most that people may cost before the overview and the news caution; it stops nobody who has begun.
+    people_budget = models.DecimalField(
+        max_digits=10,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(Decimal("0.01"))],
+    )
     # How often participants can ask a model for a revised draft, which costs the researcher money.
     revisions_in_all = models.PositiveIntegerField(default=1_000)
     revisions_per_day = models.PositiveIntegerField(default=200)
@@ -249,6 +262,9 @@ class Study(models.Model):
             models.CheckConstraint(
                 name="study_retention_positive",
                 condition=Q(retention_days=None) | Q(retention_days__gte=1),
+            ),
+            models.CheckConstraint(
+                name="study_people_budget_positive", condition=Q(people_budget=None) | Q(people_budget__gt=0)
             ),
             models.CheckConstraint(name="study_redundancy_positive", condition=Q(redundancy__gte=1)),
             models.CheckConstraint(name="study_visits_positive", condition=Q(visits__gte=1)),

@@ -18,12 +18,25 @@ from markdown_it.token import Token
 from mdit_py_plugins.anchors import anchors_plugin
 
 DOCS: Path = settings.BASE_DIR / "docs"
+# What a reader comes for, with the beginnings of its pages' names in the order to read them.
+GROUPS = (
+    ("First steps", ("getting-started", "admin", "glossary")),
+    ("Design", ("protocols/", "papers")),
+    ("Judges", ("judges", "runs", "scores")),
+    ("Results", ("report", "statistics", "replication")),
+    ("Pipelines", ("pipelines/",)),
+    ("Files and scripts", ("formats", "api")),
+    ("Installation", ("operating", "settings", "security", "performance")),
+    ("Development", ("architecture", "accessibility", "faults")),
+)
+# Platforms have pages of their names.
+OTHERS = "Recruitment"
 
 
 @login_required
 @require_safe
 def docs_index(request: HttpRequest) -> HttpResponse:
-    return render(request, "evaluation/docs_index.html", {"pages": _titles()})
+    return render(request, "evaluation/docs_index.html", {"groups": _groups()})
 
 
 @login_required
@@ -46,13 +59,32 @@ def docs_image(request: HttpRequest, name: str) -> HttpResponse:
 
 @cache
 def _titles() -> list[tuple[str, str]]:
-    """Name and title of each page, those of the first steps before the others."""
-    first = ("getting-started", "admin", "report", "judges")
-    found = {}
+    """Name and title of each page."""
+    found = []
     for path in sorted(DOCS.rglob("*.md")):
         name = path.relative_to(DOCS).with_suffix("").as_posix()
-        found[name] = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ").replace("`", "")
-    return [(name, found[name]) for name in sorted(found, key=lambda name: (name not in first, name))]
+        title = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+        found.append((name, title.replace("`", "")))
+    return found
+
+
+@cache
+def _groups() -> list[tuple[str, list[tuple[str, str]]]]:
+    """The pages by what a reader comes for."""
+    found: dict[str, list[tuple[int, str, str]]] = {heading: [] for heading, _ in GROUPS}
+    found[OTHERS] = []
+    for name, title in _titles():
+        heading, at = next(
+            (
+                (heading, at)
+                for heading, starts in GROUPS
+                for at, start in enumerate(starts)
+                if name.startswith(start)
+            ),
+            (OTHERS, 0),
+        )
+        found[heading].append((at, name, title))
+    return [(heading, [(name, title) for _, name, title in sorted(rows)]) for heading, rows in found.items()]
 
 
 @cache

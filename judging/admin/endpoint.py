@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import render
@@ -13,7 +14,8 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html
 from django.utils.text import capfirst
 
-from evaluation.admin.pages import page
+from evaluation.admin.base import TitledChangeList, is_empty
+from evaluation.admin.pages import EmptyNote, page
 from evaluation.admin.rights import FORM
 from evaluation.models import Study
 from evaluation.permissions import studies_for
@@ -148,6 +150,18 @@ class EndpointAdmin(admin.ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
         return rows if request.user.is_superuser else rows.filter(created_by=request.user.pk)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return TitledChangeList
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        response: Any = super().changelist_view(request, extra_context)
+        changes = getattr(response, "context_data", {}).get("cl")
+        if changes is not None and is_empty(changes):
+            response.context_data["empty"] = EmptyNote(
+                "No endpoints yet. An endpoint is the server at which a judge's model is asked."
+            )
+        return response
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_active and request.user.is_staff)

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.urls import reverse
 from django.utils.text import Truncator, capfirst
 
-from evaluation.admin.base import StudyScopedAdmin, parse_id, study_of_list
+from evaluation.admin.base import PresentChoices, StudyScopedAdmin, parse_id, study_of_list
 from evaluation.admin.pages import EmptyNote, Tab, list_url, page, tabs
 from evaluation.admin.rights import FORM, View, has_right, study_for, study_page
 from evaluation.models import Item, Role, Study
@@ -413,7 +413,7 @@ class JudgeAdmin(StudyScopedAdmin):
         "created_at",
     )
     list_display = ("__str__", "backend", "model", "orders", "samples", "n_runs", "anchored")
-    list_filter = ("backend",)
+    list_filter = (("backend", PresentChoices),)
     list_select_related = ("study", "endpoint", "anchors")
     search_fields = ("name", "model")
     change_list_template = "admin/judging/judge_list.html"

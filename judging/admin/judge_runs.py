@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html
 
-from evaluation.admin.base import StudyRowFilter, StudyScopedAdmin, parse_id
+from evaluation.admin.base import PresentChoices, StudyRowFilter, StudyScopedAdmin, parse_id
 from evaluation.admin.pages import EmptyNote, list_url, page, tabs
 from evaluation.admin.rights import FORM, study_for
 from evaluation.models import Study
@@ -232,7 +232,7 @@ class RunAdmin(StudyScopedAdmin):
         "created_at",
         "finished_at",
     )
-    list_filter = (JudgeFilter, "state", "judging__purpose")
+    list_filter = (JudgeFilter, ("state", PresentChoices), ("judging__purpose", PresentChoices))
     list_select_related = ("study", "judging__judge", "created_by", "group")
     ordering = ("-pk",)
 

@@ -231,7 +231,7 @@ def test_from_an_empty_database_to_an_export(
     page.get_by_label("I confirm all of these").check()
     press(page, "Launch now")
     page.get_by_text("is live.").first.wait_for()
-    page.get_by_role("region", name="Slots").get_by_text("Total").wait_for()
+    page.get_by_role("region", name="Slots").get_by_text("By arm and order").wait_for()
     glance(desk, "12-overview-live")
     address = page.text_content("code.link") or ""
 

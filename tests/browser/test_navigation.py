@@ -60,7 +60,7 @@ def test_both_sides_have_one_head(desk: Visitor, owner: Any) -> None:
     ):
         resize(desk.page, WIDE)
         desk.go(address)
-        assert head(desk) == ["Studies", "New study", "From a file", "Endpoints", "Docs"], address
+        assert head(desk) == ["Studies", "New study", "Endpoints", "Docs"], address
         boxes.append(desk.page.locator("header.top").bounding_box())
         # Nothing moves on the way from one page to the other.
         assert boxes[-1] == boxes[0], address

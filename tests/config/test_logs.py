@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpResponse
 from django.test import RequestFactory
@@ -323,6 +324,15 @@ def test_a_refused_request_is_one_short_line(client, db, caplog, sent):
     line = logs.LogLine().format(refused)
     assert "\n" not in line
     assert 20 < len(line) < 500
+
+
+def test_who_may_not_is_one_line(client, db, caplog):
+    """A viewer who tries an address is no fault of the server's."""
+    client.force_login(get_user_model().objects.create_user("viewer", is_staff=True))
+    assert client.get("/admin/auth/user/").status_code == 403
+    refused = next(each for each in caplog.records if each.name == "django.request")
+    logs.Refusals().filter(refused)
+    assert "\n" not in logs.LogLine().format(refused)
 
 
 def test_what_one_request_bound_is_gone_with_it(client, db):

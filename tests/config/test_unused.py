@@ -13,6 +13,7 @@ from tests.config.source_tree import ROOT, trees
 LOOKED_UP = re.compile(r"(Admin|Config|Command|Scheme)$")
 NAMED_BY_FRAMEWORKS = {
     "config/settings.py",  # Django reads it by name
+    "config/formats/en/formats.py",  # so it does FORMAT_MODULE_PATH
     "config/urls.py",
     "config/celery.py",
 }

@@ -209,6 +209,7 @@ VIOLATIONS = {
     ],
     "saved_table_map_has_name": lambda w: SavedTableMap.objects.create(owner=w.owner, name="", map={}),
     "study_visits_positive": lambda w: change(w.study, visits=0),
+    "study_people_budget_positive": lambda w: change(w.study, people_budget=0),
     "study_retention_positive": lambda w: change(w.study, retention_days=0),
     "study_redundancy_positive": lambda w: change(w.study, redundancy=0),
     "study_arm_per_item_once_per_query": lambda w: change(w.study, arm_per="item", once_per="item"),

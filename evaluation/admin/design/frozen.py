@@ -227,6 +227,10 @@ def _settings(study: Study) -> Facts:
         *([("Paid visits per participant", _visits(study))] if study.visits > 1 else []),
         ("Minutes", f"{study.paid_minutes} paid; an item is reserved for {study.lease_minutes}"),
         ("Pay", "none entered" if study.pay is None else f"{study.pay} {study.currency}"),
+        (
+            "Budget for people",
+            "none" if study.people_budget is None else f"{study.people_budget:,} {study.currency}",
+        ),
         ("Revisable answers", study.get_going_back_display()),
         ("Data of who withdraws", "erased on request" if study.erases_withdrawn else "kept"),
         ("Groups of people", ", ".join(study.groups) or "none"),

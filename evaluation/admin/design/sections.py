@@ -85,7 +85,9 @@ PEOPLE = DesignPage(
     (
         FormSection("people", "Judgments and participants", (("redundancy", "items_per_participant"),)),
         FormSection(
-            "time", "Time and pay", (("paid_minutes", "lease_minutes"), ("pay", "currency"), "contact")
+            "time",
+            "Time and pay",
+            (("paid_minutes", "lease_minutes"), ("pay", "currency"), "people_budget", "contact"),
         ),
         FormSection("recruitment", "Where people come from"),
         FormSection(
@@ -122,6 +124,7 @@ LIVE_FIELDSETS: tuple[tuple[str, dict[str, tuple[Line, ...]]], ...] = (
                 ("items_per_participant",),
                 ("paid_minutes", "lease_minutes"),
                 ("pay", "currency"),
+                "people_budget",
                 "going_back",
                 ("visits", "practice_each_visit"),
                 "groups",

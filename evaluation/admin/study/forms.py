@@ -125,6 +125,7 @@ class LiveStudyForm(forms.ModelForm):
             "epsilon": "Epsilon of judges",
             "human_sample": "Queries that people judge",
             "going_back": "Revisable answers",
+            "people_budget": "Budget for people",
             "visits": "Paid visits per participant",
             "practice_each_visit": "Practice in each visit",
             "erases_withdrawn": "Erase on request",
@@ -168,6 +169,8 @@ class LiveStudyForm(forms.ModelForm):
             "get it. Some take four times the median.",
             "going_back": "The submitted answers that participants can revise until their visit ends.",
             "pay": "Per participant who completes.",
+            "people_budget": "In the same currency, without the panel's fees. Once people have cost more, the overview "
+            "says so and members are told; nobody is stopped. Empty: no budget.",
             "erases_withdrawn": "Whoever withdraws can have everything deleted that is stored about them. "
             "Otherwise their judgments are kept, and not counted if they wish. The page on which they withdraw says "
             "which it is.",

@@ -59,6 +59,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
     listed = {each.text for each in missing}
     job = Job.objects.filter(study=study, kind=LAUNCH.key).first()
     design = study_design(study)
+    pay, budget = design.pay(study), study.people_budget
     context: dict[str, Any] = {
         "title": "Launch",
         "missing": missing,
@@ -70,7 +71,8 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
         "rehearsal": rehearsal_of(study) if draft else None,
         "unconfirmed": unconfirmed,
         "design": design,
-        "pay": design.pay(study),
+        "pay": pay,
+        "over_budget": pay is not None and budget is not None and pay > budget,
         "draft": draft,
         "job": job if job is not None and (job.is_active or job.state == Job.State.FAILED) else None,
         "inline": frozen_items(study)[1] <= settings.ASSAY_LAUNCH_INLINE_ITEMS,

@@ -86,6 +86,7 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
             (section.label, reverse(section.url_name, args=[study.slug]))
             for each in extensions()
             for section in each.sections()
+            if section.in_drafts or not draft
         ],
         # The sections count what they show.
         "sections_every": "20s" if judged < SMALL else "60s",
@@ -127,6 +128,8 @@ def _needs(study: Study, progress: Progress) -> Iterator[Concern]:
 def pace_in_words(progress: Progress) -> str:
     """The last hour's judgments, and the time left at this pace, in the first hour of a study that of its minutes."""
     n, minutes = (progress.figures.get(key, 0) for key in ("recent", "recent_minutes"))
+    if progress.is_full and progress.is_simulated:
+        return "Simulated raters gave them all; no person has judged."
     if progress.is_full:
         return "Done: nothing is missing."
     if not n:
@@ -155,11 +158,15 @@ def progress_facts(study: Study, progress: Progress) -> list[Fact]:
     said = [f"counted; {progress.n_wanted:,} needed from people" if progress.n_wanted else "counted"]
     if more:
         said.append(f"{more:,} beyond what their items need")
-    if simulated:
+    if simulated and not progress.is_simulated:
         said.append(f"{simulated:,} by simulated raters")
     return [
         _items_fact(study, figures.get("items")),
-        Fact("Judgments by people", f"{progress.n_people:,}", "; ".join(said)),
+        Fact(
+            f"Judgments by {'simulated raters' if progress.is_simulated else 'people'}",
+            f"{progress.n_people:,}",
+            "; ".join(said),
+        ),
         Fact("Judgments by judges", f"{progress.n_judges:,}", "counted, of runs in the report"),
         Fact(
             "Excluded of people's",
@@ -178,17 +185,26 @@ def _money_facts(study: Study, figures: Mapping[str, Any]) -> Iterator[Fact]:
             hourly = float(study.pay) * 60 / minutes
             yield Fact("Hourly pay", f"{hourly:,.2f} {study.currency}", "as it comes out, by the median")
     people, models = (Decimal(figures.get(key) or 0) for key in ("spent_people", "spent_models"))
-    budget = figures.get("budget_models")
-    of = f"of a budget of {Decimal(budget):,.2f} for models alone" if budget else "without a budget"
+    of_people, of_models = _limit(study.people_budget), _limit(figures.get("budget_models"))
     if study.currency == settings.ASSAY_CURRENCY:
-        if people or models or budget:
-            said = f"people {people:,.2f}, models {models:,.2f} {of}"
+        if people or models or of_people or of_models:
+            said = f"people {people:,.2f}{of_people}; models {models:,.2f}{of_models}"
             yield Fact("Spending", f"{people + models:,.2f} {study.currency}", said)
         return
-    if people:
-        yield Fact("Spending on people", f"{people:,.2f} {study.currency}", "no budget covers it")
-    if models or budget:
-        yield Fact("Spending on models", f"{models:,.2f} {settings.ASSAY_CURRENCY}".strip(), of)
+    if people or of_people:
+        yield Fact(
+            "Spending on people", f"{people:,.2f} {study.currency}", of_people.strip() or "without a budget"
+        )
+    if models or of_models:
+        yield Fact(
+            "Spending on models",
+            f"{models:,.2f} {settings.ASSAY_CURRENCY}".strip(),
+            of_models.strip() or "without a budget",
+        )
+
+
+def _limit(budget: Decimal | str | None) -> str:
+    return "" if budget is None else f" of a budget of {Decimal(budget):,.2f}"
 
 
 def _origin(request: HttpRequest, study: Study) -> dict[str, Any]:
@@ -253,6 +269,8 @@ def _next_step(
     )
     if study.status == Status.CLOSED:
         return "Closed.", *to_report
+    if progress is not None and progress.is_full and progress.is_simulated:
+        return "Live: simulated raters have judged it, no person yet.", *to_report
     if progress is not None and progress.is_full:
         return f"Done: all {progress.n_wanted:,} judgments needed from people are in.", *to_report
     if progress is not None and progress.figures.get("slots_free") == 0:

@@ -30,6 +30,8 @@ RULES = (
     "redundancy", "items_per_participant", "paid_minutes", "lease_minutes", "currency", "contact", "exact_times",
     "completion_codes", "groups", "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back",
 )  # fmt: skip
+# Amounts of money, as texts.
+AMOUNTS = ("pay", "people_budget")
 # What is promised to people; a dump names them only where they are.
 PROMISES = ("erases_withdrawn", "retention_days")
 
@@ -111,11 +113,17 @@ def _rewrite(item: StoredItem, written: Callable[[Any], Any]) -> None:
         ]
 
 
+def amounts_of(study: Study) -> dict[str, str | None]:
+    """A study's rules about money."""
+    return {name: None if (value := getattr(study, name)) is None else str(value) for name in AMOUNTS}
+
+
 def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     rules = {name: getattr(study, name) for name in RULES}
     if study.visits > 1:
         rules |= {"visits": study.visits, "practice_each_visit": study.practice_each_visit}
     rules |= {name: value for name in PROMISES if (value := getattr(study, name))}
+    rules |= {name: value for name, value in amounts_of(study).items() if value is not None or name == "pay"}
     systems = sorted(study.systems.all(), key=lambda system: system.key)
     record = {
         "assay": 1,
@@ -123,7 +131,7 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
         # What the study becomes when it is read back; its crowd does not travel with it.
         "status": Status.CLOSED if study.is_frozen else Status.DRAFT,
         "spec": specs[0],
-        "rules": {**rules, "pay": None if study.pay is None else str(study.pay)},
+        "rules": rules,
         "systems": [system_record(system) for system in systems],
     }
     if len(specs) > 1:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from evaluation.dumps.exports.jsonl import PROMISES, RULES
+from evaluation.dumps.exports.jsonl import AMOUNTS, PROMISES, RULES, amounts_of
 from evaluation.dumps.imports.header import read_header
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Arm, Study
@@ -26,7 +26,7 @@ DESIGN_RULES = (
     *PROMISES,
     "visits",
     "practice_each_visit",
-    "pay",
+    *AMOUNTS,
 )
 # What a launch fixes, and `change_redundancy` changes.
 FIXED_BY_LAUNCH = ("redundancy",)
@@ -41,7 +41,7 @@ def design_as_dumped(study: Study) -> Design:
     rules = {name: getattr(study, name) for name in DESIGN_RULES}
     return {
         "spec": latest or compile_spec(study),
-        "rules": {**rules, "pay": None if study.pay is None else str(study.pay)},
+        "rules": {**rules, **amounts_of(study)},
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from evaluation.dumps.exports.jsonl import AMOUNTS
 from evaluation.dumps.imports.items import query_row
 from evaluation.dumps.problems import LineInvalid
 from evaluation.dumps.schemas import schema_problems
@@ -143,10 +144,8 @@ def _complete_spec(given: Mapping[str, Any], key: str, title: str) -> dict[str, 
 
 
 def _rules(given: Mapping[str, Any]) -> dict[str, Any]:
-    rules = dict(given)
-    if rules.get("pay") is not None:
-        rules["pay"] = Decimal(str(rules["pay"]))
-    return rules
+    amounts = {name: Decimal(str(given[name])) for name in AMOUNTS if given.get(name) is not None}
+    return {**given, **amounts}
 
 
 def _check(study: StudyInput) -> None:

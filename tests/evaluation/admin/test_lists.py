@@ -6,11 +6,17 @@ import pytest
 from django.contrib import admin
 from django.urls import reverse
 
+from annotator.admin.slots import SlotAdmin
+from annotator.models import Slot
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.models import Item, Study
+from evaluation.services.studies.creation import PAPER_ARMS
+from judging.models import Judge
+from tests.crowd import make_crowd_study
 from tests.evaluation.admin.conftest import signed_in, work_on
 
 pytestmark = pytest.mark.django_db
+SLOT_COLUMNS = SlotAdmin.list_display
 LISTS = [
     model
     for model, of_model in admin.site._registry.items()
@@ -32,6 +38,7 @@ def test_inside_a_study_no_list_offers_another(model: Any, mine: Any, owner: Any
     assert "By study" not in page
     # The other study's title stands nowhere on the page: neither as a choice nor in a row.
     assert "Another" not in page
+    assert "another.jsonl" not in page
     assert "study-bar" in page
 
 
@@ -55,3 +62,25 @@ def test_a_list_that_is_filtered_to_nothing_is_no_empty_study(
     page = answer.content.decode()
     assert "No items yet" not in page
     assert ("No item fits this filter" in page) == (status == 200)
+
+
+def test_columns_without_anything_are_left_out(owner: Any) -> None:
+    """Nobody has a slot yet; a list that is sorted by an empty column shows it."""
+    study = make_crowd_study("awaited", owner=owner, queries=3, arms=PAPER_ARMS[1:2])
+    client, address = signed_in(owner), of_study(Slot, study)
+    page = client.get(address).content.decode()
+    assert "column-state" in page
+    assert "column-item" in page
+    assert "column-leased_until" not in page
+    last = SLOT_COLUMNS.index("leased_until")
+    assert "column-leased_until" in client.get(f"{address}?o={last}").content.decode()
+
+
+def test_filters_offer_what_there_is(mine: Any, owner: Any) -> None:
+    client, address = signed_in(owner), of_study(Judge, mine.study)
+    assert "changelist-filter" not in client.get(address).content.decode(), "there is one judge"
+    Judge.objects.create(study=mine.study, name="chance", backend="random")
+    page = client.get(address).content.decode()
+    assert "backend__exact=longer" in page
+    assert "backend__exact=random" in page
+    assert "backend__exact=chat" not in page

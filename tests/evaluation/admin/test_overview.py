@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from analytics.reports.build import build_report
+from annotator.selectors.progress import crowd_needs
 from evaluation.admin.study.overview import progress_facts
 from evaluation.models import Progress, StudyMember
 from evaluation.services.exclusions import exclude
@@ -59,22 +60,19 @@ def test_a_full_study_is_news(full: Any, owner: Any, settings: Any, mailoutbox: 
 @pytest.mark.parametrize(
     ("currency", "said"),
     [
-        (
-            "GBP",
-            {"Spending": ("15.50 GBP", "people 12.00, models 3.50 of a budget of 3.00 for models alone")},
-        ),
+        ("GBP", {"Spending": ("15.50 GBP", "people 12.00; models 3.50 of a budget of 3.00")}),
         (
             "USD",
             {
-                "Spending on people": ("12.00 GBP", "no budget covers it"),
-                "Spending on models": ("3.50 USD", "of a budget of 3.00 for models alone"),
+                "Spending on people": ("12.00 GBP", "without a budget"),
+                "Spending on models": ("3.50 USD", "of a budget of 3.00"),
             },
         ),
         (
             "",
             {
-                "Spending on people": ("12.00 GBP", "no budget covers it"),
-                "Spending on models": ("3.50", "of a budget of 3.00 for models alone"),
+                "Spending on people": ("12.00 GBP", "without a budget"),
+                "Spending on models": ("3.50", "of a budget of 3.00"),
             },
         ),
     ],
@@ -91,6 +89,36 @@ def test_money_of_one_currency_alone_is_added_up(
     (concern,) = judge_needs(full, counted)
     assert concern.news
     assert "The budget for models, 3, is spent" in concern.text
+
+
+@pytest.mark.parametrize(("budget", "is_over"), [("2.99", True), ("3.00", False), (None, False)])
+def test_people_over_their_budget_are_a_caution_and_news(
+    full: Any, owner: Any, budget: str | None, is_over: bool
+) -> None:
+    """One of them finished, at 3.00."""
+    full.people_budget = budget and Decimal(budget)
+    full.save()
+    page = page_of(owner, full)
+    said = f"People have cost 3.00 GBP, more than their budget of {budget}."
+    assert (said in page) == is_over
+    assert (f"of a budget of {budget}" in page) == (budget is not None)
+    concerns = [each for each in crowd_needs(full, progress_of(full)) if "budget" in each.text]
+    assert [each.news for each in concerns] == ([f"people budget {budget}"] if is_over else [])
+
+
+def test_what_simulated_raters_judged_is_no_work_of_people(owner: Any) -> None:
+    study = make_crowd_study(
+        "program", owner=owner, queries=3, arms=PAPER_ARMS[1:2], redundancy=1, simulated=True
+    )
+    rater = study.raters.create(kind="simulated", label="simulated 01")
+    for item in study.items.filter(role="main"):
+        study.judgments.create(rater=rater, item=item, revision=study.revisions.get())
+    page = page_of(owner, study)
+    assert "Live: simulated raters have judged it, no person yet." in page
+    assert "3</b> of 3 judgments, by simulated raters" in page
+    assert "<dt>Judgments by simulated raters</dt><dd><b>3</b>" in page
+    assert "Done: all" not in page
+    assert "the study is not closed" not in page
 
 
 def test_an_exclusion_is_named_with_what_it_costs(full: Any, owner: Any) -> None:

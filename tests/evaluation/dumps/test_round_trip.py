@@ -1,6 +1,7 @@
 """An export is imported as an equal study, and exporting that gives the same bytes."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import orjson
 import pytest
@@ -210,12 +211,14 @@ def test_exact_times_only_where_permitted(judged, read_back):
 
 def test_what_people_are_promised_comes_along(draft, read_back):
     assert (
-        not {"erases_withdrawn", "retention_days"}
+        not {"erases_withdrawn", "retention_days", "people_budget"}
         & orjson.loads(export_bytes(draft).splitlines()[0])["rules"].keys()
     )
     draft.erases_withdrawn, draft.retention_days, draft.texts_language = True, 30, "de"
+    draft.people_budget = Decimal("250.50")
     draft.save()
     copy = read_back(draft)
+    assert copy.people_budget == Decimal("250.50")
     assert (copy.erases_withdrawn, copy.retention_days, copy.texts_language) == (True, 30, "de")
     assert_equal(copy, draft)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from annotator.panels.platforms import statuses
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, MismatchKind
 from annotator.panels.reconciliation.kinds.wording import people_count, place_count, visit_count
+from evaluation.counting import counted
 
 
 class OtherFilters(MismatchKind):
@@ -36,10 +37,13 @@ class OtherPlaces(MismatchKind):
             return
         needed, coming = facts.places
         state, more = f"{needed}:{coming}", needed - coming
+        more_of = (
+            ("more person", "more people") if facts.panel.study.visits == 1 else ("more visit", "more visits")
+        )
         count = people_count if facts.panel.study.visits == 1 else visit_count
         if more > 0:
             text = (
-                f"The open judgments need {count(needed)} more, but the panel has room for "
+                f"The open judgments need {counted(needed, *more_of)}, but the panel has room for "
                 f"{coming}. Add {place_count(more)} there."
             )
             remedies = ("places", "acknowledge")

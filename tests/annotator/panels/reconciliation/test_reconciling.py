@@ -357,7 +357,7 @@ def test_places_follow_what_the_slots_need(panel: Panel) -> None:
 @pytest.mark.parametrize(
     ("places", "said"),
     [
-        (4, "The open judgments need 6 visits more, but the panel has room for 4. Add 2 places there."),
+        (4, "The open judgments need 6 more visits, but the panel has room for 4. Add 2 places there."),
         (9, "The panel has room for 9 visits, but there is work for 6"),
     ],
 )
