@@ -29,11 +29,12 @@ def link_study(
     """
     drafted_id(panel)
     external_id, label = external_id.strip(), get_platform(panel.platform).label
-    if not 2 <= visit_number <= panel.study.visits:
+    if visit_number < 2:
+        raise Refused("The first visit is that of the study that was drafted from here.")
+    if visit_number > panel.study.visits:
+        paid = counted(panel.study.visits, "visit")
         raise Refused(
-            f"A further study is of visit 2 to {panel.study.visits} here; raise the paid visits per participant first."
-            if panel.study.visits < 2 or visit_number > panel.study.visits
-            else "The first visit is that of the study that was drafted from here."
+            f"{paid} per participant: there is no visit {visit_number} to be paid. Raise that first."
         )
     asked = timezone.now()
     with open_client(panel.platform) as client:

@@ -199,7 +199,9 @@ def test_what_does_not_fit_is_not_linked(prolific, panel, further, owner):
     there = made_there(panel, "CTWO")
     assert "belongs to a study here already" in problems_of(link_study, again(panel), further[0], 2)[0]
     assert "belongs to a study here already" in problems_of(link_study, again(panel), panel.external_id, 2)[0]
-    assert "visit 2 to 3" in problems_of(link_study, again(panel), there, 4)[0]
+    assert (
+        "3 visits per participant: there is no visit 4" in problems_of(link_study, again(panel), there, 4)[0]
+    )
     assert "The first visit" in problems_of(link_study, again(panel), there, 1)[0]
     assert "lacks the code CTHREE" in problems_of(link_study, again(panel), there, 3)[0]
     [lacks, strange] = problems_of(link_study, again(panel), made_there(panel, "CTWO", full="XFULL"), 2)
