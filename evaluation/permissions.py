@@ -56,6 +56,9 @@ def is_owner(user: Any, study: Study) -> bool:
 
 def reads_ids(user: Any, study: Study) -> bool:
     """True for who may read the ids that platforms have for a study's people: its owners and editors."""
+    # As `get_study_for` has it, of the same request's user.
+    if (role := getattr(study, "own_role", None)) is not None:
+        return user.is_superuser or role in RIGHTS["write"]
     return studies_for(user, "write").filter(pk=study.pk).exists()
 
 

@@ -52,6 +52,11 @@ def open_seal_key(stored: str) -> SealKey | None:
     return _opened(stored, tuple(settings.ASSAY_SEAL_SECRETS)) if stored else None
 
 
+def open_key(stored: str) -> bytes | None:
+    """The key itself, of one that is no study's; None where no secret at hand opens it."""
+    return decrypt(stored, _secrets())
+
+
 def encrypted_anew(stored: str) -> str:
     """The same key under the installation's first secret; ValueError where it can't be opened."""
     return encrypt_anew(stored, _secrets())

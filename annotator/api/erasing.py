@@ -41,6 +41,9 @@ class ErasedSerializer(serializers.Serializer[Any]):
     erased = TextsField(help_text="What goes, in words.")
     copies = TextsField(help_text="What goes in other studies.")
     kept = TextsField()
+    mentions = TextsField(
+        help_text="Where others have written a name of theirs: the words stay, at most without the name."
+    )
     out_of_reach = TextsField(help_text="Exports, bundles and backups that were taken before.")
     problems = TextsField(help_text="Of a dry run: what keeps them from being erased now.")
 
@@ -81,6 +84,7 @@ class ParticipantErasure(StudyView):
                 "erased": plan.goes,
                 "copies": plan.copies,
                 "kept": plan.stays,
+                "mentions": plan.mentions,
                 "out_of_reach": plan.out_of_reach,
                 "problems": plan.problems,
             }

@@ -59,6 +59,7 @@ class ParticipantListQuery(PageQuery):
 
 
 class ParticipantList(StudyView):
+    written = frozenset({"excluded", "comments"})
     query_class = ParticipantListQuery
     pagination_class = IdPagination
 
@@ -153,6 +154,7 @@ SHARES = ("unread", "unseen", "unopened", "lines", "first", "attention", "gold")
 
 
 class QualityList(StudyView):
+    written = frozenset({"excluded"})
     query_class = PageQuery
     pagination_class = IdPagination
 

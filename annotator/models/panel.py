@@ -56,6 +56,34 @@ class Panel(models.Model):
         return f"{self.platform}: {self.study_id}"
 
 
+class LinkedStudy(models.Model):
+    """A further study on the panel whose people come here, to this one's study, for a later visit."""
+
+    panel = models.ForeignKey(Panel, models.CASCADE, related_name="linked_studies")
+    # The panel's, again, for the constraint.
+    platform = models.CharField(max_length=30)
+    external_id = models.CharField(max_length=120)
+    # The visit that it pays for, whose code it has.
+    visit_number = models.PositiveSmallIntegerField()
+    # As the panel's own.
+    status = models.CharField(max_length=30, blank=True)
+    status_at = models.DateTimeField()
+    places = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["visit_number", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["platform", "external_id"], name="linked_study_once"),
+            models.CheckConstraint(
+                name="linked_study_is_of_a_further_visit",
+                condition=Q(visit_number__gte=2) & ~Q(external_id=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
 class PersonalLink(models.Model):
     """A link with a name on it: whoever opens it is one and the same participant, until it is revoked."""
 
@@ -105,6 +133,10 @@ class PanelRecord(models.Model):
 
     panel = models.ForeignKey(Panel, models.CASCADE, related_name="records")
     external_id = models.CharField(max_length=120)
+    # The study there that it is of, where that is not the panel's own.
+    linked_study = models.ForeignKey(
+        LinkedStudy, models.CASCADE, null=True, blank=True, related_name="records"
+    )
     # The person, by the panel's id.
     participant_id = models.CharField(max_length=120)
     submission = models.OneToOneField(
@@ -140,6 +172,11 @@ class PanelRecord(models.Model):
 
     def __str__(self) -> str:
         return f"record {self.pk}: {self.status}"
+
+    @property
+    def study_there(self) -> str:
+        """The panel's id of its study."""
+        return self.linked_study.external_id if self.linked_study is not None else self.panel.external_id
 
 
 class PanelEvent(models.Model):

@@ -2,7 +2,7 @@
 
 from django.db.models import Q, QuerySet
 
-from annotator.models import Panel, PanelAct, PanelStatus, Participant, Submission
+from annotator.models import LinkedStudy, Panel, PanelAct, PanelStatus, Participant, Submission
 from annotator.panels.platforms import statuses
 from annotator.selectors.visits import has_judged, knows_session
 from annotator.visit import Visit
@@ -12,7 +12,14 @@ def panels_to_sync() -> QuerySet[Panel]:
     """Studies that are drafted on a panel and not over there: not completed, or with submissions that are undecided."""
     undecided = Q(records__status__in=[PanelStatus.RESERVED, PanelStatus.ACTIVE, PanelStatus.AWAITING_REVIEW])
     drafted = Panel.objects.exclude(drafted_at=None).filter(study__ids_deleted_at=None)
-    return drafted.filter(~Q(status=statuses.COMPLETED) | undecided).distinct()
+    linked = Q(linked_studies__in=LinkedStudy.objects.exclude(status=statuses.COMPLETED))
+    return drafted.filter(~Q(status=statuses.COMPLETED) | linked | undecided).distinct()
+
+
+def studies_there(panel: Panel) -> list[str]:
+    """The panel's ids of all its studies whose people come to this one: the drafted one, then the linked ones."""
+    linked = [each.external_id for each in panel.linked_studies.all()]
+    return [panel.external_id, *linked] if panel.external_id else linked
 
 
 def allows_reentry(participant: Participant, visit: Visit) -> bool:

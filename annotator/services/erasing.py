@@ -22,6 +22,7 @@ from annotator.models import (
     Submission,
 )
 from annotator.recruiters import recruiters
+from annotator.services.mentions import mentions_of
 from annotator.services.slots import claim_cursors, in_play
 from annotator.services.slots.claim import is_wanted
 from annotator.services.work.draft_rounds import is_lost
@@ -69,6 +70,8 @@ class ErasurePlan:
     goes: list[str] = field(default_factory=list)
     copies: list[str] = field(default_factory=list)
     stays: list[str] = field(default_factory=list)
+    # Places where others have written a name of theirs.
+    mentions: list[str] = field(default_factory=list)
     out_of_reach: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -106,6 +109,7 @@ def plan_erasure(participant: Participant, *, by: Any = None) -> ErasurePlan:
         goes=goes,
         copies=list(_copies_in_words(find_copies(rater), by)),
         stays=stays,
+        mentions=list(mentions_of(participant, {rater.pseudonym, *names_of(participant)})),
         out_of_reach=list(_out_of_reach(study)),
         problems=list(_refusals(participant)),
     )

@@ -215,7 +215,8 @@ class StudyScopedAdmin(admin.ModelAdmin):
             changes.has_filters = False
         if changes is not None and self.private_fields and not reads_ids(request, study):
             changes.search_help_text = ""  # it speaks of ids
-        return without_ids(request, study, response)
+        shown: HttpResponse = without_ids(request, study, response)
+        return shown
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         if study_of_list(request) is not None:
@@ -250,7 +251,8 @@ class StudyScopedAdmin(admin.ModelAdmin):
             context["action_links"] = self.action_links(request, obj, study)
             context["notice"] = self.notice(request, obj, study)
         context.update(show_save_and_continue=False, show_save_and_add_another=False)
-        return super().render_change_form(request, context, *args, **kwargs)
+        response = super().render_change_form(request, context, *args, **kwargs)
+        return without_ids(request, None if obj is None else study, response)
 
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
         """Labels and addresses of further pages and actions for the object, besides changing its fields."""

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
 from django.template.response import SimpleTemplateResponse
 
-from evaluation.extension import extensions
 from evaluation.models import Study
 from evaluation.permissions import RIGHTS, get_study_for, roles_of, studies_for
-from evaluation.private_words import PrivateWords
+from evaluation.services.private_texts import private_words
 
 
 def my_studies(request: HttpRequest) -> QuerySet[Study]:
@@ -46,11 +45,16 @@ def reads_ids(request: HttpRequest, study: Study | None) -> bool:
     return has_right(request, "write", study.pk if study is not None else None)
 
 
-def without_ids(request: HttpRequest, study: Study | None, response: HttpResponse) -> HttpResponse:
+Answer = TypeVar("Answer", bound=HttpResponseBase)
+
+
+def without_ids(request: HttpRequest, study: Study | None, response: Answer) -> Answer:
     """The page; for viewers with every such id in it blacked out, whoever wrote it into which text."""
     if study is None or reads_ids(request, study):
         return response
-    private = PrivateWords(word for each in extensions() for word in each.private_words(study))
+    if not isinstance(response, HttpResponse) or "html" not in response.headers.get("Content-Type", ""):
+        return response
+    private = private_words(study)
 
     def black_out(page: HttpResponse) -> None:
         page.content = private.blacked_out(page.content.decode()).encode()
@@ -66,14 +70,16 @@ View = Callable[..., HttpResponseBase]
 
 
 def study_page(right: str = "view", *, methods: tuple[str, ...] = ("GET", "HEAD")) -> Callable[[View], View]:
-    """A page about one study: its view gets the study in place of its slug."""
+    """A page about one study: its view gets the study in place of its slug, and viewers read no id of a platform."""
 
     def decorate(view: View) -> View:
         @wraps(view)
         def answer(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
             if request.method not in methods:
                 return HttpResponseNotAllowed(methods)
-            return view(request, get_study_for(request.user, slug, right=right), **kwargs)
+            study = get_study_for(request.user, slug, right=right)
+            response = view(request, study, **kwargs)
+            return without_ids(request, study, response) if right == "view" else response
 
         return answer
 

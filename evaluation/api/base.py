@@ -13,7 +13,9 @@ from rest_framework.views import APIView
 from evaluation.api.paging import IdPagination
 from evaluation.api.query import QuerySerializer
 from evaluation.models import Study
-from evaluation.permissions import NoRight, get_study_for, may_begin_studies
+from evaluation.permissions import NoRight, get_study_for, may_begin_studies, reads_ids
+from evaluation.private_words import PrivateWords
+from evaluation.services.private_texts import private_words
 
 NOT_STAFF = "Your account may not begin studies or endpoints."
 
@@ -24,6 +26,8 @@ class ApiView(APIView):
     query_class: type[QuerySerializer] = QuerySerializer
     pagination_class: type[IdPagination] | None = None
     query: dict[str, Any]
+    # Fields with what members wrote, or a job said: viewers read no platform's ids in them.
+    written: ClassVar[frozenset[str]] = frozenset()
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         # A charset in the Content-Type would decide how parameters are read, and Python knows some that read nothing.
@@ -44,6 +48,10 @@ class ApiView(APIView):
         """Check what is needed beside a valid token, before any error about parameters."""
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        study: Study | None = getattr(self, "study", None)
+        may_hide = bool(self.written) and isinstance(response, Response)
+        if may_hide and study is not None and not reads_ids(self.request.user, study):
+            response.data = _without_ids(response.data, self.written, private_words(study))
         final = super().finalize_response(request, response, *args, **kwargs)
         final["Cache-Control"] = "private, no-store"
         return final
@@ -53,6 +61,18 @@ class ApiView(APIView):
         assert self.pagination_class is not None
         pages = self.pagination_class()
         return pages.get_paginated_response(records(pages.paginate_queryset(queryset, self.request, self)))
+
+
+def _without_ids(data: Any, written: frozenset[str], private: PrivateWords) -> Any:
+    """The same, with ids blacked out in the fields of these names, at whatever depth."""
+    if isinstance(data, Mapping):
+        return {
+            name: private.blacked_out_json(value)
+            if name in written
+            else _without_ids(value, written, private)
+            for name, value in data.items()
+        }
+    return [_without_ids(each, written, private) for each in data] if isinstance(data, list) else data
 
 
 class BeginningView(ApiView):

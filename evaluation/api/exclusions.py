@@ -90,6 +90,7 @@ def _rows(study: Study) -> Any:
 
 
 class ExclusionList(StudyView):
+    written = frozenset({"reason", "undone_reason"})
     query_class = ExclusionListQuery
     pagination_class = NewestFirstPagination
 
@@ -136,6 +137,8 @@ def judgment_of(study: Study, pk: int) -> Judgment:
 
 
 class ExclusionUndo(StudyView):
+    written = frozenset({"reason", "undone_reason"})
+
     @extend_schema(
         operation_id="undo_exclusion",
         summary="Have every figure count a rater or a judgment again",

@@ -44,6 +44,8 @@ def flag_records(flags: Sequence[ItemFlag]) -> list[dict[str, Any]]:
 
 
 class FlagView(StudyView):
+    written = frozenset({"note"})
+
     def flags(self) -> Any:
         rows = ItemFlag.objects.filter(item__study=self.study).select_related("item__study", "rater")
         return rows.defer("item__stimulus")

@@ -21,17 +21,18 @@ from evaluation.api.query import PageQuery, QueryTextField
 from evaluation.downloads import download_response
 from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.problems import place_and_fault
-from evaluation.extension import extensions
 from evaluation.job_kinds import job_kinds, kind_of
 from evaluation.models import Job, Study
-from evaluation.permissions import jobs_for, reads_ids
-from evaluation.private_words import PrivateWords
+from evaluation.permissions import jobs_for
 from evaluation.services.jobs import has_download, left_out_file
 
 # Seconds after which it is worth asking again.
 RETRY_AFTER = 2
 # Without the charset of those that are text.
 MEDIA = sorted({each.content_type.partition(";")[0] for each in FORMATS.values()})
+
+
+WRITTEN = frozenset({"message", "problems", "preview", "file_name"})
 
 
 class JobProblemSerializer(serializers.Serializer[Any]):
@@ -89,15 +90,6 @@ def job_records(jobs: Iterable[Job]) -> list[dict[str, Any]]:
     return [job_record(job) for job in jobs]
 
 
-def without_ids(study: Study | None, user: Any, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The records; for viewers with every id that a platform has for the study's people blacked out in their texts."""
-    if study is None or reads_ids(user, study):
-        return records
-    private = PrivateWords(word for each in extensions() for word in each.private_words(study))
-    texts = ("message", "problems", "preview", "file_name")
-    return [record | {name: private.blacked_out_json(record[name]) for name in texts} for record in records]
-
-
 class JobListQuery(PageQuery):
     kind = QueryTextField(required=False, max_length=20)
     state = serializers.ChoiceField(required=False, choices=Job.State.choices)
@@ -105,6 +97,7 @@ class JobListQuery(PageQuery):
 
 class StudyJobs(StudyView):
     query_class = JobListQuery
+    written = WRITTEN
     pagination_class = NewestFirstPagination
 
     @extend_schema(
@@ -117,19 +110,21 @@ class StudyJobs(StudyView):
         listed = [kind.key for kind in job_kinds().values() if kind.listed]
         wanted = {name: self.query[name] for name in ("kind", "state") if name in self.query}
         jobs = jobs_for(request.user).filter(study=self.study, kind__in=listed).filter(**wanted)
-        return self.paged(jobs, lambda rows: without_ids(self.study, request.user, job_records(rows)))
+        return self.paged(jobs, job_records)
 
 
 class OfJob(ApiView):
     """A view of a job: for the members of its study; without one, for who began it."""
 
     job: Job
+    study: Study | None = None
+    written = WRITTEN
 
     def authorise(self) -> None:
         job = jobs_for(self.request.user).filter(pk=self.kwargs["job"]).first()
         if job is None:
             raise Http404
-        self.job = job
+        self.job, self.study = job, job.study
 
 
 class JobDetail(OfJob):
@@ -141,8 +136,7 @@ class JobDetail(OfJob):
         responses=JobSerializer,
     )
     def get(self, request: Request, job: int) -> Response:
-        (record,) = without_ids(self.job.study, request.user, [job_record(self.job)])
-        return Response(record)
+        return Response(job_record(self.job))
 
 
 class JobFile(OfJob):

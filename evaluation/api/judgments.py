@@ -82,6 +82,7 @@ class JudgmentListQuery(PageQuery):
 
 
 class JudgmentList(StudyView):
+    written = frozenset({"excluded", "trace"})
     query_class = JudgmentListQuery
     pagination_class = IdPagination
 

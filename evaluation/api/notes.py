@@ -62,6 +62,7 @@ def note_records(notes: Sequence[Note]) -> list[dict[str, Any]]:
 
 
 class NoteList(StudyView):
+    written = frozenset({"text"})
     query_class = PageQuery
     pagination_class = NewestFirstPagination
 
@@ -101,6 +102,8 @@ class NoteList(StudyView):
 
 
 class NoteDetail(StudyView):
+    written = frozenset({"text"})
+
     @extend_schema(
         operation_id="delete_note",
         summary="Delete a note for good: one's own, or as an owner any",

@@ -51,6 +51,7 @@ def settled_records(study: Study, judgments: Sequence[Judgment]) -> list[dict[st
 
 
 class SettledList(StudyView):
+    written = frozenset({"reason", "excluded", "trace"})
     query_class = PageQuery
     pagination_class = NewestFirstPagination
 

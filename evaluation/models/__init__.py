@@ -2,6 +2,7 @@
 
 from evaluation.models.api import ApiRequest, ApiToken
 from evaluation.models.erasure import Erasure
+from evaluation.models.installation_key import InstallationKey
 from evaluation.models.invitation import StudyInvitation
 from evaluation.models.item import Context, Item, ItemResponse, Query, Response, Role, System
 from evaluation.models.item_tally import ItemTally, StaleItem
@@ -58,6 +59,7 @@ __all__ = [
     "Exclusion",
     "GoingBack",
     "Import",
+    "InstallationKey",
     "Item",
     "ItemFlag",
     "ItemResponse",

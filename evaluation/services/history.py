@@ -56,12 +56,12 @@ def erase_names(study: Study, pseudonym: str, names: Collection[str], instead: s
         Q(change_message__contains=pseudonym) | Q(object_repr__contains=pseudonym)
     ):
         _rewrite(line, [pseudonym], instead)
-    for name in sorted(filter(_is_telling, names), key=len, reverse=True):
+    for name in sorted(filter(is_telling, names), key=len, reverse=True):
         for line in history_of(study).filter(change_message__contains=name):
             _rewrite(line, [name], instead)
 
 
-def _is_telling(name: str) -> bool:
+def is_telling(name: str) -> bool:
     """False of a name that could be any word or number in a line."""
     return len(name) >= (SHORTEST_NUMBER if name.isdigit() else SHORTEST_NAME)
 

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from annotator.models import KnownMismatch, PanelRecord, Participant, Submission
 from evaluation.dumps.exports.study_export import export_study
-from evaluation.models import Job, StudyMember
+from evaluation.models import Exclusion, ItemFlag, Job, Note, StudyMember
+from evaluation.services.exclusions import exclude
 from evaluation.services.history import log_action
 from evaluation.services.tokens import make_token
 from tests.config.addresses import ROUTES, world_of
@@ -46,6 +47,17 @@ def made(around_module: None) -> SimpleNamespace:
     Job.objects.filter(pk=world.rows["job"].pk).update(
         message=f"Read {VISIT}.", problems=[f"{THEIR_VISIT} is another study's."]
     )
+    told = f"{PERSON} wrote to us about {VISIT}, not about {OTHER}."
+    note = Note.objects.filter(study=study).first()
+    assert note is not None
+    Note.objects.filter(pk=note.pk).update(text=told)
+    judgment = world.judgment
+    Note.objects.create(study=study, item=judgment.item, judgment=judgment, text=told, by=world.owner)
+    Exclusion.objects.filter(study=study).update(reason=f"Of {PERSON}.")
+    rater = world.participant.rater
+    if not Exclusion.objects.filter(rater=rater, undone_at=None).exists():
+        exclude(study=study, rater=rater, reason=f"By {PERSON}.", by=world.owner)
+    ItemFlag.objects.update(note=told)
     viewer = make_user("viewer")
     StudyMember.objects.create(study=study, user=viewer, role="viewer")
     world.clients, world.tokens = {}, {}
@@ -104,11 +116,23 @@ def test_those_who_run_the_study_read_them(world: SimpleNamespace, page: str) ->
     assert any(each in body for each in IDS)
 
 
-@pytest.mark.parametrize("format", ["jsonl", "csv"])
+@pytest.mark.parametrize("format", ["jsonl", "csv", "notes"])
 def test_in_no_export(world: SimpleNamespace, format: str) -> None:
     out = BytesIO()
     export_study(world.study, format=format, out=out)
     assert not [each for each in (PERSON, VISIT, OTHER, THEIR_VISIT) if each.encode() in out.getvalue()]
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["notes/", "exclusions/", "judgments/", "raters/", "participants/", "flags/", "quality/"],
+)
+def test_editors_read_them_in_the_api_and_viewers_the_rest(world: SimpleNamespace, page: str) -> None:
+    address = world.find(f"api/v1/studies/<slug:slug>/{page}")
+    assert PERSON in read(world, "owner", address)
+    body = read(world, "viewer", address)
+    assert PERSON not in body
+    assert "x" * len(PERSON) in body or page == "participants/"
 
 
 def test_by_no_search_and_no_lookup(world: SimpleNamespace) -> None:

@@ -18,6 +18,7 @@ from annotator.models import (
     EntryRule,
     ErasedVisit,
     KnownMismatch,
+    LinkedStudy,
     Panel,
     PanelAct,
     PanelEvent,
@@ -179,6 +180,11 @@ def act(world, **values):
     PanelAct.objects.create(panel=world.panel, record=world.record, **values)
 
 
+def linked_study(world, **values):
+    fields = {"external_id": "further", "visit_number": 2, "places": 1, "status_at": world.later} | values
+    LinkedStudy.objects.create(panel=world.panel, platform="prolific", **fields)
+
+
 def begin_rounds(world, numbers, **values):
     for number in numbers:
         DraftRound.objects.create(assignment=world.current, number=number, instruction="Shorter.", **values)
@@ -278,6 +284,8 @@ VIOLATIONS = {
         study=w.rule.other, platform="prolific", external_id="there"
     ),
     "panel_drafted_has_id": lambda w: change(w.panel, external_id="", drafted_at=w.later),
+    "linked_study_once": lambda w: [linked_study(w) for _ in range(2)],
+    "linked_study_is_of_a_further_visit": lambda w: linked_study(w, visit_number=1),
     "unread_arrivals_once_a_day": lambda w: [
         UnreadArrivals.objects.create(study=w.study, day=w.later.date(), names="PROLIFIC_PID")
         for _ in range(2)

@@ -22,6 +22,7 @@ from evaluation.dumps.exports.stored_study import StoredStudy
 from evaluation.extension import BundleFile, extensions
 from evaluation.models import Exclusion, Study
 from evaluation.private_words import PrivateWords
+from evaluation.services.private_texts import private_words
 
 FAMILY = "assay-bundle/"
 FORMAT = f"{FAMILY}1"
@@ -47,7 +48,7 @@ class BundleMember:
 
 def bundle_members(study: Study, report: Record) -> list[BundleMember]:
     """Every file but the manifest, in the order of the archive."""
-    private = PrivateWords(word for each in extensions() for word in each.private_words(study))
+    private = private_words(study)
     codings = codings_of(study)
     found = [
         BundleMember(

@@ -10,6 +10,8 @@ from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused
 
+MENTIONS = "Words of others that name them, to be looked at by you:"
+
 
 class Command(AssayCommand):
     help = __doc__
@@ -55,6 +57,7 @@ class Command(AssayCommand):
         except Refused as refused:
             raise CommandError("\n".join(refused.problems)) from None
         self.stdout.write(said)
+        self._list(MENTIONS, plan.mentions)
         self._list("Out of reach:", plan.out_of_reach)
         return _facts(plan, erased=True)
 
@@ -62,6 +65,7 @@ class Command(AssayCommand):
         self._list("Erased:", plan.goes)
         self._list("Copies:", plan.copies)
         self._list("Kept:", plan.stays)
+        self._list(MENTIONS, plan.mentions)
         self._list("Out of reach:", plan.out_of_reach)
         self._list("Not possible now:", plan.problems)
 
@@ -71,5 +75,5 @@ class Command(AssayCommand):
 
 
 def _facts(plan: ErasurePlan, *, erased: bool) -> Outcome:
-    names = ("goes", "copies", "stays", "out_of_reach", "problems")
+    names = ("goes", "copies", "stays", "mentions", "out_of_reach", "problems")
     return {"erased": erased} | {name: getattr(plan, name) for name in names}

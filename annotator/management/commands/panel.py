@@ -10,6 +10,7 @@ from annotator.panels.platforms.errors import NotSetUp, PanelError
 from annotator.panels.reconciliation.overview import reconcile_visit
 from annotator.panels.services import recruiting, study_draft
 from annotator.panels.services.events import apply_events
+from annotator.panels.services.linked_studies import link_study, linked_sentence
 from annotator.panels.services.panel_settings import panel_of, platform_to_draft
 from annotator.panels.services.preflight import draft_problems, draft_warnings
 from annotator.panels.services.readings import read_visit, sync
@@ -28,7 +29,7 @@ from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.history import server_account
 
-ACTS = ("preset", "whom", "check", "draft", "publish", "pause", "start", "places", "sync", "replay")
+ACTS = ("preset", "whom", "check", "draft", "publish", "pause", "start", "places", "link", "sync", "replay")
 
 
 class Command(AssayCommand):
@@ -42,14 +43,15 @@ class Command(AssayCommand):
             nargs="*",
             help=f"of preset: one of {', '.join(all_presets())}; of places: how many more; of whom: NAME=VALUE, with "
             f"NAME one of {', '.join(_filter_names())}, and nothing to be shown it; of sync: the id of a submission, "
-            "to read and reconcile that one alone",
+            "to read and reconcile that one alone; of link: the id of a further study there, and "
+            "its visit",
         )
 
     def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         act, values = options["act"], options["value"]
         value = " ".join(values)
-        if value and act not in ("preset", "places", "whom", "sync"):
+        if value and act not in ("preset", "places", "whom", "link", "sync"):
             raise CommandError(f"{act} takes no value besides the study, not {value!r}.")
         try:
             if act == "whom":
@@ -58,6 +60,8 @@ class Command(AssayCommand):
                 self._preset(study, value)
             elif act == "places":
                 self._places(study, value)
+            elif act == "link":
+                self._link(study, values)
             elif act == "sync" and value:
                 self._sync_visit(study, value)
             else:
@@ -77,6 +81,15 @@ class Command(AssayCommand):
             "external_id": panel.external_id,
             "status": panel.status,
             "places": panel.places,
+            "linked": [
+                {
+                    "external_id": each.external_id,
+                    "visit": each.visit_number,
+                    "status": each.status,
+                    "places": each.places,
+                }
+                for each in panel.linked_studies.all()
+            ],
             "filters": list(filter_sentences(panel)),
         }
 
@@ -131,6 +144,13 @@ class Command(AssayCommand):
             self.stdout.write("Already done; no places were added.")
         self._say(panel)
 
+    def _link(self, study: Study, values: list[str]) -> None:
+        if len(values) != 2 or not values[1].isdecimal():
+            raise CommandError("Which study there, and which visit? Give its id and a number: link ID 2.")
+        panel = _panel(study)
+        link_study(panel, values[0], int(values[1]), by=server_account())
+        self._say(panel)
+
     def _sync(self, study: Study) -> None:
         panel = _panel(study)
         synced = sync(panel, everyone=True)
@@ -158,6 +178,8 @@ class Command(AssayCommand):
         self.stdout.write(
             f"{panel.study.title} on {label} ({panel.external_id}): {state}, {counted(panel.places or 0, 'place')}."
         )
+        for each in panel.linked_studies.all():
+            self.stdout.write(linked_sentence(each))
 
 
 def _filter_names() -> list[str]:

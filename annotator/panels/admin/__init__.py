@@ -7,6 +7,7 @@ from annotator.panels.admin import (
     bonuses,  # noqa: F401 - registers its page, as do those below
     corrections,  # noqa: F401
     decisions,  # noqa: F401
+    linked_studies,  # noqa: F401
     personal_links,
     platform,
     qualification_retries,

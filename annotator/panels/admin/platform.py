@@ -12,6 +12,7 @@ from annotator.panels.admin.codes import CodesForm
 from annotator.panels.platforms import Platform, default_platform, get_platform, offered_platforms
 from annotator.panels.platforms.addresses import split_origins
 from annotator.panels.services.arrivals import code_for, study_address
+from annotator.panels.services.linked_studies import linked_sentence
 from annotator.panels.services.panel_settings import MAX_SETTING, panel_of, set_codes, set_panel
 from annotator.panels.services.recruitment_filters import eligibility_of, filter_sentences
 from annotator.panels.services.unread_arrivals import unread_cautions
@@ -75,6 +76,7 @@ def platform(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "codes": codes,
         "fixed": fixed,
+        "linked": [linked_sentence(each) for each in panel.linked_studies.all()] if panel else [],
         "panel": panel,
         "eligibility": (filter_sentences(panel) or ["Open to everyone."])
         if panel and eligibility_of(current) is not None

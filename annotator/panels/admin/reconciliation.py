@@ -17,12 +17,13 @@ from annotator.panels.platforms import get_platform, statuses
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds import MISMATCH_KINDS, Mismatch
 from annotator.panels.reconciliation.overview import Reconciliation, reconcile
+from annotator.panels.services.linked_studies import linked_sentence
 from annotator.panels.services.panel_settings import panel_of
 from annotator.panels.services.reading_jobs import latest_reading
 from annotator.panels.services.recruitment_filters import eligibility_of, filter_sentences
 from annotator.panels.states import GONE, PAID, STANDING, Kind
 from evaluation.admin.pages import Tab, page, tabs
-from evaluation.admin.rights import has_right, reads_ids, study_page, without_ids
+from evaluation.admin.rights import has_right, reads_ids, study_page
 from evaluation.models import Study
 from evaluation.services.studies.retention import retention_text
 
@@ -92,6 +93,7 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
         "acts": _acts(panel, found) if writes else [],
         "platform_url": _platform_url(study),
         "takes": _takes(panel),
+        "linked": [linked_sentence(each) for each in panel.linked_studies.all()],
         "retention": retention_text(study),
         "reading": latest_reading(study),
         "found": found,
@@ -109,8 +111,7 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
         "bonuses_url": panel_url(study, "bonus"),
         "send_url": panel_url(study, "send"),
     }
-    response = page(request, "admin/annotator/reconciliation.html", context, study=study, tab="panel")
-    return without_ids(request, study, response)
+    return page(request, "admin/annotator/reconciliation.html", context, study=study, tab="panel")
 
 
 @study_page()
@@ -123,7 +124,7 @@ def reading(request: HttpRequest, study: Study) -> HttpResponse:
     if not latest.is_active:
         response["HX-Refresh"] = "true"
     add_never_cache_headers(response)
-    return without_ids(request, study, response)
+    return response
 
 
 def _takes(panel: Panel) -> str:
@@ -177,6 +178,7 @@ def _acts(panel: Panel, found: Reconciliation) -> list[tuple[str, str]]:
             ("Refresh from the panel", "sync"),
             *([("Pause", "pause")] if panel.status == statuses.ACTIVE else []),
             *([("Add places", "places")] if panel.status != statuses.DRAFT else []),
+            *([("Link the study of a further visit", "link_study")] if panel.study.visits > 1 else []),
             *([(f"Send pending requests ({len(found.waiting)})", "send")] if found.waiting else []),
         ]
     return [(label, panel_url(panel.study, name)) for label, name in names]

@@ -59,7 +59,8 @@ def take_bonuses(panel: Panel) -> list[PanelAct]:
             return []
         batch: dict[int, PanelAct] = {}
         at_once = get_api(panel.platform).bonuses_at_once
-        waiting = bonuses.filter(state=State.INTENDED).select_related("record")
+        waiting = bonuses.filter(state=State.INTENDED)
+        waiting = waiting.select_related("record__panel", "record__linked_study")
         for act in waiting.select_for_update(no_key=True, of=("self",)).order_by("pk"):
             if len(batch) < at_once:
                 batch.setdefault(act.record_id, act)
@@ -86,7 +87,7 @@ def pay_batches(client: PlatformClient, panel: Panel, acts: list[PanelAct], tall
 
     Raises PanelError when there is no use in going on with others now; what is not begun is then intended again.
     """
-    parts = [acts]
+    parts = _by_study(acts)
     try:
         while parts:
             part = parts.pop()
@@ -109,10 +110,18 @@ def pay_batches(client: PlatformClient, panel: Panel, acts: list[PanelAct], tall
         raise
 
 
-def _set_up(client: PlatformClient, panel: Panel, acts: Iterable[PanelAct]) -> str:
+def _by_study(acts: Iterable[PanelAct]) -> list[list[PanelAct]]:
+    """A batch is of one study there."""
+    found: dict[str, list[PanelAct]] = {}
+    for act in acts:
+        found.setdefault(act.record.study_there, []).append(act)
+    return list(found.values())
+
+
+def _set_up(client: PlatformClient, panel: Panel, acts: Sequence[PanelAct]) -> str:
     """The id of the batch, which is not paid yet. Raises PanelError also where the panel sets up another sum."""
     amounts = [(act.record.external_id, act.amount) for act in acts if act.amount is not None]
-    batch = client.create_bonuses(panel.external_id, amounts)
+    batch = client.create_bonuses(acts[0].record.study_there, amounts)
     wanted = sum(amount for _, amount in amounts)
     if batch.amount != wanted:
         label = get_platform(panel.platform).label

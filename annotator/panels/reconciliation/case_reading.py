@@ -81,7 +81,9 @@ def read_cases(panel: Panel, scope: CaseScope = WHOLE_STUDY) -> list[Case]:
         .select_related("participant__rater")
         .defer("extra", "participant__comments")
     )
-    records = list(PanelRecord.objects.filter(scope.records, panel=panel))
+    records = list(PanelRecord.objects.filter(scope.records, panel=panel).select_related("linked_study"))
+    for record in records:
+        record.panel = panel
     cases = _match(panel, records, submissions)
     _assign_work_to_visits(panel, cases, scope)
     acts: dict[int, list[PanelAct]] = defaultdict(list)
@@ -120,7 +122,7 @@ def _match(panel: Panel, records: Sequence[PanelRecord], submissions: Sequence[S
         doubtful = (
             submission is not None
             and record.submission_id is None
-            and not is_same_visit(panel, record.participant_id, submission)
+            and not is_same_visit([record.study_there], record.participant_id, submission)
         )
         cases.append(Case(record, submission, person, is_doubtful=doubtful))
     return cases + [Case(None, each, each.participant) for each in submissions if each.pk not in taken]
@@ -142,9 +144,12 @@ def _assign_work_to_visits(panel: Panel, cases: Iterable[Case], scope: CaseScope
 
 
 def _visit_number(case: Case, participant: Participant, visits: int) -> int:
-    """The visit that a submission is of; one that never came here is of the next, where there is one to come."""
+    """The visit that a submission is of; one that never came here is of its study's, or else of the next, where there
+    is one to come."""
     if case.submission is not None:
         return case.submission.visit_number
+    if case.record is not None and case.record.linked_study is not None:
+        return case.record.linked_study.visit_number
     number = participant.visit_number
     comes_again = participant.outcome == ParticipantOutcome.COMPLETED and number < visits
     return number + 1 if comes_again else number

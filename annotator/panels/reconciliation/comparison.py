@@ -98,8 +98,13 @@ def _more(study: Study, needed: int) -> str:
 def _places_there(panel: Panel, cases: Sequence[Case]) -> str:
     if panel.places is None:
         return ""
-    taken = places_taken(panel, cases)
-    return f"{panel.places:,}: {taken:,} taken, {max(0, panel.places - taken):,} free"
+    places, taken = _places(panel), places_taken(panel, cases)
+    return f"{places:,}: {taken:,} taken, {max(0, places - taken):,} free"
+
+
+def _places(panel: Panel) -> int:
+    """In all of the panel's studies for this one."""
+    return (panel.places or 0) + sum(each.places for each in panel.linked_studies.all())
 
 
 def _slots(study: Study) -> str:
@@ -124,7 +129,7 @@ def places_taken(panel: Panel, cases: Iterable[Case]) -> int:
 
 def people_coming(panel: Panel, cases: Sequence[Case]) -> int:
     """The number of people who can still come: the panel's free places, and those who took one and are not here yet."""
-    free = max(0, (panel.places or 0) - places_taken(panel, cases))
+    free = max(0, _places(panel) - places_taken(panel, cases))
     under_way = (PanelStatus.RESERVED, PanelStatus.ACTIVE)
     return free + sum(case.status in under_way and _is_on_the_way(case) for case in cases)
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
 from annotator.models import KnownMismatch, Panel, PanelAct, PanelEvent, PanelRecord, PanelStatus, Submission
@@ -65,6 +66,7 @@ class Reconciliation:
 def reconcile(panel: Panel) -> Reconciliation:
     """The state of things, in a fixed number of queries. Changes nothing."""
     now = timezone.now()
+    prefetch_related_objects([panel], "linked_studies")
     study, cases = panel.study, read_cases(panel)
     needed = people_needed(study, now)
     recruits = panel.external_id and panel.places is not None and study.status in (Status.LIVE, Status.PAUSED)

@@ -16,7 +16,9 @@ from django.utils import timezone
 from annotator.models import Panel, PanelEvent, PanelStatus, Submission
 from annotator.panels.platforms import get_api
 from annotator.panels.platforms.api import ReportedEvent
+from annotator.panels.selectors import studies_there
 from annotator.panels.services.erased.digests import is_erased
+from annotator.panels.services.recruiting import note_study_status
 from annotator.panels.services.submission_records import ReportedState, note_status
 
 logger = logging.getLogger(__name__)
@@ -115,7 +117,7 @@ def _apply(event: PanelEvent) -> None:
     if reported.submission_id:
         note_status(event.panel, _seen(reported, event.occurred_at))
     else:
-        _note_study(event.panel, reported.status, event.occurred_at)
+        note_study_status(event.panel, reported.study_id, reported.status, event.occurred_at)
 
 
 def _seen(reported: ReportedEvent, at: datetime) -> ReportedState:
@@ -123,16 +125,11 @@ def _seen(reported: ReportedEvent, at: datetime) -> ReportedState:
         raise EventDeferred(f"A submission's status {reported.word!r} is not known here.")
     return ReportedState(
         external_id=reported.submission_id,
+        study_id=reported.study_id,
         participant_id=reported.participant_id,
         status=reported.status,
         at=at,
     )
-
-
-def _note_study(panel: Panel, status: str, at: datetime) -> None:
-    """The study's state there, unless something newer is known."""
-    older = Q(status_at=None) | Q(status_at__lte=at)
-    Panel.objects.filter(older, pk=panel.pk).update(status=status, status_at=at)
 
 
 def _find_panel(platform: str, reported: ReportedEvent) -> Panel | None:
@@ -140,7 +137,8 @@ def _find_panel(platform: str, reported: ReportedEvent) -> Panel | None:
     from the panel's list or from the address that the participant came by."""
     panels = Panel.objects.filter(platform=platform)
     if reported.study_id:
-        return panels.filter(external_id=reported.study_id).first()
+        study = reported.study_id
+        return panels.filter(Q(external_id=study) | Q(linked_studies__external_id=study)).first()
     return (
         panels.filter(records__external_id=reported.submission_id).first()
         or panels.filter(study__participants__submissions__external_id=reported.submission_id).first()
@@ -150,7 +148,7 @@ def _find_panel(platform: str, reported: ReportedEvent) -> Panel | None:
 def _adopt(panel: Panel) -> None:
     """Give the panel the waiting events that were nobody's when they came and are its own."""
     own = {
-        panel.external_id,
+        *studies_there(panel),
         *panel.records.values_list("external_id", flat=True),
         *Submission.objects.filter(participant__study=panel.study_id).values_list("external_id", flat=True),
     } - {""}

@@ -20,6 +20,7 @@ from annotator.models import Panel, PanelAct, PanelRecord, PanelStatus
 from annotator.panels.platforms import get_api, get_platform
 from annotator.panels.platforms.api import PanelSubmission, PlatformClient
 from annotator.panels.platforms.errors import PanelBusy, PanelError, PanelUnreachable
+from annotator.panels.selectors import studies_there
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.recruiting import drafted_id, sync_study
 from annotator.panels.services.submission_records import ENDINGS, ReportedState, note_status
@@ -73,12 +74,17 @@ def sync_submissions(
     panel: Panel, *, watch: Watch = ignore_progress, patience: float | None = None
 ) -> ReadingResult:
     """Read all of the study's submissions back, and do what each one's state calls for."""
-    study = drafted_id(panel)
+    drafted_id(panel)
     # The panel's answers are true of a moment after this one; an event that occurs meanwhile is newer.
     asked = timezone.now()
+    found: list[PanelSubmission] = []
     with _client(panel, patience, watch) as client:
-        found = client.list_submissions(study, watch=lambda n, of: watch("reading the list", n, of))
-    known = {each.external_id: each for each in PanelRecord.objects.filter(panel=panel)}
+        for study in studies_there(panel):
+            found += client.list_submissions(study, watch=lambda n, of: watch("reading the list", n, of))
+    known = {
+        each.external_id: each
+        for each in PanelRecord.objects.filter(panel=panel).select_related("panel", "linked_study")
+    }
     news = [each for each in found if not _is_settled(known.get(each.id), each)]
     for n, each in enumerate(news):
         watch("applying changes", n, len(news))
@@ -92,11 +98,11 @@ def read_visit(panel: Panel, external_id: str) -> PanelRecord:
 
     Raises Refused, NotSetUp or PanelError; also where the panel has it under another study.
     """
-    study = drafted_id(panel)
+    drafted_id(panel)
     asked = timezone.now()
     with open_client(panel.platform) as client:
         there = client.get_submission(external_id)
-    if there.study_id not in ("", study):
+    if there.study_id not in ("", *studies_there(panel)):
         label = get_platform(panel.platform).label
         raise Refused(f"{external_id} belongs to another study on {label}, {there.study_id}.")
     record = note_status(panel, _seen(there, asked))
@@ -127,7 +133,7 @@ def _napping(watch: Watch) -> Callable[[float], None]:
 
 def _is_settled(record: PanelRecord | None, there: PanelSubmission) -> bool:
     """True if all of this is known, and everything done about it."""
-    if record is None or record.submission_id is None:
+    if record is None or record.submission_id is None or record.study_there != there.study_id:
         return False
     same = (record.status, record.code, record.started_at, record.completed_at, record.return_asked_at) == (
         there.status,
@@ -142,6 +148,7 @@ def _is_settled(record: PanelRecord | None, there: PanelSubmission) -> bool:
 def _seen(there: PanelSubmission, asked: datetime) -> ReportedState:
     return ReportedState(
         external_id=there.id,
+        study_id=there.study_id,
         participant_id=there.participant_id,
         status=there.status,
         at=asked,

@@ -8,16 +8,17 @@ wrong: where a study was moved is looked up.
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotator.models import Panel
+from annotator.models import LinkedStudy, Panel
 from annotator.panels.platforms import get_api, get_platform, statuses
 from annotator.panels.platforms.api import PanelStudy, StudyAction
 from annotator.panels.platforms.errors import PanelError
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.preflight import codes_of
 from annotator.panels.services.retention.id_deletion import refuse_without_ids
+from annotator.panels.visit_codes import COMPLETED, code_key
 from evaluation.counting import counted
 from evaluation.models import Status
 from evaluation.refusals import Refused
@@ -114,12 +115,25 @@ def places_added(panel: Panel, more: int) -> str:
 
 
 def sync_study(panel: Panel) -> Panel:
-    """Read the study's state and places back."""
+    """Read the states and places back, of the study and of those that are linked to it."""
     asked = timezone.now()
     study = drafted_id(panel)
+    linked = list(panel.linked_studies.all())
     with open_client(panel.platform) as client:
         there = client.get_study(study)
+        there_linked = [client.get_study(each.external_id) for each in linked]
+    for each, answer in zip(linked, there_linked, strict=True):
+        LinkedStudy.objects.filter(pk=each.pk).update(places=answer.places)
+        note_study_status(panel, each.external_id, answer.status, asked)
     return _note_study(panel, there, asked)
+
+
+def note_study_status(panel: Panel, study: str, status: str, at: datetime) -> None:
+    """The state there of the panel's own study or a linked one, unless something newer is known."""
+    older = Q(status_at=None) | Q(status_at__lte=at)
+    linked = LinkedStudy.objects.filter(panel=panel, external_id=study)
+    rows: QuerySet[Any] = linked if linked.exists() else Panel.objects.filter(pk=panel.pk)
+    rows.filter(older).update(status=status, status_at=at)
 
 
 def drafted_id(panel: Panel) -> str:
@@ -134,8 +148,12 @@ def drafted_id(panel: Panel) -> str:
 def _check_codes(panel: Panel, there: PanelStudy) -> None:
     """Refuse if the codes there are not the study's: participants would leave with codes of another meaning."""
     platform, api = get_platform(panel.platform), get_api(panel.platform)
-    ours = {code: api.code_type(outcome) for outcome, code in codes_of(panel.study).items()}
-    if dict(there.codes) != ours:
+    codes = codes_of(panel.study)
+    ours = {code: api.code_type(key) for key, code in codes.items()}
+    # A visit with a study of its own there may have come to its code after this one was drafted.
+    elsewhere = {codes.get(code_key(COMPLETED, each.visit_number), "") for each in panel.linked_studies.all()}
+    missing = ours.keys() - there.codes.keys()
+    if not dict(there.codes).items() <= ours.items() or not missing <= elsewhere:
         raise Refused(
             f"The completion codes on {platform.label} differ from the study's; correct them there first."
         )
@@ -144,7 +162,6 @@ def _check_codes(panel: Panel, there: PanelStudy) -> None:
 def _note_study(panel: Panel, there: PanelStudy, asked: datetime) -> Panel:
     """Store the panel's answer, unless a webhook told something newer meanwhile; places and time in any case."""
     Panel.objects.filter(pk=panel.pk).update(places=there.places, there=there.eligibility, synced_at=asked)
-    older = Q(status_at=None) | Q(status_at__lte=asked)
-    Panel.objects.filter(older, pk=panel.pk).update(status=there.status, status_at=asked)
+    note_study_status(panel, panel.external_id, there.status, asked)
     panel.refresh_from_db()
     return panel

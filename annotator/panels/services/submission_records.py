@@ -1,5 +1,6 @@
 """The panel's record of a submission, from a webhook or a sync alike, and its effect on the visit here."""
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,7 @@ from django.db.models import Q
 
 from annotator.models import (
     Assignment,
+    LinkedStudy,
     Panel,
     PanelRecord,
     PanelStatus,
@@ -16,6 +18,7 @@ from annotator.models import (
     ParticipantOutcome,
     Submission,
 )
+from annotator.panels.selectors import studies_there
 from annotator.panels.services.erased.digests import is_erased
 from annotator.selectors.visits import has_judged
 from annotator.services.slots.replacements import replace_excluded
@@ -45,6 +48,8 @@ class ReportedState:
     participant_id: str
     status: str
     at: datetime
+    # The panel's id of its study; empty where that is not said.
+    study_id: str = ""
     started_at: datetime | None = None
     completed_at: datetime | None = None
     code: str = ""
@@ -92,14 +97,17 @@ def _lock_visit(panel: Panel, seen: ReportedState) -> Submission | None:
     somebody links it.
     """
     known = PanelRecord.objects.filter(panel=panel, external_id=seen.external_id)
-    person = seen.participant_id or known.values_list("participant_id", flat=True).first() or ""
+    record = known.select_related("panel", "linked_study").first()
+    person = seen.participant_id or (record.participant_id if record is not None else "")
+    study = seen.study_id or (record.study_there if record is not None else "")
+    studies = [study] if study else studies_there(panel)
     linked = Q(panel_record__panel=panel, panel_record__external_id=seen.external_id)
     same = Q(panel_record=None, external_id=seen.external_id)
     visits = Submission.objects.filter(linked | same, participant__study=panel.study_id)
     fitting = {
         (_is_linked(visit), visit.participant.external_id == person, -visit.pk): visit
         for visit in visits.select_related("participant", "panel_record")
-        if _is_linked(visit) or is_same_visit(panel, person, visit)
+        if _is_linked(visit) or is_same_visit(studies, person, visit)
     }
     if not fitting:
         return None
@@ -127,6 +135,9 @@ def _keep(panel: Panel, seen: ReportedState, submission: Submission | None) -> P
     record = PanelRecord.objects.select_for_update(no_key=True).get(panel=panel, external_id=seen.external_id)
     if _is_news(record, seen):
         record.status, record.status_at = seen.status, seen.at
+    if seen.study_id:
+        linked = LinkedStudy.objects.filter(panel=panel, external_id=seen.study_id)
+        record.linked_study = linked.first() if seen.study_id != panel.external_id else None
     record.participant_id = record.participant_id or seen.participant_id
     record.submission = record.submission or submission
     record.started_at = seen.started_at or record.started_at
@@ -206,10 +217,11 @@ def _discard(submission: Submission, reason: str) -> None:
     replace_excluded(study)
 
 
-def is_same_visit(panel: Panel, person: str, submission: Submission) -> bool:
-    """True of a visit that has the submission's other ids, too, besides its own; one that is missing fits.
+def is_same_visit(studies: Collection[str], person: str, submission: Submission) -> bool:
+    """True of a visit that has the submission's other ids, too, besides its own, by one of the studies there; an id
+    that is missing fits.
 
     The address that a participant opens is theirs to change.
     """
     came_as, came_for = submission.participant.external_id, submission.external_study_id
-    return came_as in ("", person or came_as) and came_for in ("", panel.external_id or came_for)
+    return came_as in ("", person or came_as) and (came_for in ("", *studies) or not any(studies))

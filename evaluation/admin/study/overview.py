@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 
 from evaluation.admin.job_rights import listed_jobs
 from evaluation.admin.pages import overview_url, page, walk_through_url
-from evaluation.admin.rights import has_right, study_page, without_ids
+from evaluation.admin.rights import has_right, study_page
 from evaluation.admin.study.launch import cautions_for
 from evaluation.admin.study.launch_design import study_design
 from evaluation.admin.study.missing import missing_for
@@ -97,8 +97,7 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
         .order_by("-pk")[:SHOWN],
         "revisions": _revisions(study),
     }
-    response = page(request, "admin/evaluation/study/overview.html", context, study=study, tab="overview")
-    return without_ids(request, study, response)
+    return page(request, "admin/evaluation/study/overview.html", context, study=study, tab="overview")
 
 
 def _running(request: HttpRequest, study: Study, progress: Progress) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from evaluation.models import Context, Exclusion, Item, Judgment, Note, Rater, S
 from evaluation.protocols import AnswerValue
 from evaluation.protocols.attributes import Attributes, attributes_of, fill_in
 from evaluation.services.answers import answers_of
+from evaluation.services.private_texts import private_words
 from evaluation.services.studies.compilation import UNRENDERED, compile_spec, compile_stimulus
 from evaluation.services.studies.freeze import select_parts
 
@@ -93,9 +94,13 @@ class StoredStudy:
         self._frozen = frozen is not None
         self._attributes = attributes_of(frozen or compile_spec(study))
         self._raters: dict[int, StoredRater] = {}
+        # What members wrote may name somebody by a platform's id, and viewers, who may not read these, get the files.
+        self._private = private_words(study)
         self._revisions = dict(study.revisions.values_list("pk", "number"))
         excluded = Exclusion.objects.filter(study=study, undone_at=None, rater__isnull=False)
-        self._excluded_raters = dict(excluded.values_list("rater_id", "reason"))
+        self._excluded_raters = {
+            pk: self._private.blacked_out(reason) for pk, reason in excluded.values_list("rater_id", "reason")
+        }
 
     def chunks(self) -> Iterator[list[StoredItem]]:
         size = settings.ASSAY_BATCH_SIZE
@@ -167,7 +172,7 @@ class StoredStudy:
             )
         )  # fmt: skip
         self._load_raters({row[2] for row in rows})
-        excluded = _excluded_judgments(self.study, rows)
+        excluded = self._excluded_judgments(rows)
         answers = answers_of([(row[0], *row[-2:]) for row in rows if row[-2] is not None])
         for pk, item, rater, revision, *values, _, _ in rows:
             judgment = StoredJudgment(
@@ -180,13 +185,22 @@ class StoredStudy:
             )
             items[item].judgments.append(judgment)
 
+    def _excluded_judgments(self, rows: Sequence[Any]) -> dict[int, str]:
+        if not rows:
+            return {}
+        standing = Exclusion.objects.filter(
+            study=self.study, undone_at=None, judgment__in=[row[0] for row in rows]
+        )
+        reasons = standing.values_list("judgment_id", "reason")
+        return {pk: self._private.blacked_out(reason) for pk, reason in reasons if pk is not None}
+
     def _add_notes(self, items: dict[int, StoredItem]) -> None:
         rows = Note.objects.filter(item__in=list(items)).order_by("pk")
         for item, judgment, text, at in rows.values_list("item_id", "judgment_id", "text", "at"):
             owner: Any = items[item]
             if judgment is not None:
                 owner = next(each for each in owner.judgments if each.pk == judgment)
-            owner.notes.append(StoredNote(text, at))
+            owner.notes.append(StoredNote(self._private.blacked_out(text), at))
 
     def _load_raters(self, pks: set[int]) -> None:
         new = [pk for pk in pks if pk not in self._raters]
@@ -206,10 +220,3 @@ def _compiled(row: Item, attributes: Attributes) -> dict[str, Any]:
         attributes=attributes,
         render=UNRENDERED,
     )
-
-
-def _excluded_judgments(study: Study, rows: Sequence[Any]) -> dict[int, str]:
-    if not rows:
-        return {}
-    standing = Exclusion.objects.filter(study=study, undone_at=None, judgment__in=[row[0] for row in rows])
-    return {pk: reason for pk, reason in standing.values_list("judgment_id", "reason") if pk is not None}

@@ -9,6 +9,7 @@ from evaluation.dumps.exports.stored_study import StoredStudy
 from evaluation.dumps.spreadsheets import spreadsheet_cell
 from evaluation.extension import Watch
 from evaluation.models import Study
+from evaluation.services.private_texts import private_words
 
 HEAD = ("item", "rater", "replicate", "by", "day", "text")
 
@@ -18,11 +19,18 @@ def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:
     try:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(HEAD)
+        private = private_words(stored.study)
         notes = stored.study.notes.select_related("item", "judgment__rater", "by").order_by("pk")
         for done, note in enumerate(notes.defer("item__stimulus").iterator(), 1):
             judgment = note.judgment
             whose = ("", "") if judgment is None else (judgment.rater.pseudonym, str(judgment.replicate))
-            row = (note.item.key, *whose, str(note.by or ""), f"{note.at:%Y-%m-%d}", note.text)
+            row = (
+                note.item.key,
+                *whose,
+                str(note.by or ""),
+                f"{note.at:%Y-%m-%d}",
+                private.blacked_out(note.text),
+            )
             writer.writerow([spreadsheet_cell(each) for each in row])
             watch("writing", done, done)
         text.flush()

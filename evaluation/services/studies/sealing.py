@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from evaluation.models import AnswerText, Exclusion, Item, Judgment, Rater, Study
+from evaluation.models import AnswerText, Exclusion, InstallationKey, Item, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.seals import SealKey, encrypted_anew, new_seal_key, open_seal_key
 from evaluation.services.history import log_action
@@ -86,9 +86,17 @@ def _seal_rater(key: SealKey, pk: int) -> int:
 
 
 def rotate_secret() -> tuple[int, list[str]]:
-    """Encrypt every study's key under the installation's first secret; return how many were, and the slugs of those
-    whose keys no secret at hand opens."""
+    """Encrypt every study's key, and the installation's own, under the first secret; return how many were, and the
+    slugs and names of those that no secret at hand opens."""
     done, closed = 0, []
+    for own in InstallationKey.objects.order_by("name"):
+        try:
+            own.key = encrypted_anew(own.key)
+        except ValueError:
+            closed.append(own.name)
+            continue
+        own.save(update_fields=["key"])
+        done += 1
     for pk in Study.objects.exclude(seal_key="").order_by("pk").values_list("pk", flat=True):
         with transaction.atomic():
             study = Study.objects.select_for_update(no_key=True).get(pk=pk)

@@ -84,8 +84,8 @@ class OtherId(VisitMismatch):
         said = []
         if came_as not in ("", case.person):
             said.append(f"belongs to {case.person} on the panel but arrived here as {came_as}")
-        if came_for not in ("", facts.panel.external_id):
-            said.append(f"was opened here for the study {came_for}, which is not this one")
+        if came_for not in ("", case.record.study_there):
+            said.append(f"was opened here for the study {came_for}, which is not its own")
         text = (
             f"{case.id} {'; it '.join(said)}. They are not linked until you confirm that it is the "
             "same visit."

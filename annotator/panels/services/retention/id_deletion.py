@@ -23,6 +23,7 @@ from annotator.models import (
     PersonalLink,
     Submission,
 )
+from annotator.panels.selectors import studies_there
 from annotator.panels.services.retention.unsettled import unsettled_problems
 from annotator.selectors.private_words import private_words
 from evaluation.models import Job, Status, Study
@@ -57,7 +58,8 @@ def delete_ids(study: Study, *, by: Any = None) -> str:
         words = list(private_words(locked))
         panel = Panel.objects.filter(study=locked).first()
         if panel is not None:
-            words = [word for word in words if word != panel.external_id]
+            studies = studies_there(panel)
+            words = [word for word in words if word not in studies]
             _clean_panel(panel, words)
         black_out_texts(locked, PrivateWords(words))
         # Last of all: the shift is read from the participants' own times.

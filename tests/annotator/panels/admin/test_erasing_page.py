@@ -4,10 +4,14 @@ import pytest
 from django.urls import reverse
 
 from annotator.models import PanelRecord, Participant
-from evaluation.models import Judgment, StudyMember
+from annotator.services.erasing import plan_erasure
+from evaluation.models import Judgment, Note, StudyMember
+from evaluation.services.exclusions import exclude
+from evaluation.services.notes import add_note
 from evaluation.services.studies.launch import close_study
 from tests.annotator.conftest import text
 from tests.annotator.panels.panel_rows import make_panel_study, record, work
+from tests.annotator.panels.recruits import run
 from tests.evaluation.admin.conftest import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +44,37 @@ def test_it_lists_what_goes_what_stays_and_what_is_out_of_reach(participant, own
         "Open again: others judge these items",
     ):  # fmt: skip
         assert each in said
+
+
+def test_it_lists_where_others_have_named_them(panel, participant, owner):
+    study, other = panel.study, work(panel.study, "bob-the-second")
+    item, pseudonym = study.items.first(), participant.rater.pseudonym
+    add_note(item, text=f"Ask {pseudonym}, the one from Leeds, about this.", by=owner)
+    add_note(item, text="Nothing about anybody.", by=owner)
+    judgment = other.rater.judgments.first()
+    add_note(judgment.item, judgment=judgment, text="See visit-ann, who says otherwise.", by=owner)
+    exclude(study=study, rater=other.rater, reason=f"Copied from {pseudonym}.", by=owner)
+    Participant.objects.filter(pk=other.pk).update(comments="I sat beside visit-ann.")
+    said = text(signed_in(owner).get(address(participant)))
+    for each in (
+        f"note of {owner} on item {item.key}",
+        f"note of {owner} on item {judgment.item.key}",
+        f"reason of an exclusion of {other.rater}",
+        f"comment of {other.rater}",
+    ):
+        assert each in said
+    assert len(plan_erasure(participant, by=owner).mentions) == 4
+    answer = run("erase", study.slug, pseudonym, "--reason", "They asked for it.", "--deal-again")
+    assert (
+        f"Words of others that name them, to be looked at by you:\n- note of {owner} on item {item.key}"
+        in answer
+    )
+    assert Note.objects.filter(text__contains="the one from Leeds").exists()
+    assert not Note.objects.filter(text__contains=pseudonym).exists()
+
+
+def test_nobody_is_named_where_nobody_is(participant, owner):
+    assert "Words of others" not in text(signed_in(owner).get(address(participant)))
 
 
 def test_nothing_is_erased_without_the_pseudonym_the_choice_and_a_reason(participant, owner):

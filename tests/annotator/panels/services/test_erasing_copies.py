@@ -59,6 +59,7 @@ from evaluation.services.leaderboards import publish_leaderboard
 from evaluation.services.seals import seal_new
 from evaluation.services.studies.launch import launch_study
 from evaluation.services.studies.resolver import derive_resolver
+from evaluation.services.studies.sealing import rotate_secret
 from evaluation.services.studies.verification import erased_facts, verify_study
 from evaluation.tasks import work_on_job
 from judging.models import Call, Judge, JudgeRun, Run, WorkKind
@@ -125,6 +126,33 @@ def names(participant):
 def erase(participant, owner, **named):
     named = {"reason": REASON, "typed": participant.rater.pseudonym, "deal_again": True, **named}
     return erase_participant(participant, by=owner, **named)
+
+
+def test_another_secret_key_forgets_nobody(panel, person, owner, settings):
+    settings.ASSAY_SEAL_SECRETS = ["first"]
+    erase(person, owner)
+    seen = ReportedState(SESSION, PERSON, "approved", timezone.now() + timedelta(minutes=1))
+    settings.SECRET_KEY = "another one, as after a rotation"
+    assert note_status(panel, seen) is None
+    settings.ASSAY_SEAL_SECRETS = ["second", "first"]
+    done, closed = rotate_secret()
+    assert (done, closed) == (2, [])
+    settings.ASSAY_SEAL_SECRETS = ["second"]
+    assert note_status(panel, seen) is None
+
+
+def test_without_the_secret_nobody_is_erased_and_what_comes_is_kept(panel, person, owner, settings):
+    settings.ASSAY_SEAL_SECRETS = ["first"]
+    work(panel.study, "bob")
+    erase(person, owner)
+    settings.ASSAY_SEAL_SECRETS = ["lost the first"]
+    seen = ReportedState("visit-new", "carol", "active", timezone.now())
+    assert note_status(panel, seen) is not None
+    bob = panel.study.participants.exclude(external_id="").get()
+    record(panel, "bob", "approved", submission=bob.submissions.get())
+    with pytest.raises(Refused, match="ASSAY_SEAL_SECRETS does not name"):
+        erase(bob, owner)
+    assert panel.study.participants.filter(pk=bob.pk).exists()
 
 
 # --- the panel --------------------------------------------------------------------------------------------------------

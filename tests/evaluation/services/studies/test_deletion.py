@@ -19,6 +19,7 @@ from annotator.models import (
     DraftRound,
     EntryRule,
     ErasedVisit,
+    LinkedStudy,
     PanelAct,
     PanelEvent,
     PanelRecord,
@@ -141,6 +142,9 @@ def fill(world: SimpleNamespace) -> None:
     Attribute.objects.create(study=study, key="age", question="How old?")
     PanelEvent.objects.create(
         platform="prolific", event_id=SLUG, kind="x", occurred_at=now, payload={"x": SLUG}, panel=panel
+    )
+    LinkedStudy.objects.create(
+        panel=panel, platform="prolific", external_id=SLUG, visit_number=2, places=1, status_at=now
     )
     UnreadArrivals.objects.create(study=study, day=now.date(), names="x")
     DraftRound.objects.create(assignment=world.assignment, number=1, instruction=SLUG, job=world.rows["job"])

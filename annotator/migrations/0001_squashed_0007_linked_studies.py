@@ -18,6 +18,7 @@ class Migration(migrations.Migration):
         ('annotator', '0004_round_claim'),
         ('annotator', '0005_round_jobs'),
         ('annotator', '0006_people_over_time'),
+        ('annotator', '0007_linked_studies'),
     ]
 
     initial = True
@@ -172,6 +173,23 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='LinkedStudy',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('platform', models.CharField(max_length=30)),
+                    ('external_id', models.CharField(max_length=120)),
+                    ('visit_number', models.PositiveSmallIntegerField()),
+                    ('status', models.CharField(blank=True, max_length=30)),
+                    ('status_at', models.DateTimeField()),
+                    ('places', models.PositiveIntegerField()),
+                    ('panel', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='linked_studies', to='annotator.panel')),
+                ],
+                options={
+                    'ordering': ['visit_number', 'pk'],
+                    'constraints': [models.UniqueConstraint(fields=('platform', 'external_id'), name='linked_study_once'), models.CheckConstraint(condition=models.Q(('visit_number__gte', 2), models.Q(('external_id', ''), _negated=True)), name='linked_study_is_of_a_further_visit')],
+                },
+            ),
+            migrations.CreateModel(
                 name='PanelRecord',
                 fields=[
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -188,6 +206,7 @@ class Migration(migrations.Migration):
                     ('return_asked_at', models.DateTimeField(blank=True, null=True)),
                     ('bonuses', models.DecimalField(blank=True, decimal_places=2, max_digits=9, null=True)),
                     ('bonuses_at', models.DateTimeField(blank=True, null=True)),
+                    ('linked_study', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='records', to='annotator.linkedstudy')),
                 ],
                 options={
                     'constraints': [models.CheckConstraint(condition=models.Q(('bonuses', None), models.Q(('bonuses__gte', 0), ('bonuses_at__isnull', False)), _connector='OR'), name='panel_record_bonuses_read'), models.UniqueConstraint(fields=('panel', 'external_id'), name='panel_record_once'), models.CheckConstraint(condition=models.Q(('status__in', ['reserved', 'active', 'awaiting_review', 'approved', 'partially_approved', 'rejected', 'returned', 'timed_out', 'screened_out', 'unknown'])), name='panel_record_status_known')],

@@ -4,6 +4,7 @@ import django.utils.timezone
 import evaluation.models.judgment
 import evaluation.models.study
 import evaluation.seals
+from decimal import Decimal
 from django.conf import settings
 from django.core.management import call_command
 from django.db import migrations, models
@@ -36,6 +37,7 @@ class Migration(migrations.Migration):
         ('evaluation', '0050_news_and_archive'),
         ('evaluation', '0051_people_over_time'),
         ('evaluation', '0052_closed_since'),
+        ('evaluation', '0053_budgets_maps_and_keys'),
     ]
 
     initial = True
@@ -125,7 +127,8 @@ class Migration(migrations.Migration):
                     ('visits', models.PositiveSmallIntegerField(db_default=1, default=1, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100)])),
                     ('practice_each_visit', models.BooleanField(db_default=False, default=False)),
                     ('paid_minutes', models.PositiveIntegerField(default=20, validators=[django.core.validators.MinValueValidator(1)])),
-                    ('lease_minutes', models.PositiveIntegerField(default=60, validators=[django.core.validators.MinValueValidator(1)])),
+                    ('lease_minutes', models.PositiveIntegerField(default=60, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10080)])),
+                    ('people_budget', models.DecimalField(blank=True, decimal_places=2, max_digits=10, null=True, validators=[django.core.validators.MinValueValidator(Decimal('0.01'))])),
                     ('pay', models.DecimalField(blank=True, decimal_places=2, max_digits=8, null=True)),
                     ('currency', models.CharField(default='GBP', max_length=3)),
                     ('revisions_in_all', models.PositiveIntegerField(default=1000)),
@@ -156,7 +159,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'verbose_name_plural': 'studies',
-                    'constraints': [models.CheckConstraint(condition=models.Q(('rehearsal_of', None), ('simulated', True), _connector='OR'), name='study_rehearsal_is_simulated'), models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'live', 'paused', 'closed'])), name='study_status_known'), models.CheckConstraint(condition=models.Q(('arm_per', 'participant'), ('once_per', 'query'), _connector='OR'), name='study_arm_per_item_once_per_query'), models.CheckConstraint(condition=models.Q(('language__in', ['en', 'de', 'es', 'ar'])), name='study_language_known'), models.CheckConstraint(condition=models.Q(('going_back__in', ['none', 'last', 'all'])), name='study_going_back_known'), models.CheckConstraint(condition=models.Q(('epsilon__gte', 0), ('epsilon__lte', 1)), name='study_epsilon_is_share'), models.CheckConstraint(condition=models.Q(('redundancy__gte', 1)), name='study_redundancy_positive'), models.CheckConstraint(condition=models.Q(('human_sample', None), ('human_sample__gte', 1), _connector='OR'), name='study_human_sample_positive'), models.CheckConstraint(condition=models.Q(('human_sample', None), ('stopping', {}), _connector='OR'), name='study_human_sample_without_stopping'), models.CheckConstraint(condition=models.Q(('lease_minutes__gte', models.F('paid_minutes'))), name='study_lease_covers_paid_minutes'), models.CheckConstraint(condition=models.Q(('retention_days', None), ('retention_days__gte', 1), _connector='OR'), name='study_retention_positive'), models.CheckConstraint(condition=models.Q(('visits__gte', 1)), name='study_visits_positive')],
+                    'constraints': [models.CheckConstraint(condition=models.Q(('rehearsal_of', None), ('simulated', True), _connector='OR'), name='study_rehearsal_is_simulated'), models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'live', 'paused', 'closed'])), name='study_status_known'), models.CheckConstraint(condition=models.Q(('arm_per', 'participant'), ('once_per', 'query'), _connector='OR'), name='study_arm_per_item_once_per_query'), models.CheckConstraint(condition=models.Q(('language__in', ['en', 'de', 'es', 'ar'])), name='study_language_known'), models.CheckConstraint(condition=models.Q(('going_back__in', ['none', 'last', 'all'])), name='study_going_back_known'), models.CheckConstraint(condition=models.Q(('epsilon__gte', 0), ('epsilon__lte', 1)), name='study_epsilon_is_share'), models.CheckConstraint(condition=models.Q(('redundancy__gte', 1)), name='study_redundancy_positive'), models.CheckConstraint(condition=models.Q(('human_sample', None), ('human_sample__gte', 1), _connector='OR'), name='study_human_sample_positive'), models.CheckConstraint(condition=models.Q(('human_sample', None), ('stopping', {}), _connector='OR'), name='study_human_sample_without_stopping'), models.CheckConstraint(condition=models.Q(('lease_minutes__gte', models.F('paid_minutes'))), name='study_lease_covers_paid_minutes'), models.CheckConstraint(condition=models.Q(('retention_days', None), ('retention_days__gte', 1), _connector='OR'), name='study_retention_positive'), models.CheckConstraint(condition=models.Q(('visits__gte', 1)), name='study_visits_positive'), models.CheckConstraint(condition=models.Q(('people_budget', None), ('people_budget__gt', 0), _connector='OR'), name='study_people_budget_positive')],
                 },
             ),
             migrations.CreateModel(
@@ -692,6 +695,27 @@ class Migration(migrations.Migration):
                 options={
                     'constraints': [models.UniqueConstraint(fields=('user', 'sha256', 'name'), name='upload_once_per_file'), models.CheckConstraint(condition=models.Q(('received__lte', models.F('size'))), name='upload_within_its_size')],
                 },
+            ),
+            migrations.CreateModel(
+                name='SavedTableMap',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('name', models.CharField(max_length=80)),
+                    ('map', models.JSONField()),
+                    ('saved_at', models.DateTimeField(default=django.utils.timezone.now)),
+                    ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='table_maps', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ['name'],
+                    'constraints': [models.UniqueConstraint(fields=('owner', 'name'), name='saved_table_map_name_unique'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='saved_table_map_has_name')],
+                },
+            ),
+            migrations.CreateModel(
+                name='InstallationKey',
+                fields=[
+                    ('name', models.CharField(max_length=40, primary_key=True, serialize=False)),
+                    ('key', models.TextField()),
+                ],
             ),
         ),
         migrations.RunPython(make_table),

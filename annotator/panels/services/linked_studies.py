@@ -1,0 +1,106 @@
+"""Further studies on the panel whose people come to the same study here, one for a later visit each."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotator.models import LinkedStudy, Panel
+from annotator.panels.platforms import get_api, get_platform, statuses
+from annotator.panels.platforms.api import PanelStudy, PlatformAPI
+from annotator.panels.services.connection import open_client
+from annotator.panels.services.preflight import codes_of
+from annotator.panels.services.recruiting import drafted_id
+from annotator.panels.visit_codes import COMPLETED, code_key, code_label, outcome_of
+from evaluation.counting import counted
+from evaluation.models import Study
+from evaluation.refusals import Refused
+from evaluation.services.history import log_action
+
+
+def link_study(
+    panel: Panel, external_id: str, visit_number: int, *, by: Any = None, reason: str = ""
+) -> LinkedStudy:
+    """Read and pay a further study there from here, too, as that of a later visit. Where that visit has no code yet,
+    the code that the study there has for who completes it becomes the visit's.
+
+    Raises Refused, NotSetUp or PanelError.
+    """
+    drafted_id(panel)
+    external_id, label = external_id.strip(), get_platform(panel.platform).label
+    if visit_number < 2:
+        raise Refused("The first visit is that of the study that was drafted from here.")
+    if visit_number > panel.study.visits:
+        paid = counted(panel.study.visits, "visit")
+        raise Refused(
+            f"{paid} per participant: there is no visit {visit_number} to be paid. Raise that first."
+        )
+    asked = timezone.now()
+    with open_client(panel.platform) as client:
+        there = client.get_study(external_id)
+    with transaction.atomic():
+        # As codes are set: no two at once.
+        study = Study.objects.select_for_update(no_key=True).get(pk=panel.study_id)
+        others = Panel.objects.filter(platform=panel.platform, external_id=there.id)
+        linked = LinkedStudy.objects.filter(platform=panel.platform, external_id=there.id)
+        if others.exists() or linked.exists():
+            raise Refused(f"{there.id} on {label} belongs to a study here already.")
+        study.completion_codes = {**study.completion_codes, **_new_code(study, there, visit_number, panel)}
+        study.save(update_fields=["completion_codes"])
+        made = LinkedStudy.objects.create(
+            panel=panel,
+            platform=panel.platform,
+            external_id=there.id,
+            visit_number=visit_number,
+            status=there.status,
+            status_at=asked,
+            places=there.places,
+        )
+        log_action(study=study, by=by, message=f"Linked {linked_sentence(made)}", reason=reason)
+    panel.study.completion_codes = study.completion_codes
+    return made
+
+
+def linked_sentence(linked: LinkedStudy) -> str:
+    state = statuses.study_label(linked.status)
+    label = get_platform(linked.platform).label
+    return f"Visit {linked.visit_number} on {label} ({linked.external_id}): {state}, {counted(linked.places, 'place')}."
+
+
+def _new_code(study: Study, there: PanelStudy, visit_number: int, panel: Panel) -> Mapping[str, str]:
+    """The visit's code, by its key, where it comes from the study there. Raises Refused where the codes there don't
+    fit those here."""
+    key, api = code_key(COMPLETED, visit_number), get_api(panel.platform)
+    codes, label = codes_of(study), get_platform(panel.platform).label
+    found: dict[str, str] = {}
+    if key not in codes:
+        own = [
+            code
+            for code, kind in there.codes.items()
+            if kind == api.code_type(COMPLETED) and code not in codes.values()
+        ]
+        if len(own) != 1:
+            raise Refused(
+                f"{label} must have one code for who completes {there.id} that no other visit has; it has "
+                f"{', '.join(own) or 'none'}."
+            )
+        found = {key: own[0]}
+    if problems := list(_code_problems(codes | found, there.codes, key, api)):
+        raise Refused(*(f"{there.id} on {label} {each} Correct it there first." for each in problems))
+    return found
+
+
+def _code_problems(
+    codes: Mapping[str, str], there: Mapping[str, str], visit_key: str, api: PlatformAPI
+) -> Iterator[str]:
+    """The study there needs the visit's code and those of all other ends; of other visits it may have theirs."""
+    for key, code in codes.items():
+        is_needed = key == visit_key or outcome_of(key) != COMPLETED
+        kind = there.get(code)
+        if kind is None and is_needed:
+            yield f"lacks the code {code} of “{code_label(key)}”."
+        elif kind not in (None, api.code_type(key), api.code_type(outcome_of(key))):
+            yield f"has the code {code} of “{code_label(key)}” as {kind}."
+    for code in there.keys() - set(codes.values()):
+        yield f"has the code {code}, which is none of this study's."

@@ -1,0 +1,251 @@
+"""One person in several visits, each by a study of its own on the panel, which is linked here."""
+
+import json
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.urls import reverse
+from django.utils import timezone
+
+from annotator.models import LinkedStudy, Panel, PanelRecord, Participant
+from annotator.panels.money.decisions import intend_approvals, intend_bonuses
+from annotator.panels.money.sending import send
+from annotator.panels.platforms.api import CompletionCode, StudyAction, StudyDraft
+from annotator.panels.reconciliation.overview import reconcile
+from annotator.panels.selectors import panels_to_sync
+from annotator.panels.services import recruiting
+from annotator.panels.services.arrivals import study_address
+from annotator.panels.services.connection import open_client
+from annotator.panels.services.events import apply_events, receive
+from annotator.panels.services.linked_studies import link_study
+from annotator.panels.services.readings import read_visit, sync
+from evaluation.models import Study
+from evaluation.selectors import counting_judgments
+from evaluation.services.studies.verification import verify_study
+from tests.annotator.conftest import text
+from tests.annotator.panels.panel_life import CODES, recruiting_study
+from tests.annotator.panels.recruits import problems_of, run
+from tests.crowd import hand_in
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+
+
+@pytest.fixture
+def panel(prolific, owner):
+    """Drafted and published while it was of one visit; three are paid by now."""
+    panel = recruiting_study(owner=owner)
+    Study.objects.filter(pk=panel.study_id).update(visits=3)
+    return again(panel)
+
+
+def again(panel):
+    return Panel.objects.select_related("study").get(pk=panel.pk)
+
+
+def made_there(panel, completed, *, published=True, **other):
+    """A study that a researcher makes on the panel by a copy of the first, with another code; its id."""
+    codes = CODES | other | {"completed": completed}
+    draft = StudyDraft(
+        name="Further", internal_name="Further", description="Reading", address=study_address(panel.study) + ADDRESS,
+        codes=tuple(CompletionCode(outcome, code) for outcome, code in codes.items() if code), places=8, minutes=7,
+        pay=Decimal("1.75"),
+    )  # fmt: skip
+    with open_client("prolific") as client:
+        there = client.create_study(draft)
+        if published:
+            client.transition_study(there.id, StudyAction.PUBLISH)
+    return there.id
+
+
+@pytest.fixture
+def further(panel, owner):
+    """The studies of visits 2 and 3, linked."""
+    made = [made_there(panel, code) for code in ("CTWO", "CTHREE")]
+    for number, each in enumerate(made, 2):
+        link_study(again(panel), each, number, by=owner)
+    return made
+
+
+def visits(prolific, panel, study, client, person="ann", *, hands_in=None):
+    """A whole visit by that study there: the submission's id, and the page with the code."""
+    session = prolific.arrive(study, person)
+    client.get("/s/" + prolific.address(session).partition("/s/")[2], follow=True)
+    ids = {"PROLIFIC_PID": person, "STUDY_ID": study, "SESSION_ID": session}
+    client.post(f"/s/{panel.study.slug}/", ids | {"choice": "agree"}, follow=True)
+    participant = Participant.objects.get(external_id=person)
+    for _ in range(participant.quota if hands_in is None else hands_in):
+        hand_in(participant.token)
+    return session, text(client.get(f"/p/{participant.token}/"))
+
+
+def kinds(panel):
+    """Of mismatches; places have tests of their own."""
+    found = reconcile(again(panel)).mismatches
+    return [each.kind.key for each in found if each.kind.key != "places"]
+
+
+def test_three_studies_there_come_to_three_codes_and_three_wages(prolific, panel, further, client, owner):
+    came = []
+    for study, code in zip([panel.external_id, *further], ["CDONE", "CTWO", "CTHREE"], strict=True):
+        session, page = visits(prolific, panel, study, client)
+        assert code in page.split()
+        assert not {"CDONE", "CTWO", "CTHREE"} - {code} & set(page.split())
+        prolific.complete(session, code)
+        came.append(session)
+    assert Participant.objects.count() == 1
+    assert counting_judgments(panel.study).count() == 6
+
+    sync(again(panel))
+    assert kinds(panel) == []
+    found = reconcile(again(panel))
+    assert {case.id: case.visit_number for case in found.approvable} == dict(
+        zip(came, (1, 2, 3), strict=True)
+    )
+    assert found.money.wages.owed == 3 * Decimal("1.75")
+    intend_approvals(panel, [case.record for case in found.approvable], owner)
+    send(again(panel))
+    sync(again(panel))
+    assert [prolific.submissions[each]["status"] for each in came] == ["APPROVED"] * 3
+    assert len(prolific.sent("POST", "/submissions/.+/transition/")) == 3
+    assert reconcile(again(panel)).money.wages.paid == 3 * Decimal("1.75")
+    assert kinds(panel) == []
+    assert list(verify_study(panel.study)) == []
+    call_command("verify", panel.study.slug)
+
+
+def test_bonuses_are_set_up_in_each_study_of_its_own(prolific, panel, further, client, owner):
+    sessions = []
+    for study, code in zip([panel.external_id, *further], ["CDONE", "CTWO", "CTHREE"], strict=True):
+        session, _ = visits(prolific, panel, study, client)
+        prolific.complete(session, code)
+        sessions.append(session)
+    sync(again(panel))
+    records = PanelRecord.objects.filter(external_id__in=sessions)
+    intend_bonuses(panel, dict.fromkeys(records, Decimal("0.50")), "careful work", owner)
+    send(again(panel))
+    assert sorted(prolific.paid) == sorted((each, Decimal("0.50")) for each in sessions)
+    assert {each.body["study_id"] for each in prolific.sent("POST", "bonus-payments/$")} == {
+        panel.external_id,
+        *further,
+    }
+
+
+def test_a_submission_of_a_further_study_is_read_alone_and_told_by_webhooks(prolific, panel, further, client):
+    first, _ = visits(prolific, panel, panel.external_id, client)
+    prolific.complete(first, "CDONE")
+    second, _ = visits(prolific, panel, further[0], client, hands_in=1)
+    assert read_visit(again(panel), second).status == "active"
+    prolific.give_back(second)
+    for event in prolific.events:
+        raw = json.dumps(event.body).encode()
+        receive("prolific", raw, prolific.headers(event, raw))
+    apply_events()
+    record = PanelRecord.objects.get(external_id=second)
+    assert (record.status, record.study_there) == ("returned", further[0])
+    ann = Participant.objects.get()
+    assert (ann.visit_number, ann.outcome) == (2, "returned")
+    assert kinds(panel) == ["returned_useful"]
+
+
+def test_a_further_study_that_is_paused_there_is_known_as_paused(prolific, panel, further):
+    with open_client("prolific") as client:
+        client.transition_study(further[1], StudyAction.PAUSE)
+    sync(again(panel))
+    assert list(LinkedStudy.objects.values_list("visit_number", "status")) == [(2, "ACTIVE"), (3, "PAUSED")]
+    assert again(panel).status == "ACTIVE"
+
+
+def test_one_whose_address_names_another_study_waits_for_a_person(prolific, panel, further, client):
+    first, _ = visits(prolific, panel, panel.external_id, client)
+    prolific.complete(first, "CDONE")
+    second = prolific.arrive(further[0], "ann")
+    # As though their submission were of the first study.
+    ids = {"PROLIFIC_PID": "ann", "STUDY_ID": panel.external_id, "SESSION_ID": second}
+    client.post(f"/s/{panel.study.slug}/", ids | {"choice": "agree"}, follow=True)
+    for _ in range(2):
+        hand_in(Participant.objects.get().token)
+    prolific.complete(second, "CTWO")
+    sync(again(panel))
+    assert "other_id" in kinds(panel)
+    assert second not in {case.id for case in reconcile(again(panel)).approvable}
+
+
+def test_places_are_those_of_all_studies(panel, further):
+    sync(again(panel))
+    [line] = [each for each in reconcile(again(panel)).lines if each.name == "Places"]
+    assert line.there == f"{panel.places + 16}: 0 taken, {panel.places + 16} free"
+
+
+def test_the_first_study_can_be_paused_and_resumed_though_further_codes_came_later(panel, further):
+    assert recruiting.pause(again(panel)).status == "PAUSED"
+    assert recruiting.start(again(panel)).status == "ACTIVE"
+
+
+def test_it_is_read_until_the_last_of_its_studies_is_over(prolific, panel, further):
+    for each in (panel.external_id, further[0]):
+        prolific.studies[each]["status"] = "COMPLETED"
+    sync(again(panel))
+    assert list(panels_to_sync()) == [panel]
+    prolific.studies[further[1]]["status"] = "COMPLETED"
+    sync(again(panel))
+    assert list(panels_to_sync()) == []
+
+
+def test_what_does_not_fit_is_not_linked(prolific, panel, further, owner):
+    there = made_there(panel, "CTWO")
+    assert "belongs to a study here already" in problems_of(link_study, again(panel), further[0], 2)[0]
+    assert "belongs to a study here already" in problems_of(link_study, again(panel), panel.external_id, 2)[0]
+    assert (
+        "3 visits per participant: there is no visit 4" in problems_of(link_study, again(panel), there, 4)[0]
+    )
+    assert "The first visit" in problems_of(link_study, again(panel), there, 1)[0]
+    assert "lacks the code CTHREE" in problems_of(link_study, again(panel), there, 3)[0]
+    [lacks, strange] = problems_of(link_study, again(panel), made_there(panel, "CTWO", full="XFULL"), 2)
+    assert "lacks the code CFULL of “study full”" in lacks
+    assert "XFULL, which is none of this study's" in strange
+    assert LinkedStudy.objects.count() == 2
+
+
+def test_a_code_that_another_visit_has_is_not_taken_for_a_new_one(panel):
+    there = made_there(panel, "CDONE")
+    assert "must have one code for who completes" in problems_of(link_study, again(panel), there, 2)[0]
+    panel.refresh_from_db()
+    assert again(panel).study.completion_codes == CODES
+
+
+def test_the_command_links_and_says_so(panel):
+    there = made_there(panel, "CTWO", published=False)
+    said = run("panel", panel.study.slug, "link", there, "2")
+    assert f"Visit 2 on Prolific ({there}): a draft, 8 places." in said
+    with pytest.raises(CommandError, match="Which study there"):
+        run("panel", panel.study.slug, "link", there)
+
+
+def test_the_pages_link_and_show_it(panel, client, owner):
+    there = made_there(panel, "CTWO")
+    client.force_login(owner)
+    page = client.get(reverse("admin:evaluation_study_panel", args=[panel.study.slug])).content.decode()
+    address = reverse("admin:evaluation_study_panel_link_study", args=[panel.study.slug])
+    assert address in page
+    form = client.get(address)
+    assert form.context["form"].initial["visit"] == 2
+    answered = client.post(address, {"external_id": "nowhere", "visit": "2", "reason": ""})
+    assert answered.status_code == 422
+    assert not LinkedStudy.objects.exists()
+    client.post(address, {"external_id": there, "visit": "2", "reason": "The second sitting."})
+    for name in ("panel", "platform"):
+        shown = client.get(reverse(f"admin:evaluation_study_{name}", args=[panel.study.slug]))
+        assert f"Visit 2 on Prolific ({there}): recruiting, 8 places." in shown.content.decode()
+    history = client.get(reverse("admin:evaluation_study_history", args=[panel.study.slug])).content.decode()
+    assert "The second sitting." in history
+
+
+def test_finished_by_a_further_study_and_unknown_there_is_a_mismatch(prolific, panel, further, client):
+    visits(prolific, panel, panel.external_id, client)
+    Participant.objects.get().submissions.update(ended_at=timezone.now() - timedelta(hours=1))
+    sync(again(panel))
+    assert kinds(panel) == ["unknown_there"]
