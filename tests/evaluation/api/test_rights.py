@@ -31,7 +31,8 @@ RIGHTS = {
     # --- read by every member
     "get_study": VIEW, "get_design": VIEW, "check_study": VIEW, "get_progress": VIEW, "list_derivations": VIEW,
     "list_items": VIEW, "get_item": VIEW, "count_slots": VIEW, "list_raters": VIEW, "list_participants": VIEW,
-    "list_quality": VIEW, "list_judgments": VIEW, "list_exclusions": VIEW, "list_settled": VIEW,
+    "get_entry_rules": VIEW, "list_quality": VIEW, "list_judgments": VIEW, "list_exclusions": VIEW,
+    "list_settled": VIEW,
     "list_notes": VIEW, "list_flags": VIEW, "list_jobs": VIEW, "get_job": VIEW, "get_job_file": VIEW,
     "get_left_out_rows": VIEW,
     "get_report": VIEW, "get_comparison": VIEW, "get_leaderboard": VIEW, "list_report_files": VIEW,
@@ -44,6 +45,7 @@ RIGHTS = {
     "make_report_files": VIEW, "make_bundle": VIEW, "export_study": VIEW, "restart_job": VIEW,
     "confirm_job": VIEW,
     # --- done by editors and owners
+    "set_entry_rules": WRITE, "revise_study": WRITE,
     "change_study": WRITE, "change_design": WRITE, "launch_study": WRITE, "pause_study": WRITE,
     "resume_study": WRITE, "close_study": WRITE, "reopen_study": WRITE, "archive_study": WRITE,
     "unarchive_study": WRITE, "duplicate_study": WRITE, "derive_study": WRITE, "add_items": WRITE,
