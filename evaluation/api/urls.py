@@ -22,7 +22,7 @@ from evaluation.api.notes import NoteDetail, NoteList
 from evaluation.api.progress import StudyProgress
 from evaluation.api.raters import RaterList
 from evaluation.api.revisions import StudyRevisions
-from evaluation.api.scores import ScoreList
+from evaluation.api.scores import ScoreFileList, ScoreList
 from evaluation.api.settled import SettledList, SettledTakeBack
 from evaluation.api.studies import StudyDetail, StudyList
 
@@ -79,5 +79,6 @@ urlpatterns = [
     path("studies/<slug:slug>/progress/", StudyProgress.as_view(), name="study-progress"),
     path("studies/<slug:slug>/raters/", RaterList.as_view(), name="rater-list"),
     path("studies/<slug:slug>/scores/", ScoreList.as_view(), name="score-list"),
+    path("studies/<slug:slug>/scores/file/", ScoreFileList.as_view(), name="score-file-list"),
     path("studies/<slug:slug>/judgments/", JudgmentList.as_view(), name="judgment-list"),
 ]

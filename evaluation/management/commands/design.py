@@ -76,7 +76,8 @@ def _changes(file: Path | None, settings: Sequence[str]) -> Changes:
         if not sign or part not in PARTS or not name:
             raise CommandError(f"{each!r} is no setting: write rules.NAME=VALUE or spec.NAME=VALUE.")
         _set(found[part], part, name, _value(text))
-    return storable_json(found)
+    storable: Changes = storable_json(found)
+    return storable
 
 
 def _set(settings: dict[str, Any], part: str, name: str, value: Any) -> None:

@@ -38,14 +38,7 @@ class Command(AssayCommand):
                 )
                 self.stdout.write(f"Wrote note {note.pk}.")
             elif options["delete"]:
-                note = (
-                    study.notes.select_related("study", "item", "judgment__rater")
-                    .filter(pk=options["delete"])
-                    .first()
-                )
-                if note is None:
-                    raise CommandError(f"{study.title} has no note {options['delete']}.")
-                delete_note(note, by=by)
+                delete_note(_note(study, options["delete"]), by=by)
                 self.stdout.write(f"Deleted note {options['delete']}.")
         except Refused as refused:
             raise CommandError("\n".join(refused.problems)) from None
@@ -55,6 +48,13 @@ class Command(AssayCommand):
         for each in notes:
             self.stdout.write(f"{each.pk}  {each.item.key}  {each.by or ''}  {each.text}")
         return {"study": study.slug, "notes": [_facts(each) for each in notes]}
+
+
+def _note(study: Study, pk: int) -> Note:
+    note = study.notes.select_related("study", "item", "judgment__rater").filter(pk=pk).first()
+    if note is None:
+        raise CommandError(f"{study.title} has no note {pk}.")
+    return note
 
 
 def _item(study: Study, options: dict[str, Any]) -> Item:

@@ -16,6 +16,7 @@ from evaluation.admin.study.forms import UploadForm
 from evaluation.admin.tables.map_file import MapField
 from evaluation.models import Study
 from evaluation.refusals import Refused, WrongState
+from evaluation.services.jobs import kept_upload
 from evaluation.services.studies.items import require_running
 
 AGAINST = {
@@ -84,14 +85,15 @@ def _begin(request: HttpRequest, study: Study, form: AdditionForm) -> HttpRespon
     data = form.cleaned_data
     names = ("system", "label", "family", "against")
     try:
-        job = begin_addition(
-            study,
-            chunks=data["file"].chunks(),
-            name=data["file"].name,
-            map=data["map"],
-            new_system={name: data[name] for name in names} if data.get("system") else None,
-            by=request.user,
-        )
+        with kept_upload(data["file"].chunks()) as kept:
+            job = begin_addition(
+                study,
+                kept=kept,
+                name=data["file"].name,
+                map=data["map"],
+                new_system={name: data[name] for name in names} if data.get("system") else None,
+                by=request.user,
+            )
     except Refused as refused:
         show_refusal(form, refused)
         return None
