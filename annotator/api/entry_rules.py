@@ -44,7 +44,7 @@ class EntryRuleSerializer(StrictSerializer):
 class NewEntryRulesSerializer(StrictSerializer):
     """All rules, in place of those that you see; none: everybody may take part."""
 
-    rules = EntryRuleSerializer(many=True, max_length=MOST)
+    rules = serializers.ListField(child=EntryRuleSerializer(), max_length=MOST)
     reason = BodyTextField(max_length=LONGEST_REASON)
 
 

@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db.models import QuerySet
 from django.http import Http404
 
 from evaluation.acts import begin_again
 from evaluation.job_kinds import job_kinds, kind_of
 from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import add_by_argument, member_named, study_named
-from evaluation.models import Job
+from evaluation.models import Job, Study
 from evaluation.permissions import NoRight, get_study_for
 from evaluation.refusals import Refused
 from evaluation.services.history import server_account
@@ -37,9 +38,7 @@ class Command(AssayCommand):
             if not found:
                 self.stdout.write("There are no jobs.")
             return {"study": study and study.slug, "jobs": [_facts(job) for job in found]}
-        job = jobs.filter(pk=options["restart"]).first()
-        if job is None:
-            raise CommandError(f"There is no job {options['restart']} of {study or 'no study'}.")
+        job = _job(jobs, options["restart"], study)
         by = member_named(options["by"])
         if by is not None:
             _refuse_without_right(job, by)
@@ -50,6 +49,13 @@ class Command(AssayCommand):
         job.refresh_from_db()
         self.stdout.write(f"{_line(job)}: a worker does it.")
         return {"study": study and study.slug, "jobs": [_facts(job)]}
+
+
+def _job(jobs: QuerySet[Job], pk: int, study: Study | None) -> Job:
+    job = jobs.filter(pk=pk).first()
+    if job is None:
+        raise CommandError(f"There is no job {pk} of {study or 'no study'}.")
+    return job
 
 
 def _refuse_without_right(job: Job, by: Any) -> None:

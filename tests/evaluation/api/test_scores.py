@@ -1,6 +1,7 @@
 """Scores by the API: all or nothing, and each fault by its place in the list."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.models import Item, Job, Judgment, Upload
 from evaluation.tasks import work_on_job
@@ -71,7 +72,12 @@ def as_table(scores):
 
 def test_a_file_of_scores_is_a_job_once_for_its_key(study, as_owner, scores):
     path, about = f"studies/{study.slug}/scores/file/", {"judge": "Script", "name": "rouge", "low": 0}
-    begun = [as_owner.upload(path, as_table(scores), "scores.csv", key="once", **about) for _ in range(2)]
+    begun = [
+        post_form(
+            as_owner, path, key="once", file=SimpleUploadedFile("scores.csv", as_table(scores)), **about
+        )
+        for _ in range(2)
+    ]
     assert begun[0].status_code == 202, begun[0].content
     assert begun[0].json() == begun[1].json()
     job = begun[0].json()["id"]
