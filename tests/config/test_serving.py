@@ -256,7 +256,7 @@ def test_the_proxy_takes_files_where_they_are_uploaded_alone(proxied):
 
 
 def test_files_go_in_parts_and_come_back_in_ranges(proxied, folder, tmp_path, monkeypatch):
-    """A table of two parts by the client, and a bundle whose download broke off, through the documented proxy."""
+    """A table of two parts by the client, and an export whose download broke off, through the documented proxy."""
     before, _behind = proxied
     made = subprocess.run(
         [sys.executable, "manage.py", "token", "owner", "--json"],
@@ -274,10 +274,20 @@ def test_files_go_in_parts_and_come_back_in_ranges(proxied, folder, tmp_path, mo
     transport = NamedHost(verify=before.tls)
     with Client(f"https://127.0.0.1:{before.port}", token, transport=transport) as client:
         guess = client.guess_map(raw, name="soups.csv")
-        assert guess["map"]["protocol"] == "pairwise"
+        assert [each["column"] for each in guess["columns"]] == ["prompt", "aspen", "birch"]
         assert transport.statuses.count(("PUT", 200)) == 2
-        whole = client.study(sites.SLUG).bundle(tmp_path / "whole.zip").read_bytes()
-        path = client.study(sites.SLUG).at("bundle/file/")
+        job = client.post(client.study(sites.SLUG).at("exports/"), {"format": "jsonl"}, once=True)
+        # No worker is there.
+        work = f"from evaluation.tasks import work_on_job; work_on_job({job['id']})"
+        subprocess.run(
+            [sys.executable, "manage.py", "shell", "-c", work],
+            cwd=sites.ROOT,
+            env=sites.environment(folder),
+            check=True,
+        )
+        path = f"jobs/{job['id']}/file/"
+        whole = client.download(path, tmp_path / "study.jsonl").read_bytes()
+        assert whole.startswith(b'{"assay":1')
         tag = client.send("GET", path).headers["ETag"]
         rest = client.send("GET", path, headers={"Range": "bytes=100-", "If-Range": tag})
         assert (rest.status_code, rest.content) == (206, whole[100:])
