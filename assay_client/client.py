@@ -1,6 +1,5 @@
 """Requests to the API: tried again where that is safe, page after page, and files resumed where they broke off."""
 
-import json
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +20,8 @@ NOT_NOW = (429, 503)
 # Methods that come to the same however often they are sent.
 REPEATABLE = ("GET", "PUT", "DELETE")
 ATTEMPTS = 6
+# States of a job that is over, or waits to be confirmed.
+ENDED = ("done", "failed", "staged")
 LONGEST_WAIT = 60.0
 
 
@@ -75,35 +76,38 @@ class Client:
         `map` says how a table is read, `map_name` which of your saved maps does; without one, the server's guess is
         taken (`guess_map` shows it).
         """
-        begun = self._send_file(file, name, wanted)
-        if begun["job"] is None:
-            begun = self._send_file(file, name, wanted | {"map": begun["map"]})
-        return Study(self, str(self.wait_for(begun["job"])["study"]))
+        begun = self.begin_import("imports/", file, name, wanted)
+        return Study(self, str(self.wait_for(begun)["study"]))
 
     def guess_map(self, table: Path | bytes, *, name: str = "") -> Record:
         """The server's reading of a table: its `map`, what each column is taken for, and notes. Nothing is kept."""
-        return self._send_file(table, name, {})
+        found: Record = uploads.send_file(self, "imports/", table, name, {})
+        return found
 
-    def _send_file(self, file: Path | bytes, name: str, wanted: Mapping[str, Any]) -> Record:
-        name = name or (file.name if isinstance(file, Path) else "table.csv")
-        size = file.stat().st_size if isinstance(file, Path) else len(file)
-        # As in a form: what has no file's name is a field.
-        fields: dict[str, Any] = {
-            key: (None, value if isinstance(value, str) else json.dumps(value))
-            for key, value in wanted.items()
-        }
-        if size > uploads.AT_ONCE:
-            fields["upload"] = (None, str(uploads.send_in_parts(self, file, name)))
-        else:
-            fields["file"] = (name, file.read_bytes() if isinstance(file, Path) else file)
-        found: Record = self.ask("POST", "imports/", once=True, files=fields)
+    def begin_import(self, path: str, file: Path | bytes, name: str, wanted: Mapping[str, Any]) -> Record:
+        """The job of an import; of a table without a map, by the server's guess."""
+        begun = uploads.send_file(self, path, file, name, wanted)
+        if begun["job"] is None:
+            begun = uploads.send_file(self, path, file, name, {**wanted, "map": begun["map"]})
+        job: Record = begun["job"]
+        return job
+
+    # --- endpoints ----------------------------------------------------------------------------------------------------
+
+    def endpoints(self) -> Iterator[Record]:
+        """The endpoints that judges of your studies may call."""
+        return self.pages("endpoints/")
+
+    def create_endpoint(self, name: str, base_url: str, **settings: Any) -> Record:
+        """An endpoint at a place that the rules allow."""
+        found: Record = self.post("endpoints/", {"name": name, "base_url": base_url, **settings}, once=True)
         return found
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
 
     def wait_for(self, job: Record, *, every: float = 2.0) -> Record:
-        """The job once it has ended; JobFailed if it failed, or lost its worker."""
-        while job["state"] not in ("done", "failed"):
+        """The job once it has ended, or is staged; JobFailed if it failed, or lost its worker."""
+        while job["state"] not in ENDED:
             if job["lost"]:
                 raise JobFailed(job | {"message": "The worker of this job is gone; it can be started again."})
             self.sleep(every)
@@ -111,6 +115,11 @@ class Client:
         if job["state"] == "failed":
             raise JobFailed(job)
         return job
+
+    def restart(self, job: Record) -> Record:
+        """Send a job that failed or lost its worker to one again."""
+        found: Record = self.post(f"jobs/{job['id']}/restart/")
+        return found
 
     # --- requests -----------------------------------------------------------------------------------------------------
 
@@ -127,6 +136,9 @@ class Client:
 
     def patch(self, path: str, body: Any) -> Any:
         return self.ask("PATCH", path, json=body)
+
+    def delete(self, path: str) -> Any:
+        return self.ask("DELETE", path)
 
     def pages(self, path: str, **parameters: Any) -> Iterator[Record]:
         """The rows of a list, page after page, each asked for when it is needed."""

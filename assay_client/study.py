@@ -1,10 +1,12 @@
 """One study: what is read of it, and what is done to it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+from assay_client.uploads import send_file
 
 if TYPE_CHECKING:
     from assay_client.client import Client
@@ -46,6 +48,60 @@ class Study:
         found: Record = self.client.awaited(self.at("report/"), **view)
         return found
 
+    def progress(self) -> Record:
+        """How far it is, and what of it waits for a member."""
+        found: Record = self.client.get(self.at("progress/"))
+        return found
+
+    def participants(self, **filters: Any) -> Iterator[Record]:
+        """Who takes part; with `expand="signs"` also what of their work somebody should look at."""
+        return self.client.pages(self.at("participants/"), **filters)
+
+    def quality(self) -> Iterator[Record]:
+        """Each participant's care, in figures."""
+        return self.client.pages(self.at("quality/"))
+
+    def exclusions(self, **filters: Any) -> Iterator[Record]:
+        """What was excluded, and what of that was undone; with `standing=True` the former alone."""
+        return self.client.pages(self.at("exclusions/"), **filters)
+
+    def flags(self) -> Iterator[Record]:
+        """Items that somebody reported or many skipped."""
+        return self.client.pages(self.at("flags/"))
+
+    def jobs(self, **filters: Any) -> Iterator[Record]:
+        return self.client.pages(self.at("jobs/"), **filters)
+
+    # --- a draft ------------------------------------------------------------------------------------------------------
+
+    def design(self) -> Record:
+        """Its `spec` and `rules`, as on the first line of a dump."""
+        found: Record = self.client.get(self.at("design/"))
+        return found
+
+    def change_design(self, *, spec: Record | None = None, rules: Record | None = None) -> Record:
+        """Change these parts; of a running study rules alone."""
+        found: Record = self.client.patch(self.at("design/"), {"spec": spec or {}, "rules": rules or {}})
+        return found
+
+    def import_items(self, file: Path | bytes, *, name: str = "", **wanted: Any) -> Record:
+        """Put a file's items in place of those that a draft has, and return the job that did."""
+        return self.client.wait_for(self.client.begin_import(self.at("imports/"), file, name, wanted))
+
+    def add_queries(self, queries: Sequence[Record]) -> Record:
+        """Add queries to a draft, for pipelines to generate from."""
+        return self._act("queries", {"queries": list(queries)})
+
+    def entry_rules(self) -> Record:
+        """Who may take part, by how they fared in other studies."""
+        found: Record = self.client.get(self.at("entry-rules/"))
+        return found
+
+    def set_entry_rules(self, rules: Sequence[Record], reason: str) -> Record:
+        """Replace them; each has `kind`, `study` and `outcome`."""
+        found: Record = self.client.put(self.at("entry-rules/"), {"rules": list(rules), "reason": reason})
+        return found
+
     # --- from draft to figures ----------------------------------------------------------------------------------------
 
     def check(self) -> Record:
@@ -71,8 +127,33 @@ class Study:
     def reopen(self, reason: str) -> Record:
         return self._act("reopen", {"reason": reason})
 
+    def revise(self, spec: Record, reason: str = "", *, preview: bool = False) -> Record:
+        """Give it a revision with these parts changed, once; with `preview` say what would change."""
+        body = {"spec": spec, "reason": reason, "preview": preview}
+        found: Record = self.client.post(self.at("revisions/"), body, once=True)
+        return found
+
+    def add_items(self, items: Sequence[Record], **wanted: Any) -> Record:
+        """Add items, or a new `system`'s responses, to a running study; with `preview=True` count them alone."""
+        return self._act("additions", {"items": list(items), **wanted})
+
+    def add_items_of_file(self, file: Path | bytes, *, name: str = "", **wanted: Any) -> Record:
+        """The job that has counted what a file would add, with its `preview`; `confirm` has it added."""
+        return self.client.wait_for(send_file(self.client, self.at("additions/file/"), file, name, wanted))
+
+    def confirm(self, job: Record) -> Record:
+        """Have the items of a staged addition added."""
+        return self.client.wait_for(self.client.post(f"jobs/{job['id']}/confirm/"))
+
     def withdraw_item(self, item: str, reason: str) -> Record:
         return self._act("withdrawals", {"item": item, "reason": reason})
+
+    def bring_back_item(self, item: str, reason: str) -> Record:
+        return self._act("withdrawals/undo", {"item": item, "reason": reason})
+
+    def resolve_flag(self, flag: int, reason: str) -> Record:
+        """Resolve a flag; the reason is what you found."""
+        return self._act(f"flags/{flag}/resolve", {"reason": reason})
 
     def set_redundancy(self, redundancy: int, reason: str) -> Record:
         found: Record = self.client.put(self.at("redundancy/"), {"redundancy": redundancy, "reason": reason})
@@ -81,6 +162,18 @@ class Study:
     def exclude(self, reason: str, **which: Any) -> Record:
         """Exclude a `rater` by pseudonym, or one `judgment` by id."""
         return self._act("exclusions", which | {"reason": reason})
+
+    def undo_exclusion(self, exclusion: int, reason: str) -> Record:
+        return self._act(f"exclusions/{exclusion}/undo", {"reason": reason})
+
+    def recollect(self, reason: str) -> Record:
+        """Open a slot for every excluded judgment that has none yet; once, though the answer be lost."""
+        found: Record = self.client.post(self.at("replacements/"), {"reason": reason}, once=True)
+        return found
+
+    def settle_item(self, item: str, answers: Record, reason: str) -> Record:
+        """Settle an item by your answers."""
+        return self._act("settled", {"item": item, "answers": answers, "reason": reason})
 
     # --- judges -------------------------------------------------------------------------------------------------------
 
@@ -95,6 +188,36 @@ class Study:
         """Start a run of a judge, within `budget`, `max_items` and so on; once, though the answer be lost."""
         found: Record = self.client.post(self.at("runs/"), {"judge": judge, **limits}, once=True)
         return found
+
+    def estimate_run(self, judge: int, **limits: Any) -> Record:
+        """What a run would take, before anything is spent."""
+        found: Record = self.client.get(self.at(f"judges/{judge}/estimate/"), **limits)
+        return found
+
+    def runs(self, **filters: Any) -> Iterator[Record]:
+        return self.client.pages(self.at("runs/"), **filters)
+
+    def pause_run(self, run: Record) -> Record:
+        return self._act(f"runs/{run['id']}/pause", {})
+
+    def resume_run(self, run: Record, **limits: Any) -> Record:
+        """Resume it, with another `budget` if need be."""
+        return self._act(f"runs/{run['id']}/resume", limits)
+
+    def cancel_run(self, run: Record) -> Record:
+        return self._act(f"runs/{run['id']}/cancel", {})
+
+    def import_scores(self, judge: str, scores: Sequence[Record], measures: Sequence[Record] = ()) -> Record:
+        """Take scores that a script has computed as the measures of a judge of this name."""
+        return self._act("scores", {"judge": judge, "scores": list(scores), "measures": list(measures)})
+
+    def import_scores_of_file(
+        self, judge: str, file: Path | bytes, *, measure: str = "", name: str = "", **about: Any
+    ) -> Record:
+        """The same of a table, and the job that took it. `measure` names it where no column does, `name` the file;
+        `direction`, `low` and `high` are the measure's."""
+        wanted = {"judge": judge, **({"name": measure} if measure else {}), **about}
+        return self.client.wait_for(send_file(self.client, self.at("scores/file/"), file, name, wanted))
 
     def wait_for_run(self, run: Record, *, every: float = 2.0) -> Record:
         """The run once it rests: complete, stopped, paused or cancelled."""

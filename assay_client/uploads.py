@@ -1,9 +1,11 @@
-"""Large files: sent in parts, from where the server has them, in this process or in one after it."""
+"""Files that are sent: large ones in parts, from where the server has them, in this process or in one after it."""
 
 import hashlib
 import io
+import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay_client.problems import Problem
 
@@ -13,6 +15,21 @@ if TYPE_CHECKING:
 # Files up to this size are sent at once.
 AT_ONCE = 64 * 1024 * 1024
 PART = 32 * 1024 * 1024
+
+
+def send_file(client: "Client", path: str, file: Path | bytes, name: str, wanted: Mapping[str, Any]) -> Any:
+    """The answer to a file, with what is said of it as fields of the form."""
+    name = name or (file.name if isinstance(file, Path) else "table.csv")
+    size = file.stat().st_size if isinstance(file, Path) else len(file)
+    # As in a form: what has no file's name is a field.
+    fields: dict[str, Any] = {
+        key: (None, value if isinstance(value, str) else json.dumps(value)) for key, value in wanted.items()
+    }
+    if size > AT_ONCE:
+        fields["upload"] = (None, str(send_in_parts(client, file, name)))
+    else:
+        fields["file"] = (name, file.read_bytes() if isinstance(file, Path) else file)
+    return client.ask("POST", path, once=True, files=fields)
 
 
 def send_in_parts(client: "Client", file: Path | bytes, name: str) -> int:

@@ -9,7 +9,7 @@ from annotator.middleware import PREFIXES
 # The pages that take uploads, which alone may take a file. The proxy in docs/operating.md has the same expression.
 UPLOADS = re.compile(
     r"/(new/from-file|studies/[-a-zA-Z0-9_]+/(upload|scores|add-items|generation/(queries|import|corpora))"
-    r"|api/v1/(imports|uploads/[0-9]+|studies/[-a-zA-Z0-9_]+/(imports|additions/file)))/"
+    r"|api/v1/(imports|uploads/[0-9]+|studies/[-a-zA-Z0-9_]+/(imports|additions/file|scores/file)))/"
 )
 # Their pages send plain forms, and drafts and revisions as JSON.
 FROM_PARTICIPANTS = ("application/x-www-form-urlencoded", "application/json")

@@ -4,7 +4,7 @@ queue are here; the right is checked where the study is fetched.
 `by` is the member who asks, None whoever runs the server. Refused says why nothing was done.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.staged_table import StagedTable
 from evaluation.dumps.tables.table_map import TableMap, complete_map
 from evaluation.extension import StudyFile, extensions
-from evaluation.job_kinds import ADDITION, DELETION, EXPORT, IMPORT, LAUNCH, kind_of
+from evaluation.job_kinds import ADDITION, DELETION, EXPORT, IMPORT, LAUNCH, SCORES, kind_of
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
-from evaluation.services.jobs import begin_job, confirm_job, new_file_name, restart_job, store_upload
+from evaluation.services.jobs import begin_job, confirm_job, new_file_name, restart_job
 from evaluation.services.studies.deletion import delete_study, deletion_problems, title_problems
 from evaluation.services.studies.drafts import lock_draft
 from evaluation.services.studies.duplication import slug_of_file
@@ -115,7 +115,7 @@ def begin_again(job: Job, *, by: Any) -> None:
 def begin_addition(
     study: Study,
     *,
-    chunks: Iterable[bytes],
+    kept: str,
     name: str,
     by: Any,
     map: TableMap | None = None,
@@ -123,26 +123,38 @@ def begin_addition(
 ) -> Job:
     """Have a worker count what a file would add to a running study, which adds it once that is confirmed.
 
-    With `new_system` the file has the responses of one: `system`, `label`, `family`, `against`.
+    `kept` is the file (`evaluation.services.jobs.kept_upload`). With `new_system` it has the responses of one:
+    `system`, `label`, `family`, `against`.
     """
     require_running(study)
     parameters: dict[str, Any] = {"map": map.as_json()} if map else {}
     if new_system:
         parameters["new_system"] = dict(new_system)
-    kept = store_upload(chunks)
-    try:
-        return start_job(
-            by=by,
-            kind=ADDITION.key,
-            slug=study.slug,
-            study=study,
-            parameters=parameters,
-            file=kept,
-            file_name=name,
-        )
-    except Refused:
-        (Path(settings.ASSAY_JOB_FILES) / kept).unlink(missing_ok=True)
-        raise
+    return start_job(
+        by=by,
+        kind=ADDITION.key,
+        slug=study.slug,
+        study=study,
+        parameters=parameters,
+        file=kept,
+        file_name=name,
+    )
+
+
+def begin_scores(study: Study, *, kept: str, name: str, about: Mapping[str, Any], by: Any) -> Job:
+    """Have a worker import a file of scores as the measures of a judge; `about` has its name, and what the file does
+    not say of them: `name`, `direction`, `low` and `high`."""
+    if not study.is_frozen:
+        raise WrongState("A draft's items can still change; scores are taken once the study is launched.")
+    return start_job(
+        by=by,
+        kind=SCORES.key,
+        slug=study.slug,
+        study=study,
+        parameters=dict(about),
+        file=kept,
+        file_name=name,
+    )
 
 
 def confirm(job: Job) -> None:
@@ -159,11 +171,11 @@ def confirm(job: Job) -> None:
 class UploadedFile:
     """A file of a study or of its items, with what was said of it; of a table also its map.
 
-    `study` is the draft whose items it brings, None where a study is made of it: then title, slug and protocol may
-    be given, empty for what the file says.
+    `kept` is the file (`evaluation.services.jobs.kept_upload`). `study` is the draft whose items it brings, None where
+    a study is made of it: then title, slug and protocol may be given, empty for what the file says.
     """
 
-    chunks: Iterable[bytes]
+    kept: str
     name: str
     study: Study | None = None
     title: str = ""
@@ -186,15 +198,17 @@ class UploadedFile:
 
 
 @dataclass(frozen=True)
-class BegunImport:
-    """The job of an import; or without one the table as it would be read, for somebody to correct its map."""
+class ReadUpload:
+    """A file that was looked into, and the parameters of its import; of a table without a map no import can begin, and
+    `table` is as it would be read, for somebody to correct its map."""
 
-    job: Job | None = None
+    file: UploadedFile
+    parameters: Mapping[str, Any]
     table: StagedTable | None = None
 
 
-def import_uploaded(file: UploadedFile, *, by: Any) -> BegunImport:
-    """Begin the import of a file, unless it is a table without a map: that one's guess is returned, and nothing kept.
+def read_upload(file: UploadedFile) -> ReadUpload:
+    """Look into a file before its import. It takes as long as the file's first rows, so no transaction is open.
 
     Refused with every reason for a file that can't be read, a map that does not fit it, and, among the first rows,
     whatever the import would refuse, unless such rows are to be left out.
@@ -202,45 +216,38 @@ def import_uploaded(file: UploadedFile, *, by: Any) -> BegunImport:
     if file.study is not None:
         with transaction.atomic():
             lock_draft(file.study)
-    kept = store_upload(file.chunks)
-    path = Path(settings.ASSAY_JOB_FILES) / kept
-    begun = BegunImport()
-    try:
-        begun = _begin_import(file, kept, by)
-    finally:
-        if begun.job is None:
-            path.unlink(missing_ok=True)
-    return begun
-
-
-def _begin_import(file: UploadedFile, kept: str, by: Any) -> BegunImport:
     parameters: dict[str, Any] = file.parameters
-    if opens := study_file(kept):
-        parameters = opening_parameters(*opens, study=file.study, given=parameters)
-    elif not is_own_format(Path(settings.ASSAY_JOB_FILES) / kept):
-        table = _table(file, kept)
-        if file.map is None:
-            return BegunImport(table=table)
-        found = table.sample()
-        if found.problems and not (file.skip_bad_rows and found.bad_rows):
-            raise Refused(*found.problems, total=found.total)
-        parameters = {**parameters, "map": table.map.as_json(), "skip_bad_rows": file.skip_bad_rows}
+    if opens := study_file(file.kept):
+        return ReadUpload(file, opening_parameters(*opens, study=file.study, given=parameters))
+    if is_own_format(Path(settings.ASSAY_JOB_FILES) / file.kept):
+        return ReadUpload(file, parameters)
+    table = _table(file)
+    if file.map is None:
+        return ReadUpload(file, parameters, table)
+    found = table.sample()
+    if found.problems and not (file.skip_bad_rows and found.bad_rows):
+        raise Refused(*found.problems, total=found.total)
+    return ReadUpload(file, {**parameters, "map": table.map.as_json(), "skip_bad_rows": file.skip_bad_rows})
+
+
+def begin_import(read: ReadUpload, *, by: Any) -> Job:
+    """Have a worker import a file that was looked into."""
+    file = read.file
     if file.study is None and (taken := slug_problem(file.wanted_slug)):
         raise Refused(taken)
-    job = start_job(
+    return start_job(
         by=by,
         kind=IMPORT.key,
         slug=file.wanted_slug,
         study=file.study,
-        parameters=parameters,
-        file=kept,
+        parameters=dict(read.parameters),
+        file=file.kept,
         file_name=file.name,
     )
-    return BegunImport(job)
 
 
-def _table(file: UploadedFile, kept: str) -> StagedTable:
-    path = Path(settings.ASSAY_JOB_FILES) / kept
+def _table(file: UploadedFile) -> StagedTable:
+    path = Path(settings.ASSAY_JOB_FILES) / file.kept
     table = StagedTable(path, name=file.name, study=file.study, kept=file.map, protocol=file.protocol)
     if file.map is not None:
         table.map = complete_map(table.given(file.map, protocol=file.protocol), table.sheet.columns)

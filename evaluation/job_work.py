@@ -46,13 +46,13 @@ def import_file(job: Job) -> None:
         n = import_items(
             source,
             job.study,
+            by=job.by,
+            table_map=table_map,
             replace_broken=True,
             watch=progress,
             still_mine=lambda: progress("moving", 0, 1),
         )
-        keep_table_map(job.study, table_map)
         finish_job(job, message=f"{counted(n, 'item is', 'items are')} in the draft.{left_out}")
-        log_action(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {counted(n, 'item')}.")
         return
 
     def created(study: Study) -> None:

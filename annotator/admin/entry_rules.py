@@ -1,6 +1,6 @@
 """Entry rules: lists of people across studies."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -10,16 +10,18 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from annotator.models import EntryRule
 from annotator.services.admission.entry_rules import (
+    WantedRule,
+    change_entry_rules,
     contradicts,
-    rule_phrase,
+    entry_rules_text,
+    nameable_studies,
     rule_warnings,
-    set_entry_rules,
+    rules_of,
     unknown_reason,
 )
 from evaluation.admin.pages import ReasonForm, overview_url, page
 from evaluation.admin.rights import FORM, my_studies, study_page
 from evaluation.models import Study
-from evaluation.services.history import log_action
 
 Kind, Participation = EntryRule.Kind, EntryRule.Participation
 KINDS = {Kind.NOT: "Exclude", Kind.ONLY: "Admit only"}
@@ -49,23 +51,21 @@ class RuleForm(forms.Form):
 class RuleFormSet(forms.BaseFormSet):
     """The rules of a study, in which a list names another study once."""
 
-    def lists(self) -> dict[str, dict[Study, str]]:
-        found: dict[str, dict[Study, str]] = {kind: {} for kind in KINDS}
-        for row in self._kept():
-            found[row["kind"]][row["other"]] = row["took"]
-        return found
+    def wanted(self) -> list[WantedRule]:
+        return [WantedRule(row["kind"], row["other"], row["took"]) for row in self._kept()]
 
     def clean(self) -> None:
-        named = [(row["kind"], row["other"]) for row in self._kept()]
+        rules = self.wanted()
+        named = [(rule.kind, rule.other) for rule in rules]
         if twice := {str(other) for kind, other in named if named.count((kind, other)) > 1}:
             raise forms.ValidationError(
                 f"Named twice in one list, which takes one outcome per study: {', '.join(sorted(twice))}."
             )
-        lists = self.lists()
+        invited = {rule.other: rule.took for rule in rules if rule.kind == Kind.ONLY}
         both = [
-            str(other)
-            for other, took in lists[Kind.NOT].items()
-            if contradicts(took, lists[Kind.ONLY].get(other, ""))
+            str(rule.other)
+            for rule in rules
+            if rule.kind == Kind.NOT and contradicts(rule.took, invited.get(rule.other, ""))
         ]
         if both:
             raise forms.ValidationError(f"Excluded and required at the same time: {', '.join(both)}.")
@@ -83,10 +83,9 @@ ROWS: Any = forms.formset_factory(
 @study_page("write", methods=FORM)
 def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
     """Lists across studies, a row for each rule. Rules on studies that this user does not know stay as they are."""
-    studies = _other_studies(request, study)
+    studies = nameable_studies(study, request.user).select_related("panel").order_by("title")
     known = {each.pk for each in studies}
-    rules = list(_rules(study))
-    hidden = [rule for rule in rules if rule.other_id not in known]
+    rules = list(rules_of(study))
     posted = request.method == "POST"
     # The button for one more row, with what was filled in and nothing saved.
     adding = "another" in request.POST
@@ -101,26 +100,23 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
     )
     reason = ReasonForm(request.POST if posted and not adding else None)
     if posted and not adding and rows.is_valid() and reason.is_valid():
-        _save(request, study, rows, hidden, reason.cleaned_data["reason"], known)
+        done = change_entry_rules(study, rows.wanted(), by=request.user, reason=reason.cleaned_data["reason"])
+        for sentence in rule_warnings(study, known):
+            messages.warning(request, sentence)
+        messages.success(request, done)
         return HttpResponseRedirect(overview_url(study))
     context = {
         "title": "Who may take part",
         "rows": rows,
         "adding": adding,
         "form": reason,
-        "hidden": len(hidden),
+        "hidden": sum(rule.other_id not in known for rule in rules),
         "unknown": _unknown(study, studies),
         "back": overview_url(study),
     }
     status = 422 if posted and not adding else 200
     template = "admin/annotator/entry_rules.html"
     return page(request, template, context, study=study, tab="overview", status=status)
-
-
-def _other_studies(request: HttpRequest, study: Study) -> QuerySet[Study]:
-    """Those that the user is a member of: nobody learns of others."""
-    found = my_studies(request).filter(rehearsal_of=None).exclude(pk=study.pk)
-    return found.select_related("panel").order_by("title")
 
 
 def _with_another(request: HttpRequest) -> Any:
@@ -131,25 +127,6 @@ def _with_another(request: HttpRequest) -> Any:
     return data
 
 
-def _save(
-    request: HttpRequest,
-    study: Study,
-    rows: RuleFormSet,
-    hidden: Iterable[EntryRule],
-    reason: str,
-    known: Collection[int],
-) -> None:
-    lists = rows.lists()
-    for rule in hidden:
-        lists[Kind(rule.kind)][rule.other] = rule.took
-    set_entry_rules(study, barred=lists[Kind.NOT], invited=lists[Kind.ONLY])
-    done = f"Who may take part: {entry_rules_text(study, known)}"
-    log_action(study=study, by=request.user, message=done, reason=reason)
-    for sentence in rule_warnings(study, known):
-        messages.warning(request, sentence)
-    messages.success(request, done)
-
-
 def _unknown(study: Study, studies: Iterable[Study]) -> list[tuple[str, str]]:
     """Reasons why people of other studies can't be recognised here, each with the studies that it is true of."""
     found: dict[str, list[str]] = {}
@@ -157,22 +134,6 @@ def _unknown(study: Study, studies: Iterable[Study]) -> list[tuple[str, str]]:
         if why := unknown_reason(study, other):
             found.setdefault(why, []).append(str(other))
     return [(why, ", ".join(names)) for why, names in found.items()]
-
-
-def entry_rules_text(study: Study, known: Collection[int]) -> str:
-    """The lists; studies that the reader is no member of have no name."""
-    lists: dict[tuple[str, str], list[str]] = {}
-    for rule in _rules(study):
-        name = str(rule.other) if rule.other_id in known else "another study"
-        lists.setdefault((rule.kind, rule.took), []).append(name)
-    phrases = [rule_phrase(kind, took, names) for (kind, took), names in lists.items()]
-    parts = [phrase[0].lower() + phrase[1:] for phrase in phrases]
-    return f"{'; '.join(parts) or 'everybody'}."
-
-
-def _rules(study: Study) -> Iterable[EntryRule]:
-    rules = EntryRule.objects.filter(study=study).select_related("other")
-    return rules.order_by("kind", "took", "other__title")
 
 
 def entry_rules_of(request: HttpRequest, study: Study) -> str:

@@ -1,24 +1,24 @@
 """Participants and the quality of their work. By pseudonym; what a platform knows them by, who may write is told."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Count, Q
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotator.models import AssignmentState, Participant, ParticipantOutcome, Step
+from annotator.models import Participant, ParticipantOutcome, Step
 from annotator.services.quality.cached_quality import cached_quality, read_reports
-from annotator.services.quality.participant_quality import ParticipantQuality, Share
+from annotator.services.quality.participant_records import (
+    participant_records,
+    participant_rows,
+    quality_record,
+)
 from evaluation.api.base import StudyView
 from evaluation.api.paging import IdPagination
 from evaluation.api.query import PageQuery, QueryTextField
-from evaluation.models import Role
 from evaluation.permissions import reads_ids
-from evaluation.selectors import standing_exclusions
 
 
 class ParticipantSerializer(serializers.Serializer[Any]):
@@ -73,51 +73,17 @@ class ParticipantList(StudyView):
     def get(self, request: Request, slug: str) -> Response:
         paths = {"rater": "rater__pseudonym", "step": "step", "outcome": "outcome"}
         wanted = {path: self.query[name] for name, path in paths.items() if name in self.query}
-        submitted = Q(assignments__state=AssignmentState.SUBMITTED)
-        rows = (
-            Participant.objects.filter(study=self.study, **wanted)
-            .select_related("rater", "arm")
-            .annotate(
-                n_judged=Count("assignments", filter=submitted & Q(assignments__item__role=Role.MAIN)),
-                n_skipped=Count("assignments", filter=Q(assignments__state=AssignmentState.SKIPPED)),
-            )
-        )
+        rows = participant_rows(self.study).filter(**wanted)
         return self.paged(rows, self._records)
 
     def _records(self, people: Sequence[Any]) -> list[dict[str, Any]]:
-        study, user = self.study, self.request.user
-        sees_ids = reads_ids(user, study)
-        standing = standing_exclusions(study).filter(rater__in=[each.rater_id for each in people])
-        excluded = dict(standing.values_list("rater_id", "reason"))
-        numbers = dict(study.revisions.values_list("pk", "number"))
-        records = [
-            {
-                "rater": each.rater.pseudonym,
-                "platform": each.platform,
-                "external_id": each.external_id if sees_ids else None,
-                "arm": each.arm.key if each.arm else None,
-                "revision": numbers[each.revision_id],
-                "step": each.step,
-                "outcome": each.outcome,
-                "quota": each.quota,
-                "judged": each.n_judged,
-                "skipped": each.n_skipped,
-                "consented_on": _day(each.consented_at),
-                "ended_on": _day(each.ended_at),
-                "comments": each.comments,
-                "excluded": excluded.get(each.rater_id),
-            }
-            for each in people
-        ]
-        if self.query.get("expand") == "signs":
-            signs = {pk: figures["signs"] for pk, figures in cached_quality(study)}
-            for each, record in zip(people, records, strict=True):
-                record["signs"] = signs.get(each.pk, [])
-        return records
-
-
-def _day(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.astimezone(UTC).date().isoformat()
+        study = self.study
+        return participant_records(
+            study,
+            people,
+            with_ids=reads_ids(self.request.user, study),
+            with_signs=self.query.get("expand") == "signs",
+        )
 
 
 class ShareSerializer(serializers.Serializer[Any]):
@@ -149,10 +115,6 @@ class QualitySerializer(serializers.Serializer[Any]):
     )
 
 
-PLAIN = ("excluded", "judged", "seconds", "relative_time", "skipped_checks", "agreement", "signs")
-SHARES = ("unread", "unseen", "unopened", "lines", "first", "attention", "gold")
-
-
 class QualityList(StudyView):
     written = frozenset({"excluded"})
     query_class = PageQuery
@@ -170,15 +132,6 @@ class QualityList(StudyView):
 
         def records(people: Sequence[Participant]) -> list[dict[str, Any]]:
             found = [(each.pk, known[each.pk]) for each in people if each.pk in known]
-            return [_quality_record(each) for each in read_reports(study, found)]
+            return [quality_record(each) for each in read_reports(study, found)]
 
         return self.paged(Participant.objects.filter(study=study), records)
-
-
-def _quality_record(report: ParticipantQuality) -> dict[str, Any]:
-    shares: dict[str, Share] = {name: getattr(report, name) for name in SHARES}
-    return {
-        "rater": report.participant.rater.pseudonym,
-        **{name: getattr(report, name) for name in PLAIN},
-        **{name: {"k": share.k, "n": share.n} for name, share in shares.items()},
-    }

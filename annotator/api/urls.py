@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from annotator.api.entry_rules import StudyEntryRules
 from annotator.api.erasing import ParticipantErasure
 from annotator.api.participants import ParticipantList, QualityList
 from annotator.api.slots import Recollection, SlotCounts, StudyRedundancy
@@ -14,6 +15,7 @@ urlpatterns = [
         ParticipantErasure.as_view(),
         name="participant-erasure",
     ),
+    path(f"{STUDY}/entry-rules/", StudyEntryRules.as_view(), name="entry-rules"),
     path(f"{STUDY}/quality/", QualityList.as_view(), name="quality-list"),
     path(f"{STUDY}/slots/", SlotCounts.as_view(), name="slot-counts"),
     path(f"{STUDY}/redundancy/", StudyRedundancy.as_view(), name="study-redundancy"),

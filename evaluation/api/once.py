@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.problems import Conflict
-from evaluation.services.idempotency import IdempotencyKeyReused, run_once
+from evaluation.services.idempotency import IdempotencyKeyReused, first_answer, run_once
 
 IDEMPOTENCY_KEY_SHAPE = re.compile(r"[A-Za-z0-9._:-]{1,255}")
 IDEMPOTENCY_KEY = OpenApiParameter(
@@ -38,6 +38,30 @@ def start_once(
     except IdempotencyKeyReused as otherwise:
         raise Conflict(str(otherwise), code="idempotency_key_used") from None
     return Response(answer, status=status)
+
+
+def start_of_file(request: Request, start: Callable[[], Response], *, status: int, body: Any) -> Response:
+    """The first answer of this request, or that of `start`, which stores and reads the file that `body` tells apart
+    before it comes to `start_once`: no transaction is open while it does."""
+    before = _first_answer(request, body)
+    if before is None:
+        try:
+            return start()
+        except Conflict:
+            # The same request, sent at the same moment, may have taken the upload.
+            before = _first_answer(request, body)
+            if before is None:
+                raise
+    return Response(before, status=status)
+
+
+def _first_answer(request: Request, body: Any) -> dict[str, Any] | None:
+    if (key := _idempotency_key(request)) is None:
+        return None
+    try:
+        return first_answer(request.user, key=key, path=request.path, body=body)
+    except IdempotencyKeyReused as otherwise:
+        raise Conflict(str(otherwise), code="idempotency_key_used") from None
 
 
 def _idempotency_key(request: Request) -> str | None:

@@ -5,14 +5,21 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from evaluation.acts import begin_scores
 from evaluation.api.base import StudyView
+from evaluation.api.jobs import JobSerializer
+from evaluation.api.making.files import SentFileSerializer, begin_job_of_file
+from evaluation.api.once import IDEMPOTENCY_KEY
 from evaluation.api.problems import CONFLICTS, Conflict
-from evaluation.api.query import BodyNumberField, BodyTextField, StrictSerializer
+from evaluation.api.query import BodyNumberField, BodyTextField, StrictSerializer, read_body
 from evaluation.dumps.imports.scores import take_scores
 from evaluation.dumps.problems import Problems
+from evaluation.models import Job
 from evaluation.protocols.answers.measures import MAX_LABEL, Subject
 from evaluation.protocols.base import DIRECTIONS
 from evaluation.refusals import Refused, WrongState
@@ -44,6 +51,28 @@ class ScoresSerializer(StrictSerializer):
         many=True, default=list, help_text="Those that are not declared: higher is better."
     )
     scores = ScoreSerializer(many=True)
+
+
+class ScoresFileSerializer(SentFileSerializer):
+    """A table of scores, a row for each: item, system or response, part, name, score."""
+
+    judge = BodyTextField(max_length=120, help_text="The name under which figures show who gave the scores.")
+    name = BodyTextField(
+        required=False, max_length=50, help_text="The measure's, where the table has no such column."
+    )
+    direction = serializers.ChoiceField(
+        choices=[*DIRECTIONS, ""], default=DIRECTIONS[0], help_text="The better end; empty where neither is."
+    )
+    low = serializers.FloatField(required=False, help_text="The least that a score can be.")
+    high = serializers.FloatField(required=False, help_text="The most that a score can be.")
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        given = super().validate(given)
+        if "low" in given and "high" in given and not given["low"] < given["high"]:
+            raise ValidationError(
+                {"high": [ErrorDetail("The greatest score must be above the least.", "invalid")]}
+            )
+        return given
 
 
 class ImportedMeasureSerializer(serializers.Serializer[Any]):
@@ -101,3 +130,26 @@ class ScoreList(StudyView):
             "items": notes["items"],
         }
         return Response(ImportedScoresSerializer(record).data, status=status.HTTP_201_CREATED)
+
+
+class ScoreFileList(StudyView):
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(
+        operation_id="import_scores_of_file",
+        summary="Have a worker import a file of scores as a judge's measures",
+        description="All or nothing: the job names every row that does not fit the study.",
+        tags=["judgments"],
+        parameters=[IDEMPOTENCY_KEY],
+        request={"multipart/form-data": ScoresFileSerializer},
+        responses={202: JobSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        given = read_body(ScoresFileSerializer, request)
+        of_job = {name: given.get(name) for name in ("judge", "direction", "low", "high")}
+
+        def begin(kept: str, name: str) -> Job:
+            about = {**of_job, "name": given.get("name", "")}
+            return begin_scores(self.study, kept=kept, name=name, about=about, by=request.user)
+
+        return begin_job_of_file(request, given, begin)

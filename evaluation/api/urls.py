@@ -22,7 +22,8 @@ from evaluation.api.making.uploads import UploadDetail, UploadList
 from evaluation.api.notes import NoteDetail, NoteList
 from evaluation.api.progress import StudyProgress
 from evaluation.api.raters import RaterList
-from evaluation.api.scores import ScoreList
+from evaluation.api.revisions import StudyRevisions
+from evaluation.api.scores import ScoreFileList, ScoreList
 from evaluation.api.settled import SettledList, SettledTakeBack
 from evaluation.api.studies import StudyDetail, StudyList
 
@@ -42,6 +43,7 @@ urlpatterns = [
     path("jobs/<int:job>/confirm/", JobConfirmation.as_view(), name="job-confirm"),
     path("studies/<slug:slug>/imports/", ImportItems.as_view(), name="study-items-import"),
     path("studies/<slug:slug>/design/", StudyDesignView.as_view(), name="study-design"),
+    path("studies/<slug:slug>/revisions/", StudyRevisions.as_view(), name="study-revisions"),
     path("studies/<slug:slug>/check/", StudyCheck.as_view(), name="study-check"),
     path("studies/<slug:slug>/launch/", StudyLaunch.as_view(), name="study-launch"),
     path("studies/<slug:slug>/deletion/", StudyDeletion.as_view(), name="study-deletion"),
@@ -80,5 +82,6 @@ urlpatterns = [
     path("studies/<slug:slug>/progress/", StudyProgress.as_view(), name="study-progress"),
     path("studies/<slug:slug>/raters/", RaterList.as_view(), name="rater-list"),
     path("studies/<slug:slug>/scores/", ScoreList.as_view(), name="score-list"),
+    path("studies/<slug:slug>/scores/file/", ScoreFileList.as_view(), name="score-file-list"),
     path("studies/<slug:slug>/judgments/", JudgmentList.as_view(), name="judgment-list"),
 ]

@@ -11,7 +11,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.operations.full_disk import is_full_disk
-from evaluation.refusals import FieldsRefused
+from evaluation.refusals import FieldsRefused, Refused
 
 NO_ROOM = "The disk is full. Make room, then run this command again."
 # Of a command that its parser turned away, as argparse has it.
@@ -104,12 +104,21 @@ class AssayCommand(BaseCommand):
 
     def _print_error(self, error: CommandError) -> None:
         """On one line, the last one of standard error; with what the command said before."""
-        refused = error.__context__
+        refused = _refusal_behind(error)
         by_field = refused.by_field if isinstance(refused, FieldsRefused) else {}
         fields = [{"field": name, "message": each} for name, all_ in by_field.items() for each in all_]
         message = str(error).removeprefix("Error: ")
-        problem = {"error": message, "problems": message.splitlines(), "fields": fields, **self._text()}
+        problems = message.splitlines() if refused is None else refused.problems
+        problem = {"error": message, "problems": problems, "fields": fields, **self._text()}
         self.stderr.write(_document(problem), lambda text: text)
+
+
+def _refusal_behind(error: BaseException) -> Refused | None:
+    """The refusal that became this error, which has each reason by itself."""
+    behind = error.__context__
+    while behind is not None and not isinstance(behind, Refused):
+        behind = behind.__context__
+    return behind
 
 
 def _plain(value: Any) -> str:

@@ -60,6 +60,17 @@ def store_upload(chunks: Iterable[bytes]) -> str:
 
 
 @contextlib.contextmanager
+def kept_upload(chunks: Iterable[bytes]) -> Iterator[str]:
+    """The name of an uploaded file in the private folder: after the block it is deleted, unless a job has it."""
+    name = store_upload(chunks)
+    try:
+        yield name
+    finally:
+        if not Job.objects.filter(file=name).exists():
+            (_folder() / name).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
 def writing_to_folder() -> Iterator[None]:
     """Refused if there is no room in the private folder, or nothing can be written there."""
     try:

@@ -1,8 +1,10 @@
 """Files that are sent in parts: announced with size and SHA-256, appended to in order, and taken by an import."""
 
 import hashlib
+import shutil
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +15,7 @@ from django.utils import timezone
 from evaluation.counting import counted
 from evaluation.models import Upload
 from evaluation.refusals import FieldsRefused, Refused, WrongState
-from evaluation.services.jobs import new_file_name, writing_to_folder
+from evaluation.services.jobs import kept_upload, new_file_name, writing_to_folder
 
 # Of one user at once; together they announce no more than so many of the largest file.
 MOST, MOST_OF_LARGEST = 5, 2
@@ -57,38 +59,56 @@ def append_part(upload: Upload, *, start: int, length: int, total: int, blocks: 
 
     WrongState says where to go on; of a file that is whole and not the announced one nothing is left.
     """
-    with transaction.atomic():
-        upload = Upload.objects.select_for_update().get(pk=upload.pk)
-        if total != upload.size:
-            raise Refused(f"The file was announced with {upload.size} bytes, not with {total}.")
-        if start != upload.received:
-            raise WrongState(f"This upload goes on at byte {upload.received}, not at {start}.")
-        with writing_to_folder(), upload.path.open("r+b") as file:
-            file.seek(start)
-            written = 0
-            for block in blocks:
-                # No more than was said: what comes after it would not be counted.
-                file.write(block[: max(0, length - written)])
-                written += len(block)
-        if written != length:
+    upload.refresh_from_db()
+    _refuse_elsewhere(upload, start, total)
+    # It comes in, and is hashed, while nobody waits for the upload's row.
+    with kept_upload(blocks) as name:
+        part = Path(settings.ASSAY_JOB_FILES) / name
+        if (written := part.stat().st_size) != length:
             raise Refused(
                 f"The part has {written} bytes, and its Content-Range says {length}. Send it again."
             )
-        upload.received = start + length
-        found = _digest(upload) if upload.received == upload.size else upload.sha256
-        if found == upload.sha256:
-            upload.save(update_fields=["received"])
+        is_last = start + length == upload.size
+        found = _digest(upload, start, part) if is_last else upload.sha256
+        with transaction.atomic():
+            upload = Upload.objects.select_for_update().get(pk=upload.pk)
+            _refuse_elsewhere(upload, start, total)
+            if found == upload.sha256:
+                _append(upload, start, part)
+                upload.received = start + length
+                upload.save(update_fields=["received"])
+            else:
+                delete_upload(upload)
     if found != upload.sha256:
-        delete_upload(upload)
         raise Refused(
             f"The file's SHA-256 is {found}, not {upload.sha256} as announced. It was deleted; upload it again."
         )
     return upload
 
 
-def _digest(upload: Upload) -> str:
-    with upload.path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _refuse_elsewhere(upload: Upload, start: int, total: int) -> None:
+    if total != upload.size:
+        raise Refused(f"The file was announced with {upload.size} bytes, not with {total}.")
+    if start != upload.received:
+        raise WrongState(f"This upload goes on at byte {upload.received}, not at {start}.")
+
+
+def _append(upload: Upload, start: int, part: Path) -> None:
+    with writing_to_folder(), upload.path.open("r+b") as file, part.open("rb") as source:
+        file.seek(start)
+        shutil.copyfileobj(source, file, BLOCK)
+
+
+def _digest(upload: Upload, start: int, part: Path) -> str:
+    """Of what has come in before `start`, which nobody changes any more, and the part."""
+    digest, left = hashlib.sha256(), start
+    with writing_to_folder(), upload.path.open("rb") as before, part.open("rb") as last:
+        while block := before.read(min(BLOCK, left)):
+            digest.update(block)
+            left -= len(block)
+        while block := last.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def whole_upload(user: Any, pk: int) -> Upload:

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from evaluation.demo import studies as demo
 from evaluation.management.base import AssayCommand
 from evaluation.models import Item, Rater
-from evaluation.refusals import FieldsRefused
+from evaluation.refusals import FieldsRefused, Refused
 from judging.models import Run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +27,8 @@ S, SETS, DRAFT = "context-contrast", "condition-calibration", "a-draft"
 LINES = (
     f"create_study --from contexteval-preferences --slug {DRAFT} --owner demo",
     "create_study --list",
+    f"design {DRAFT} --set rules.redundancy=2",
+    f"import_items {DRAFT} {{items}}",
     f"rehearse {DRAFT} --participants 2",
     f"delete_rehearsal {DRAFT}",
     f"launch {DRAFT} --check",
@@ -44,11 +46,17 @@ LINES = (
     f"withdraw_item {S} {{item}} --reason misprinted",
     f"withdraw_item {S} {{item}} --undo",
     f"flags {S}",
+    f"notes {S} --item {{item}} --write Look. --by demo",
+    f"jobs {S}",
+    f"entry_rules {S} --exclude {SETS}",
+    f"participants {S}",
+    f"participants {S} --quality",
     f"members {S} colleague --role viewer",
     f"invite {S} --role viewer",
     f"links {S} Ada",
     f"panel {S} whom",
     "token demo",
+    "token demo --list",
     f"leaderboard {S} publish",
     f"leaderboard {S}",
     f"verify {S}",
@@ -67,6 +75,7 @@ LINES = (
     f"set_budget {S} 5",
     "add_endpoint local --url http://127.0.0.1:9/v1 --local",
     "set_endpoint local --trust --timeout 20 --price small 0.1 0.2",
+    "endpoint_key local --remove",
     f"add_judge {S} checker --endpoint local --model small",
     f"generate {S}",
     f"anchors {S}",
@@ -173,7 +182,9 @@ def test_each_refusal_is_a_document(loaded: dict[str, str], name: str) -> None:
     code, out, err = run(name, *OF_REFUSED[name].format(**loaded).split())
     problem = json.loads(err.splitlines()[-1])
     assert (code, out) == (1, "")
-    assert problem["problems"] == problem["error"].splitlines() != []
+    # Each reason by itself, and all of them in the error.
+    assert problem["problems"]
+    assert all(each in problem["error"] for each in problem["problems"])
 
 
 def test_a_refusal_of_fields_names_them(db: None) -> None:
@@ -199,6 +210,33 @@ def test_a_refusal_of_fields_names_them(db: None) -> None:
         "fields": [{"field": "model", "message": "There is no such model."}],
         "text": "Looked.",
     }
+
+
+def test_each_reason_stands_by_itself(db: None) -> None:
+    class Refusing(AssayCommand):
+        """Refuses for two reasons, which are one line in words."""
+
+        def perform(self, options: dict[str, Any]) -> dict[str, Any]:
+            try:
+                raise Refused("No model is named.", "No endpoint is.")
+            except Refused as refused:
+                raise CommandError(str(refused)) from None
+
+    command, err = Refusing(), StringIO()
+    command.from_script = True
+    options = vars(command.create_parser("manage.py", "refusing").parse_args(["--json", "--skip-checks"]))
+    with pytest.raises(SystemExit):
+        command.execute(**options, stdout=StringIO(), stderr=err)
+    problem = json.loads(err.getvalue())
+    assert problem["error"] == "No model is named. No endpoint is."
+    assert problem["problems"] == ["No model is named.", "No endpoint is."]
+
+
+def test_a_report_s_format_is_honoured_or_refused(loaded: dict[str, str]) -> None:
+    assert json.loads(run("report", S, "--format", "json")[1])["schema"].startswith("assay-report")
+    code, out, err = run("report", S, "--format", "html")
+    assert (code, out) == (1, "")
+    assert "--json prints the report as JSON" in json.loads(err.splitlines()[-1])["error"]
 
 
 def test_an_export_to_the_terminal_leaves_no_room_for_a_document(db: None) -> None:

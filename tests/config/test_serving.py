@@ -1,5 +1,6 @@
 """The web server: it serves the site, whoever is slow keeps nobody waiting, and it ends as it should."""
 
+import json
 import os
 import re
 import shutil
@@ -12,9 +13,12 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import httpx2
 import pytest
 from django.urls import reverse
 
+from assay_client import Client
+from assay_client import uploads as client_uploads
 from tests.config import site as sites
 from tests.config.slow import slow_senders, still_open, trickle
 
@@ -249,3 +253,56 @@ def test_the_proxy_takes_files_where_they_are_uploaded_alone(proxied):
     for path in uploads():
         assert answer_to_head(before, path, files, 500_000_000) is None
         assert answer_to_head(before, path, files, 600_000_000) == 413
+
+
+def test_files_go_in_parts_and_come_back_in_ranges(proxied, folder, tmp_path, monkeypatch):
+    """A table of two parts by the client, and an export whose download broke off, through the documented proxy."""
+    before, _behind = proxied
+    made = subprocess.run(
+        [sys.executable, "manage.py", "token", "owner", "--json"],
+        cwd=sites.ROOT,
+        env=sites.environment(folder),
+        capture_output=True,
+        check=True,
+    )
+    token = json.loads(made.stdout)["token"]
+    monkeypatch.setattr(client_uploads, "AT_ONCE", 1_000_000)
+    lines = (f"Which soup is number {n}?,Leek.,Onion." + "x" * 4_000 for n in range(9_000))
+    raw = "\n".join(["prompt,aspen,birch", *lines, ""]).encode()
+    assert client_uploads.PART < len(raw) < 2 * client_uploads.PART
+    # As a browser's, the name of the host goes with each request, wherever the proxy is.
+    transport = NamedHost(verify=before.tls)
+    with Client(f"https://127.0.0.1:{before.port}", token, transport=transport) as client:
+        guess = client.guess_map(raw, name="soups.csv")
+        assert [each["column"] for each in guess["columns"]] == ["prompt", "aspen", "birch"]
+        assert transport.statuses.count(("PUT", 200)) == 2
+        job = client.post(client.study(sites.SLUG).at("exports/"), {"format": "jsonl"}, once=True)
+        # No worker is there.
+        work = f"from evaluation.tasks import work_on_job; work_on_job({job['id']})"
+        subprocess.run(
+            [sys.executable, "manage.py", "shell", "-c", work],
+            cwd=sites.ROOT,
+            env=sites.environment(folder),
+            check=True,
+        )
+        path = f"jobs/{job['id']}/file/"
+        whole = client.download(path, tmp_path / "study.jsonl").read_bytes()
+        assert whole.startswith(b'{"assay":1')
+        tag = client.send("GET", path).headers["ETag"]
+        rest = client.send("GET", path, headers={"Range": "bytes=100-", "If-Range": tag})
+        assert (rest.status_code, rest.content) == (206, whole[100:])
+        assert rest.headers["Content-Range"] == f"bytes 100-{len(whole) - 1}/{len(whole)}"
+
+
+class NamedHost(httpx2.HTTPTransport):
+    """Asks the proxy as what its certificate calls it, and keeps what it answers."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.statuses = []
+
+    def handle_request(self, request):
+        request.headers["Host"] = "assay.example.org"
+        answer = super().handle_request(request)
+        self.statuses.append((request.method, answer.status_code))
+        return answer

@@ -24,7 +24,7 @@ from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
 
-CSV, ZIP = "csv", "zip"
+CSV, ZIP, JSON, WORDS = "csv", "zip", "json", "md"
 # Formats that are no text for a terminal.
 NEEDS = {CSV: "a folder", ZIP: "a file"}
 
@@ -34,7 +34,9 @@ class Command(AssayCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", help="the study")
-        parser.add_argument("--format", choices=sorted([*FORMATS, CSV, ZIP]), default="md")
+        parser.add_argument(
+            "--format", choices=sorted([*FORMATS, CSV, ZIP]), help=f"default: {WORDS}, and with --json, JSON"
+        )
         parser.add_argument(
             "--ties",
             choices=TIES,
@@ -55,9 +57,12 @@ class Command(AssayCommand):
         )
 
     def perform(self, options: dict[str, Any]) -> Outcome:
-        slug, format, out = options["slug"], options["format"], options["out"]
+        slug, out = options["slug"], options["out"]
+        format = options["format"] or (JSON if options["json"] and out == "-" else WORDS)
         if out == "-" and format in NEEDS:
             raise CommandError(f"{format} can't go to the terminal: name {NEEDS[format]} with --out.")
+        if out == "-" and options["json"] and format != JSON:
+            raise CommandError(f"--json prints the report as JSON: for {format}, name a file with --out.")
         study = study_named(slug)
         try:
             filters = filters_of(study, options)
@@ -79,6 +84,7 @@ class Command(AssayCommand):
                 Path(out), lambda file: write_archive(report, credit_of(study), file, self._watch)
             )
         if options["json"] and out == "-":
+            # One document, and not the text of one inside of it.
             return report
         links = ReportLinks.from_afar(study, filters, until)
         text = report_html(report, links) if format == "html" else FORMATS[format](report)

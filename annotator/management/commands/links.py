@@ -30,19 +30,26 @@ class Command(AssayCommand):
             "names", nargs="*", metavar="name", help="names of the people to create links for"
         )
         chosen = parser.add_mutually_exclusive_group()
-        chosen.add_argument("--revoke", action="store_true", help="revoke the links of these names")
-        chosen.add_argument("--restore", action="store_true", help="restore the links of these names")
+        for act in ("revoke", "restore"):
+            chosen.add_argument(
+                f"--{act}",
+                nargs="*",
+                metavar="NAME",
+                help=f"{act} the links of these names, or of those before it",
+            )
         parser.add_argument("--reason", default="", help="reason for revoking or restoring them")
         parser.add_argument("--by", metavar="USERNAME", help="user to record in the study's history")
 
     def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
-        names, change = options["names"], options["revoke"] or options["restore"]
+        revoked, restored = options["revoke"], options["restore"]
+        change = revoked is not None or restored is not None
+        names = [*options["names"], *(revoked or ()), *(restored or ())]
         if change and not names:
             raise CommandError("Give the names of the links.")
         try:
             if change:
-                self._change(study, names, revoke_link if options["revoke"] else restore_link, options)
+                self._change(study, names, restore_link if revoked is None else revoke_link, options)
             elif names:
                 make_links(study, names, by=self._user(options["by"]))
         except (ValueError, Refused) as wrong:

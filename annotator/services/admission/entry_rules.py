@@ -1,9 +1,11 @@
 """Entry rules: who is let in, by the studies that they took part in and how they fared there."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotator.models import EntryRule, Participant, ParticipantOutcome
 from annotator.recruiters import recruiters
@@ -14,12 +16,15 @@ from evaluation.counting import counted
 from evaluation.extension import Advice
 from evaluation.models import Exclusion, Status, Study
 from evaluation.permissions import studies_for
-from evaluation.services.history import log_action
+from evaluation.refusals import FieldsRefused
+from evaluation.services.history import log_action, server_account
 
 Participation = EntryRule.Participation
 ENTRY_RULES_URL_NAME = "admin:evaluation_study_entry_rules"
 # How a phrase about a list begins, by its kind.
 PEOPLE = {EntryRule.Kind.NOT: "Nobody", EntryRule.Kind.ONLY: "Only people"}
+# What a list does, as scripts name it.
+KINDS: dict[str, str] = {"exclude": EntryRule.Kind.NOT, "admit_only": EntryRule.Kind.ONLY}
 # What a list does with people who are not known, by its kind.
 STRANGERS = {
     EntryRule.Kind.NOT: "People who can't be recognised are let in.",
@@ -82,6 +87,85 @@ def set_entry_rules(study: Study, *, barred: Mapping[Study, str], invited: Mappi
             for kind, studies in lists
             for other, took in studies.items()
         )
+
+
+@dataclass(frozen=True)
+class WantedRule:
+    """A rule on people of the other study: `kind` and `took` as an EntryRule has them."""
+
+    kind: str
+    other: Study
+    took: str
+
+
+def nameable_studies(study: Study, by: Any) -> QuerySet[Study]:
+    """The studies that a rule of this one can name; `by` is a member, who learns of no others, None whoever runs the
+    server."""
+    known = Study.objects.visible() if by is None else studies_for(by)
+    return known.filter(rehearsal_of=None).exclude(pk=study.pk)
+
+
+def change_entry_rules(study: Study, wanted: Collection[WantedRule], *, by: Any, reason: str = "") -> str:
+    """Put these in place of the rules that `by` knows of, and return who may take part now. Rules on studies that they
+    do not know stay.
+
+    FieldsRefused names the rules that contradict each other, by their place.
+    """
+    with transaction.atomic():
+        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        known = set(nameable_studies(study, by).values_list("pk", flat=True))
+        lists: dict[str, dict[Study, str]] = {kind: {} for kind in EntryRule.Kind.values}
+        faults: dict[str, list[str]] = {}
+        for place, rule in enumerate(wanted):
+            if rule.other in lists[rule.kind]:
+                faults[f"rules.{place}"] = [f"{rule.other} is in this list already, with one outcome."]
+            lists[rule.kind][rule.other] = rule.took
+            barred, invited = (
+                lists[kind].get(rule.other, "") for kind in (EntryRule.Kind.NOT, EntryRule.Kind.ONLY)
+            )
+            if contradicts(barred, invited):
+                faults[f"rules.{place}"] = [f"{rule.other} would be excluded and required at the same time."]
+        if faults:
+            raise FieldsRefused(faults)
+        for hidden in EntryRule.objects.filter(study=study).exclude(other__in=known).select_related("other"):
+            lists[hidden.kind][hidden.other] = hidden.took
+        set_entry_rules(study, barred=lists[EntryRule.Kind.NOT], invited=lists[EntryRule.Kind.ONLY])
+        done = f"Who may take part: {entry_rules_text(study, known)}"
+        log_action(study=study, by=by or server_account(), message=done, reason=reason)
+    return done
+
+
+def rules_of(study: Study) -> QuerySet[EntryRule]:
+    rules = EntryRule.objects.filter(study=study).select_related("other")
+    return rules.order_by("kind", "took", "other__title", "other")
+
+
+def rules_for_scripts(study: Study, by: Any) -> dict[str, Any]:
+    """The rules on studies that `by` knows of, how many there are on others, and all of them in words."""
+    known = set(nameable_studies(study, by).values_list("pk", flat=True))
+    names = {kind: name for name, kind in KINDS.items()}
+    rules = list(rules_of(study))
+    return {
+        "rules": [
+            {"kind": names[rule.kind], "study": rule.other.slug, "outcome": rule.took}
+            for rule in rules
+            if rule.other_id in known
+        ],
+        "on_other_studies": sum(rule.other_id not in known for rule in rules),
+        "who": entry_rules_text(study, known),
+        "warnings": rule_warnings(study, known),
+    }
+
+
+def entry_rules_text(study: Study, known: Collection[int]) -> str:
+    """The lists; studies that the reader is no member of have no name."""
+    lists: dict[tuple[str, str], list[str]] = {}
+    for rule in rules_of(study):
+        name = str(rule.other) if rule.other_id in known else "another study"
+        lists.setdefault((rule.kind, rule.took), []).append(name)
+    phrases = [rule_phrase(kind, took, names) for (kind, took), names in lists.items()]
+    parts = [phrase[0].lower() + phrase[1:] for phrase in phrases]
+    return f"{'; '.join(parts) or 'everybody'}."
 
 
 def needed_by_others(study: Study) -> Iterator[str]:

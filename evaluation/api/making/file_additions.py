@@ -8,14 +8,13 @@ from rest_framework.response import Response
 
 from evaluation.acts import begin_addition
 from evaluation.api.base import StudyView
-from evaluation.api.jobs import RETRY_AFTER, JobSerializer, job_record
-from evaluation.api.making.imports import FileSerializer, sent_file, sent_map, told_apart
-from evaluation.api.once import IDEMPOTENCY_KEY, start_once
-from evaluation.api.problems import CONFLICTS, allowed
+from evaluation.api.jobs import JobSerializer
+from evaluation.api.making.files import FileSerializer, begin_job_of_file, sent_map
+from evaluation.api.once import IDEMPOTENCY_KEY
+from evaluation.api.problems import CONFLICTS
 from evaluation.api.query import BodyTextField, read_body
 from evaluation.dumps.imports.new_system import AGAINST
 from evaluation.models import Job
-from evaluation.services.uploads import delete_upload
 
 
 class FileAdditionSerializer(FileSerializer):
@@ -44,20 +43,14 @@ class StudyFileAdditions(StudyView):
         given = read_body(FileAdditionSerializer, request)
         names = {name: given.get(name, "") for name in ("system", "against", "label", "family")}
 
-        def begin() -> Job:
-            chunks, name, parts = sent_file(request.user, given)
-            job = begin_addition(
+        def begin(kept: str, name: str) -> Job:
+            return begin_addition(
                 self.study,
-                chunks=chunks,
+                kept=kept,
                 name=name,
                 map=sent_map(request.user, given),
                 new_system=names if names["system"] else None,
                 by=request.user,
             )
-            if parts:
-                delete_upload(parts)
-            return job
 
-        answer = start_once(request, lambda: job_record(allowed(begin)), status=202, body=told_apart(given))
-        answer["Retry-After"] = str(RETRY_AFTER)
-        return answer
+        return begin_job_of_file(request, given, begin)

@@ -4,15 +4,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.db import transaction
+
+from evaluation.counting import counted
 from evaluation.dumps.exports.jsonl import study_record
 from evaluation.dumps.imports.dump_import import import_dump
 from evaluation.dumps.lines import Source, SourceLine
 from evaluation.extension import Watch
 from evaluation.models import Status, Study
 from evaluation.refusals import Refused, WrongState
+from evaluation.services.history import log_action
 from evaluation.services.imports import discard_import
 from evaluation.services.studies.compilation import compile_spec
 from evaluation.services.studies.drafts import replace_items
+from evaluation.services.table_maps import keep_table_map
 
 
 class DraftItemsSource:
@@ -77,13 +82,16 @@ def import_items(
     source: Source,
     study: Study,
     *,
+    by: Any = None,
+    table_map: Mapping[str, Any] | None = None,
     replace_broken: bool = False,
     watch: Watch = lambda phase, done, total: None,
     still_mine: Callable[[], None] = lambda: None,
 ) -> int:
     """Replace the draft's items by the file's; return their number. Refused changes nothing.
 
-    They are read into a study of their own, which nobody sees, and change places at once.
+    They are read into a study of their own, which nobody sees, and change places at once. `table_map` is the one by
+    which a table was read: the study keeps it for its next one.
     """
     incoming = import_dump(
         DraftItemsSource(source, study),
@@ -98,7 +106,11 @@ def import_items(
         if incoming.status != Status.DRAFT:
             raise Refused("Items for a draft can't have judgments; make a new study from this file instead.")
         still_mine()
-        return replace_items(study, incoming)
+        with transaction.atomic():
+            n = replace_items(study, incoming)
+            keep_table_map(study, dict(table_map or {}))
+            log_action(study=study, by=by, message=f"Uploaded {source.name}: {counted(n, 'item')}.")
+        return n
     except WrongState as too_late:
         raise Refused(str(too_late)) from None
     finally:

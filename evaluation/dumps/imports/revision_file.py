@@ -19,8 +19,13 @@ def read_revision(path: Path) -> dict[str, Any]:
     if len(raw) > MAX_LINE:
         raise Refused(f"{path} is longer than {MAX_LINE // 1_000_000} MB.")
     line = parse_line(raw.removeprefix(BOM), 1, 0)
-    problems = [*line.problems, *([] if line.value is None else schema_problems("revision", line.value))]
+    problems = [*line.problems, *([] if line.value is None else revision_problems(line.value))]
     if problems:
-        raise Refused(*[f"{path.name}: {shorten(problem)}" for problem in problems])
+        raise Refused(*[f"{path.name}: {problem}" for problem in problems])
     spec: dict[str, Any] = line.value["spec"]
     return spec
+
+
+def revision_problems(value: Any) -> list[str]:
+    """Where the value is not what such a file has, a sentence each."""
+    return [shorten(problem) for problem in schema_problems("revision", value)]

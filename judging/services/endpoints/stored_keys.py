@@ -4,15 +4,15 @@ import re
 from typing import Any
 
 from django.conf import settings
-from django.contrib.admin.models import CHANGE, LogEntry
 from django.db import transaction
 from django.utils import timezone
 
 from evaluation.encryption import encrypt_anew
 from evaluation.refusals import FieldsRefused, Refused
+from evaluation.services.history import server_account
 from judging.backends.keys import KEY_PREFIX, is_overheard, seal_key
 from judging.models import Endpoint
-from judging.services.endpoints.access import address_refusals
+from judging.services.endpoints.access import address_refusals, log_of_endpoint
 
 PERMISSION = "judging.enter_key"
 # Whatever providers issue, and nothing that could end a header.
@@ -24,8 +24,8 @@ def may_enter_keys(user: Any) -> bool:
 
 
 def key_refusals(endpoint: Endpoint, user: Any) -> list[str]:
-    """Why this user can't enter a key for the endpoint, a sentence each."""
-    if not may_enter_keys(user):
+    """Why this user can't enter a key for the endpoint, a sentence each; None is whoever runs the server, who may."""
+    if user is not None and not may_enter_keys(user):
         return ["Entering keys needs a permission of its own, which a superuser gives to an account."]
     refused = address_refusals(endpoint)
     if not settings.ASSAY_ENDPOINT_SECRETS:
@@ -57,7 +57,7 @@ def enter_key(endpoint: Endpoint, key: str, by: Any) -> None:
 
 def remove_key(endpoint: Endpoint, by: Any) -> None:
     """Forget the stored key; refused where this user may not."""
-    if not may_enter_keys(by):
+    if by is not None and not may_enter_keys(by):
         raise Refused(*key_refusals(endpoint, by))
     endpoint.stored_key, endpoint.key_entered_at = "", None
     _keep(endpoint, by, "Removed its stored key.")
@@ -66,7 +66,7 @@ def remove_key(endpoint: Endpoint, by: Any) -> None:
 def _keep(endpoint: Endpoint, by: Any, said: str) -> None:
     with transaction.atomic():
         endpoint.save(update_fields=["stored_key", "key_entered_at"])
-        LogEntry.objects.log_actions(by.pk, [endpoint], CHANGE, change_message=said, single_object=True)
+        log_of_endpoint(endpoint, by or server_account(), said)
 
 
 def rotate_keys() -> tuple[int, list[str]]:

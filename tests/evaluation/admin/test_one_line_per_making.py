@@ -134,7 +134,7 @@ def with_link(world: SimpleNamespace) -> Study:
 
 def with_revoked_link(world: SimpleNamespace) -> Study:
     study = with_link(world)
-    command("links", study.slug, "Ann", revoke=True, reason="Needed.")
+    command("links", study.slug, "--revoke", "Ann", reason="Needed.")
     return study
 
 
@@ -324,7 +324,7 @@ ACTS: dict[str, tuple[Callable[[SimpleNamespace], Study], dict[str, Any], str]] 
         with_link,
         {
             "page": link_page("revoke_link"),
-            "command": lambda world, study: command("links", study.slug, "Ann", revoke=True, reason="Needed."),
+            "command": lambda world, study: command("links", study.slug, "--revoke", "Ann", reason="Needed."),
         },
         "Revoked the personal link for Ann.",
     ),
@@ -332,7 +332,7 @@ ACTS: dict[str, tuple[Callable[[SimpleNamespace], Study], dict[str, Any], str]] 
         with_revoked_link,
         {
             "page": link_page("restore_link"),
-            "command": lambda world, study: command("links", study.slug, "Ann", restore=True, reason="Needed."),
+            "command": lambda world, study: command("links", study.slug, "--restore", "Ann", reason="Needed."),
         },
         "Restored the personal link for Ann.",
     ),

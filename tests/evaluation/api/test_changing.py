@@ -1,8 +1,9 @@
-"""The one thing of a study that can be changed: which answers participants may revise."""
+"""Changes of a running study: which answers participants may revise, and its revisions."""
 
 import pytest
 from django.contrib.admin.models import LogEntry
 
+from evaluation.models import Revision, Status
 from tests.evaluation.api.conftest import address
 
 
@@ -49,3 +50,54 @@ def test_only_who_may_write_changes_it(study, as_viewer, as_outsider):
     assert change(as_outsider, study, {"going_back": "all"}).status_code == 404
     study.refresh_from_db()
     assert study.going_back == "last"
+
+
+@pytest.fixture
+def live(study):
+    """The study under way again."""
+    type(study).objects.filter(pk=study.pk).update(status=Status.LIVE)
+    return study
+
+
+def test_a_study_is_revised_once_for_its_key(live, as_owner):
+    path, spec = (
+        f"studies/{live.slug}/revisions/",
+        {"title": "Second try", "texts": {"thanks": "Many thanks."}},
+    )
+    preview = as_owner.post(path, {"spec": spec, "preview": True})
+    assert (preview.status_code, preview.json()["revision"]) == (200, 2)
+    assert Revision.objects.filter(study=live).count() == 1
+    body = {"spec": spec, "reason": "Clearer."}
+    made = [as_owner.post(path, body, key="second") for _ in range(2)]
+    assert [each.status_code for each in made] == [201, 201]
+    assert made[0].json() == made[1].json() == preview.json()
+    changed = {each["where"]: each["new"] for each in made[0].json()["changes"]}
+    assert set(changed.values()) == {"Second try", "Many thanks."}
+    [_, revision] = as_owner.get(f"studies/{live.slug}/").json()["revisions"]
+    assert (revision["number"], revision["spec_hash"]) == (2, preview.json()["spec_hash"])
+    said = LogEntry.objects.latest("pk").change_message
+    assert said == "Revision 2 is what new participants get from now on. Reason: Clearer."
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "fault"),
+    [
+        ({}, 400, "spec"),
+        ({"title": 3}, 409, "title"),
+        ({"protocol": "ranking"}, 409, "protocol"),
+        ({"questions": [{"key": "nowhere", "prompt": "Which?"}]}, 409, "nowhere"),
+    ],
+)
+def test_what_can_t_be_revised_is_named(live, as_owner, spec, status, fault):
+    answer = as_owner.post(f"studies/{live.slug}/revisions/", {"spec": spec})
+    assert answer.status_code == status
+    assert fault in answer.json()["detail"]
+    assert Revision.objects.filter(study=live).count() == 1
+
+
+def test_only_a_running_study_is_revised_and_by_who_may(study, as_owner, as_viewer, as_outsider):
+    type(study).objects.filter(pk=study.pk).update(status=Status.CLOSED)
+    path, body = f"studies/{study.slug}/revisions/", {"spec": {"title": "Second try"}}
+    closed = as_owner.post(path, body)
+    assert (closed.status_code, closed.json()["code"]) == (409, "wrong_state")
+    assert [each.post(path, body).status_code for each in (as_viewer, as_outsider)] == [403, 404]

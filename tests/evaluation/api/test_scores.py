@@ -1,9 +1,12 @@
 """Scores by the API: all or nothing, and each fault by its place in the list."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
-from evaluation.models import Item, Judgment
+from evaluation.models import Item, Job, Judgment, Upload
+from evaluation.tasks import work_on_job
 from tests.evaluation.api.conftest import address
+from tests.evaluation.api.test_uploads import post_form, sent
 
 
 def send(caller, study, body):
@@ -60,3 +63,59 @@ def test_only_who_may_write_sends_scores(study, as_viewer, as_outsider, scores):
     body = {"judge": "Script", "scores": scores}
     assert send(as_viewer, study, body).status_code == 403
     assert send(as_outsider, study, body).status_code == 404
+
+
+def as_table(scores):
+    lines = [f"{each['item']},{each['system']},{each['score']}" for each in scores]
+    return "\n".join(["item,system,score", *lines, ""]).encode()
+
+
+def test_a_file_of_scores_is_a_job_once_for_its_key(study, as_owner, scores):
+    path, about = f"studies/{study.slug}/scores/file/", {"judge": "Script", "name": "rouge", "low": 0}
+    begun = [
+        post_form(
+            as_owner, path, key="once", file=SimpleUploadedFile("scores.csv", as_table(scores)), **about
+        )
+        for _ in range(2)
+    ]
+    assert begun[0].status_code == 202, begun[0].content
+    assert begun[0].json() == begun[1].json()
+    job = begun[0].json()["id"]
+    work_on_job(job)
+    done = as_owner.get(f"jobs/{job}/").json()
+    assert (done["state"], done["message"]) == ("done", "Script: rouge of 1 item.")
+    rater = study.raters.get(label="Script")
+    assert (rater.about["measures"][0]["low"], rater.about["measures"][0]["high"]) == (0, None)
+
+
+def test_a_file_of_scores_comes_in_parts_too(study, as_owner, scores, django_capture_on_commit_callbacks):
+    raw = as_table([*scores, scores[0] | {"item": "nowhere"}])
+    with django_capture_on_commit_callbacks(execute=True):
+        begun = post_form(
+            as_owner, f"studies/{study.slug}/scores/file/", upload=sent(as_owner, raw, size=20), judge="Script",
+            name="rouge",
+        )  # fmt: skip
+    assert begun.status_code == 202, begun.content
+    assert not Upload.objects.exists()
+    assert Job.objects.get().path.read_bytes() == raw
+    work_on_job(begun.json()["id"])
+    failed = as_owner.get(f"jobs/{begun.json()['id']}/").json()
+    assert (failed["state"], failed["problems"][0]["place"]) == ("failed", "line 4"), failed
+    assert not study.raters.filter(label="Script").exists()
+
+
+def test_what_a_file_of_scores_lacks_is_named(study, as_owner, as_viewer, as_outsider, scores):
+    path = f"studies/{study.slug}/scores/file/"
+    for form, field in (
+        ({}, "judge"),
+        ({"judge": "S", "low": 2, "high": 1}, "high"),
+        ({"judge": "S", "up": 1}, "up"),
+    ):
+        answer = as_owner.upload(path, as_table(scores), "scores.csv", **form)
+        assert (answer.status_code, [each["field"] for each in answer.json()["errors"]]) == (400, [field])
+    as_owner.post("studies/", {"title": "Own", "protocol": "pairwise"})
+    draft = as_owner.upload("studies/own/scores/file/", as_table(scores), "scores.csv", judge="Script")
+    assert (draft.status_code, draft.json()["code"]) == (409, "wrong_state")
+    for caller, status in ((as_viewer, 403), (as_outsider, 404)):
+        assert caller.upload(path, as_table(scores), "scores.csv", judge="Script").status_code == status
+    assert not Job.objects.exists()

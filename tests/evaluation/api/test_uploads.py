@@ -6,6 +6,7 @@ import os
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from threading import Thread, current_thread
 
 import pytest
 from django.conf import settings as configured
@@ -13,7 +14,9 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 
 from config.bodies import largest_body
+from evaluation.dumps.tables.staged_table import StagedTable
 from evaluation.models import Job, Study, Upload
+from evaluation.services import uploads
 from evaluation.services.tokens import make_token
 from evaluation.tasks import remove_old_job_files, work_on_job
 from tests.crowd import at_once
@@ -129,6 +132,26 @@ def test_another_file_than_the_announced_one_is_deleted(as_owner, committed):
     assert kept() == []
 
 
+def test_the_last_part_sent_twice_at_once_is_appended_once(as_owner, monkeypatch):
+    """The second comes in whole while the first is hashed."""
+    raw = table()
+    upload = as_owner.post("uploads/", announced(raw)).json()["id"]
+    hashed, second = uploads._digest, []
+
+    def slowly(*args):
+        if not second:
+            second.append(None)
+            second[0] = put(as_owner, upload, raw, 0, len(raw))
+        return hashed(*args)
+
+    monkeypatch.setattr(uploads, "_digest", slowly)
+    first = put(as_owner, upload, raw, 0, len(raw))
+    assert second[0].json()["received"] == len(raw)
+    assert (first.status_code, first.json()["code"]) == (409, "wrong_state")
+    assert Upload.objects.get().path.read_bytes() == raw
+    assert kept() == [Upload.objects.get().file]
+
+
 def test_another_s_upload_is_not_there(as_owner, as_outsider, as_viewer):
     raw = table()
     upload = sent(as_owner, raw)
@@ -235,3 +258,37 @@ def test_the_same_part_from_two_is_appended_once():
         answers = at_once(*[lambda: put(Caller(token), upload, part, start, len(raw)) for _ in range(4)])  # noqa: B023
         assert sorted(each.status_code for each in answers) == [200, 409, 409, 409]
     assert Upload.objects.get().path.read_bytes() == raw
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_while_the_file_of_a_keyed_import_is_read(monkeypatch):
+    """The same request over a second connection, as the first one reads: it ends, and both have its answer."""
+    if connection.vendor != "postgresql":
+        if os.environ.get("ASSAY_REQUIRE_ALL") == "1":
+            pytest.fail("DATABASE_URL names no PostgreSQL")
+        pytest.skip("DATABASE_URL names no PostgreSQL")
+    owner = get_user_model().objects.create_user("owner", is_staff=True)
+    caller = Caller(make_token(owner, name="script")[1])
+    read, answers = StagedTable.sample, []
+
+    def send():
+        return caller.upload("imports/", table(), "soups.csv", map=json.dumps(MAP), slug="soups", key="once")
+
+    def meanwhile():
+        answers.append(send())
+        connection.close()
+
+    def slowly(staged):
+        if current_thread() is not other:
+            other.start()
+            other.join(timeout=60)
+        return read(staged)
+
+    other = Thread(target=meanwhile, daemon=True)
+    monkeypatch.setattr(StagedTable, "sample", slowly)
+    answers.append(send())
+    assert not other.is_alive()
+    assert [each.status_code for each in answers] == [202, 202]
+    assert answers[0].json() == answers[1].json()
+    assert kept() == [Job.objects.get().file]

@@ -17,6 +17,7 @@ from evaluation.admin.tables.map_file import MapField
 from evaluation.dumps.tables.table_map import TableMap, read_map
 from evaluation.models import SavedTableMap, Study
 from evaluation.refusals import Refused, WrongState
+from evaluation.services.jobs import kept_upload
 from evaluation.services.studies.items import require_running
 
 AGAINST = {
@@ -107,14 +108,15 @@ def _begin(request: HttpRequest, study: Study, form: AdditionForm) -> HttpRespon
     data = form.cleaned_data
     names = ("system", "label", "family", "against")
     try:
-        job = begin_addition(
-            study,
-            chunks=data["file"].chunks(),
-            name=data["file"].name,
-            map=data["map"] or data.get("saved_map"),
-            new_system={name: data[name] for name in names} if data.get("system") else None,
-            by=request.user,
-        )
+        with kept_upload(data["file"].chunks()) as kept:
+            job = begin_addition(
+                study,
+                kept=kept,
+                name=data["file"].name,
+                map=data["map"] or data.get("saved_map"),
+                new_system={name: data[name] for name in names} if data.get("system") else None,
+                by=request.user,
+            )
     except Refused as refused:
         show_refusal(form, refused)
         return None

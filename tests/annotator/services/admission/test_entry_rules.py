@@ -1,9 +1,12 @@
 """Lists across studies: who did one may not do another, or only they may."""
 
+import json
+from io import StringIO
+
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
@@ -24,10 +27,13 @@ from annotator.services.work.progress import finish
 from annotator.visit import Visit
 from evaluation.models import Study, StudyMember
 from evaluation.services.exclusions import exclude, restore
+from evaluation.services.history import SERVER
+from evaluation.services.tokens import make_token
 from tests.annotator.conftest import text
 from tests.annotator.services.people import ONE_ARM, with_pass_mark
 from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.evaluation.admin.conftest import signed_in
+from tests.evaluation.api.conftest import Caller
 from tests.factories import NO_STEPS, make_study
 
 pytestmark = pytest.mark.django_db
@@ -401,3 +407,73 @@ def test_both_lists_can_name_a_study_where_they_do_not_contradict(pilot, main, o
     assert said.startswith(
         "Who may take part: nobody who was excluded from Pilot; only people who took part in Pilot."
     )
+
+
+# --- by command and by the API ----------------------------------------------------------------------------------------
+
+
+def command(*args):
+    out = StringIO()
+    call_command("entry_rules", *args, "--json", stdout=out, stderr=StringIO())
+    return json.loads(out.getvalue())
+
+
+def test_set_by_command_as_on_the_page(pilot, main, owner):
+    both = ("--exclude", "pilot=excluded", "--admit-only", "pilot=passed")
+    said = command("main", *both, "--reason", "They know it.")
+    assert [(each["kind"], each["study"], each["outcome"]) for each in said["rules"]] == [
+        ("exclude", "pilot", "excluded"), ("admit_only", "pilot", "passed")
+    ]  # fmt: skip
+    assert command("main")["who"] == said["who"]
+    line = LogEntry.objects.latest("pk")
+    assert (line.user.username, line.change_message) == (
+        SERVER, f"Who may take part: {said['who']} Reason: They know it."
+    )  # fmt: skip
+    with pytest.raises(CommandError, match="excluded and required"):
+        command("main", "--exclude", "pilot", "--admit-only", "pilot")
+    with pytest.raises(CommandError, match="in this list already"):
+        command("main", "--exclude", "pilot", "pilot=failed")
+    for wrong in (("nowhere",), ("main",), ("pilot=well",)):
+        with pytest.raises(CommandError):
+            command("main", "--exclude", *wrong)
+    assert EntryRule.objects.count() == 2
+    assert command("main", "--everybody")["who"] == "everybody."
+    assert not EntryRule.objects.exists()
+
+
+def test_by_command_nobody_names_what_they_do_not_know(pilot, main, colleague):
+    set_entry_rules(main, barred={pilot: "any"}, invited={})
+    StudyMember.objects.create(study=main, user=colleague, role=StudyMember.Role.VIEWER)
+    with pytest.raises(CommandError, match="may read this study"):
+        command("main", "--everybody", "--by", "colleague")
+    StudyMember.objects.update(role=StudyMember.Role.EDITOR)
+    with pytest.raises(CommandError, match="no other study 'pilot'"):
+        command("main", "--exclude", "pilot", "--by", "colleague")
+    left = command("main", "--everybody", "--by", "colleague")
+    assert (left["rules"], left["on_other_studies"]) == ([], 1)
+    assert left["who"] == "nobody who took part in another study."
+
+
+def test_set_by_the_api_as_on_the_page(pilot, main, owner, colleague):
+    path, rule = "studies/main/entry-rules/", {"kind": "exclude", "study": "pilot", "outcome": "completed"}
+    caller = Caller(make_token(owner, name="script")[1])
+    assert caller.get(path).json() == {
+        "rules": [], "on_other_studies": 0, "who": "everybody.", "warnings": []
+    }  # fmt: skip
+    body = {"rules": [rule], "reason": "They know it."}
+    answer = caller.put(path, body)
+    assert (answer.status_code, answer.json()["rules"]) == (200, [rule])
+    said = LogEntry.objects.latest("pk").change_message
+    assert said == "Who may take part: nobody who completed Pilot. Reason: They know it."
+    both = [{**rule, "outcome": "any"}, {**rule, "kind": "admit_only"}]
+    refused = caller.put(path, {**body, "rules": both})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (409, "rules.1")
+    unknown = caller.put(path, {**body, "rules": [rule, {**rule, "study": "nowhere"}]})
+    assert (unknown.status_code, unknown.json()["errors"][0]["field"]) == (400, "rules.1.study")
+    # Of a study that one is no member of, one neither learns nor takes anything away.
+    StudyMember.objects.create(study=main, user=colleague, role=StudyMember.Role.EDITOR)
+    other = Caller(make_token(colleague, name="script")[1])
+    assert other.put(path, body).json()["errors"][0]["field"] == "rules.0.study"
+    left = other.put(path, {**body, "rules": []}).json()
+    assert (left["rules"], left["on_other_studies"]) == ([], 1)
+    assert "Pilot" not in left["who"]

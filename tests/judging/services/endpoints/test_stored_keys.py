@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from config import logs
 from evaluation.refusals import Refused
+from evaluation.services.history import SERVER
 from judging.backends.base import StopRun
 from judging.backends.keys import key_for
 from judging.models import Endpoint
@@ -196,3 +197,29 @@ def test_the_secret_is_masked_in_logs():
     assert "of-two-secrets" in logs.secret_values(
         {"ASSAY_ENDPOINT_SECRETS": "of-two-secrets, another-of-them"}
     )
+
+
+def test_a_command_stores_and_removes_it_and_never_tells_it(
+    place, member, django_user_model, tmp_path, capsys
+):
+    file = tmp_path / "key"
+    file.write_text(f"{KEY}\n")
+    django_user_model.objects.create_user("nobody", is_staff=True)
+    with pytest.raises(CommandError, match="needs a permission of its own"):
+        call_command("endpoint_key", "place", "--from", str(file), "--by", "nobody")
+    call_command("endpoint_key", "place", "--from", str(file), "--json")
+    place.refresh_from_db()
+    assert key_for(place) == KEY
+    said = capsys.readouterr()
+    assert KEY not in said.out + said.err
+    assert LogEntry.objects.latest("pk").change_message == "Entered its key."
+    assert LogEntry.objects.latest("pk").user.username == SERVER
+    call_command("endpoint_key", "place", "--remove", "--by", "member")
+    place.refresh_from_db()
+    assert place.stored_key == ""
+    assert LogEntry.objects.latest("pk").user == member
+    file.write_text("no key")
+    with pytest.raises(CommandError, match="8 to 500"):
+        call_command("endpoint_key", "place", "--from", str(file))
+    with pytest.raises(CommandError, match="can't be read"):
+        call_command("endpoint_key", "place", "--from", str(tmp_path / "nowhere"))
