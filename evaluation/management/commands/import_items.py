@@ -15,7 +15,13 @@ from evaluation.management.import_command import refusal
 from evaluation.management.outcomes import study_facts
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
-from evaluation.management.table_arguments import add_skip_argument, described, leave_out_rows, map_from
+from evaluation.management.table_arguments import (
+    add_map_argument,
+    add_skip_argument,
+    described,
+    leave_out_rows,
+    map_from,
+)
 from evaluation.refusals import Refused
 from evaluation.services.history import server_account
 
@@ -26,9 +32,7 @@ class Command(AssayCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="by its slug")
         parser.add_argument("file", type=Path)
-        parser.add_argument(
-            "--map", type=Path, help="the map of a table's columns, as JSON; by default guessed"
-        )
+        add_map_argument(parser, "guessed")
         parser.add_argument("--sheet", default="", help="the workbook's sheet to read")
         add_skip_argument(parser)
         parser.add_argument(
@@ -46,7 +50,7 @@ class Command(AssayCommand):
             opened = open_source(
                 options["file"],
                 protocol=study.protocol,
-                table_map=map_from(options["map"]) if options["map"] else None,
+                table_map=map_from(options["map"], options["by"]),
                 arms=arms_of(study),
                 design=design_of(study),
                 sheet=options["sheet"],
