@@ -6,6 +6,7 @@ from typing import Any
 from analytics.display.numbers import NBSP, decimal, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Where
+from analytics.statistics.core.estimates import Estimate
 
 Record = dict[str, Any]
 PERCENT = "%"
@@ -20,11 +21,11 @@ def short_percent(value: float) -> str:
     return f"{percent(value).removesuffix('.0')}{NBSP}{PERCENT}"
 
 
-def mark_of(group: Record, estimate: Record) -> Mark:
+def mark_of(group: Record, estimate: Estimate) -> Mark:
     kind = "judge" if group["kind"] in ("judge", "judges", "jury") else group["kind"]
     of = group.get("where")
-    limits = estimate["low"], estimate["high"]
-    return Mark(kind, group["label"], estimate["value"], *limits, estimate["n"], of and Where(of.pairs))
+    limits = estimate.low, estimate.high
+    return Mark(kind, group["label"], estimate.value, *limits, estimate.n, of and Where(of.pairs))
 
 
 def legend(marks: Iterable[Mark]) -> str:
@@ -42,7 +43,7 @@ def legend(marks: Iterable[Mark]) -> str:
 
 
 def share_plot(
-    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]],
+    rows: Iterable[tuple[str, Iterable[tuple[Record, Estimate]]]],
     *,
     what: str,
     caption: str,
@@ -73,7 +74,7 @@ def share_plot(
 
 
 def score_plot(
-    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]],
+    rows: Iterable[tuple[str, Iterable[tuple[Record, Estimate]]]],
     *,
     what: str,
     caption: str,
@@ -99,7 +100,7 @@ def score_plot(
 
 
 def mean_plot(
-    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]],
+    rows: Iterable[tuple[str, Iterable[tuple[Record, Estimate]]]],
     *,
     what: str,
     caption: str,
@@ -124,7 +125,7 @@ def mean_plot(
     )
 
 
-def _rows(rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]]) -> list[PlotRow]:
+def _rows(rows: Iterable[tuple[str, Iterable[tuple[Record, Estimate]]]]) -> list[PlotRow]:
     return [PlotRow(label, tuple(mark_of(*each) for each in estimates)) for label, estimates in rows]
 
 

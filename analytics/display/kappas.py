@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from analytics.display.blocks import Block
 from analytics.display.histograms import Bar, Histograms, histograms
 from analytics.display.numbers import decimal, to_places
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.statistics.core.estimates import Estimate
 
-Record: TypeAlias = dict[str, Any]
 # The name of a row, in one cell or more, and the kappas of its pairs.
-Row: TypeAlias = tuple[tuple[str, ...], Sequence[Record]]
+Row: TypeAlias = tuple[tuple[str, ...], Sequence[Estimate]]
 COHENS_KAPPA = "Cohen's \N{GREEK SMALL LETTER KAPPA}"
 # The pairs of more raters than this are too many to be read one by one.
 MOST_IN_ROWS = 10
@@ -24,8 +24,18 @@ BINS = 10
 QUANTILES = {"Lowest": 0.0, "Lower quartile": 0.25, "Median": 0.5, "Upper quartile": 0.75, "Highest": 1.0}
 
 
-def are_many(pairs: Iterable[Record]) -> bool:
-    return len({pair[name] for pair in pairs for name in ("rater_1", "rater_2")}) > MOST_IN_ROWS
+class TwoRaters(Protocol):
+    """A pair of raters, by pseudonym."""
+
+    @property
+    def rater_1(self) -> str: ...
+
+    @property
+    def rater_2(self) -> str: ...
+
+
+def are_many(pairs: Iterable[TwoRaters]) -> bool:
+    return len({name for pair in pairs for name in (pair.rater_1, pair.rater_2)}) > MOST_IN_ROWS
 
 
 def distribution(
@@ -33,8 +43,8 @@ def distribution(
 ) -> Block:
     """Quantiles of each row's kappas, below `labels`, and a histogram of the first of each name; the `pairs` one by one
     are in the report's files."""
-    shared = [kappa["n"] for _, kappas in rows for kappa in kappas]
-    units = " or ".join(dict.fromkeys(kappa["unit"] for _, kappas in rows for kappa in kappas))
+    shared = [kappa.n for _, kappas in rows for kappa in kappas]
+    units = " or ".join(dict.fromkeys(kappa.unit for _, kappas in rows for kappa in kappas))
     build = Builder(
         f"Distribution of {COHENS_KAPPA} over pairs of raters; n is the number of pairs.",
         columns([*labels, *QUANTILES, "n"], names=len(labels)),
@@ -61,8 +71,8 @@ def distribution(
     )
 
 
-def _values(kappas: Sequence[Record]) -> list[float]:
-    return [kappa["value"] for kappa in kappas if kappa["value"] is not None]
+def _values(kappas: Sequence[Estimate]) -> list[float]:
+    return [kappa.value for kappa in kappas if kappa.value is not None]
 
 
 def _plot(rows: Sequence[Row]) -> Histograms | None:

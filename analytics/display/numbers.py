@@ -5,7 +5,9 @@ A sum in another order differs in its last bits, by which one and the same figur
 
 import re
 from collections.abc import Callable
-from typing import Any
+
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.randomization import CorrectedTest, Tested
 
 MINUS = "\N{MINUS SIGN}"
 NBSP = "\N{NO-BREAK SPACE}"
@@ -70,10 +72,11 @@ def p_value(value: float | None, method: str = "") -> str:
     return f"p{NBSP}{sign}{NBSP}{number}"
 
 
-def corrected(test: dict[str, Any]) -> str:
+def corrected(test: Tested | None) -> str:
     """The p-value that a sentence goes by: after correction, where there is more than one test in the family."""
-    p = p_value(test["p_corrected"], test["method"])
-    return p if test["tests"] == 1 else f"{p} after correction for {test['tests']:,} tests"
+    assert isinstance(test, CorrectedTest)
+    p = p_value(test.p_corrected, test.method)
+    return p if test.tests == 1 else f"{p} after correction for {test.tests:,} tests"
 
 
 def _exact(number: float) -> float:
@@ -88,20 +91,20 @@ def _signed(text: str) -> str:
     return text.replace("-", MINUS)
 
 
-def with_interval(estimate: dict[str, Any]) -> str:
+def with_interval(estimate: Estimate) -> str:
     """A share in percent, with its limits where it has some."""
-    return _with_limits(in_percent(estimate["value"]), estimate, percent)
+    return _with_limits(in_percent(estimate.known), estimate, percent)
 
 
-def mean_with_interval(estimate: dict[str, Any]) -> str:
+def mean_with_interval(estimate: Estimate) -> str:
     """A mean as it stands in its table, with its limits where it has some."""
-    return _with_limits(decimal(estimate["value"]), estimate, decimal)
+    return _with_limits(decimal(estimate.known), estimate, decimal)
 
 
-def _with_limits(text: str, estimate: dict[str, Any], form: Callable[[float], str]) -> str:
-    if estimate["low"] is None:
+def _with_limits(text: str, estimate: Estimate, form: Callable[[float], str]) -> str:
+    if estimate.low is None or estimate.high is None:
         return text
-    return f"{text} ({form(estimate['low'])} to {form(estimate['high'])})"
+    return f"{text} ({form(estimate.low)} to {form(estimate.high)})"
 
 
 def ended(text: str) -> str:

@@ -7,9 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import Protocol
 
 from analytics.display.numbers import decimal, percent, signed_p
+from analytics.statistics.core.estimates import Estimate, LeftOut
+from analytics.statistics.core.randomization import CorrectedTest, Tested
 
 Format = Callable[[float], str]
 DASH = "\N{EN DASH}"
@@ -137,23 +139,33 @@ def count(n: int, counts: str = "") -> TableCell:
     return TableCell(f"{n:,}", where=Where((), counts, n) if counts else None)
 
 
-def interval(estimate: dict[str, Any], form: Format) -> str:
+def interval(estimate: Estimate, form: Format) -> str:
     """Both limits, or nothing where there are none."""
-    if estimate["low"] is None:
+    if estimate.low is None or estimate.high is None:
         return ""
-    return f"{form(estimate['low'])} to {form(estimate['high'])}"
+    return f"{form(estimate.low)} to {form(estimate.high)}"
 
 
-def caution(estimate: dict[str, Any]) -> str:
+def caution(estimate: Estimate) -> str:
     """A short caution for an interval where there is no room for its note; nothing where it has none."""
-    return "likely too narrow" if estimate.get("note") else ""
+    return "likely too narrow" if estimate.note else ""
 
 
-def _unusual_interval(estimate: dict[str, Any]) -> str:
+def _unusual_interval(estimate: Estimate) -> str:
     """A note on an interval that leaving out queries did not make; nothing on others."""
-    if not str(estimate.get("method", "")).startswith("Wilson"):
+    if not estimate.method.startswith("Wilson"):
         return ""
     return "Wilson interval (no variation across queries)."
+
+
+class Counted(Protocol):
+    """An estimate, or what else says how many things it is of and what it leaves out."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def left_out(self) -> Sequence[LeftOut]: ...
 
 
 @dataclass
@@ -172,22 +184,22 @@ class Builder:
         """A row; its name and its numbers of items or judgments lead to what it is `of`."""
         self.rows.append(tuple(_leading(cell, of) for cell in cells))
 
-    def share(self, estimate: dict[str, Any], tag: str = "") -> TableCell:
+    def share(self, estimate: Estimate, tag: str = "") -> TableCell:
         return self.figure(estimate, percent, tag)
 
-    def beside_chance(self, estimate: dict[str, Any], chance: float | None) -> tuple[TableCell, TableCell]:
+    def beside_chance(self, estimate: Estimate, chance: float | None) -> tuple[TableCell, TableCell]:
         """A share, and what chance gives."""
-        return self.share(estimate), self.number(chance, percent, estimate["undefined"])
+        return self.share(estimate), self.number(chance, percent, estimate.undefined)
 
-    def coefficient(self, estimate: dict[str, Any]) -> TableCell:
+    def coefficient(self, estimate: Estimate) -> TableCell:
         return self.figure(estimate, decimal)
 
-    def figure(self, estimate: dict[str, Any], form: Format, tag: str = "") -> TableCell:
+    def figure(self, estimate: Estimate, form: Format, tag: str = "") -> TableCell:
         """The value over its interval; a dash with a footnote for whichever is undefined."""
-        marks = self.note(estimate["undefined"] or estimate.get("note") or _unusual_interval(estimate))
-        if estimate["value"] is None:
+        marks = self.note(estimate.undefined or estimate.note or _unusual_interval(estimate))
+        if estimate.value is None:
             return TableCell(DASH, marks=marks)
-        return TableCell(form(estimate["value"]), interval(estimate, form), marks, tag)
+        return TableCell(form(estimate.value), interval(estimate, form), marks, tag)
 
     def number(self, value: float | None, form: Format, reason: str = "") -> TableCell:
         """A number without an interval; a dash with a footnote where it is undefined."""
@@ -199,25 +211,26 @@ class Builder:
         sign, number = signed_p(value, method)
         return TableCell(number if sign == "=" else f"{sign}\N{THIN SPACE}{number}")
 
-    def tested(self, test: dict[str, Any] | None, reason: str = "") -> tuple[TableCell, TableCell]:
+    def tested(self, test: Tested | None, reason: str = "") -> tuple[TableCell, TableCell]:
         """The p-value of a test of a family, and the one after correction, which sentences go by."""
         if test is None:
             return self.p(None, reason), self.p(None, reason)
-        method = test["method"]
-        return self.p(test["p_value"], "", method), self.p(test["p_corrected"], test["undefined"], method)
+        assert isinstance(test, CorrectedTest)
+        method = test.method
+        return self.p(test.p_value, "", method), self.p(test.p_corrected, test.undefined, method)
 
-    def n(self, estimate: dict[str, Any], counts: str = "") -> TableCell:
+    def n(self, estimate: Counted, counts: str = "") -> TableCell:
         """The n of a figure, over the number of what it leaves out; the foot of the table says why.
 
         `counts` says what it is of in the list of items, if that is not its unit.
         """
-        parts = estimate["left_out"]
+        parts = estimate.left_out
         for part in parts:
-            self._left_out[part["reason"]] = self._left_out.get(part["reason"], 0) + part["n"]
+            self._left_out[part.reason] = self._left_out.get(part.reason, 0) + part.n
         self._rows_left_out += bool(parts)
-        left = sum(part["n"] for part in parts)
+        left = sum(part.n for part in parts)
         detail = f"{left:,} not included" if left else ""
-        return TableCell(f"{estimate['n']:,}", detail, where=_listed(estimate, counts))
+        return TableCell(f"{estimate.n:,}", detail, where=_listed(estimate, counts))
 
     def note(self, reason: str) -> tuple[int, ...]:
         if not reason:
@@ -240,14 +253,14 @@ class Builder:
         return " ".join(filter(None, [self.foot, left_out]))
 
 
-def _listed(estimate: dict[str, Any], counts: str) -> Where | None:
+def _listed(estimate: Counted, counts: str) -> Where | None:
     """The rows of the list that the figure's n counts; None where the list has not as many."""
-    reasons = [part["reason"] for part in estimate["left_out"]]
-    counts = counts or estimate.get("unit", "")
+    reasons = [part.reason for part in estimate.left_out]
+    counts = counts or getattr(estimate, "unit", "")
     if counts not in ("items", "judgments") or not all(each in FILTERED_OUT for each in reasons):
         return None
     pairs = dict.fromkeys(pair for each in reasons for pair in FILTERED_OUT[each])
-    return Where(tuple(pairs), counts, estimate["n"])
+    return Where(tuple(pairs), counts, estimate.n)
 
 
 def _leading(cell: TableCell, of: Where | None) -> TableCell:

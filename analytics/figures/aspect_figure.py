@@ -3,11 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import AnyRecord, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.needs import DerivedJudges
 from analytics.frames.aspects import OVERALL_KEYS, AspectRatings, aspect_ratings, aspects_of
@@ -23,7 +22,7 @@ class NamedAspect:
     prompt: str
 
 
-class AspectFigure(Figure):
+class AspectFigure(Figure[AnyRecord]):
     """A figure of an overall scale and the other scales about the same things, of every group that gave both."""
 
     needs = (DerivedJudges,)
@@ -36,14 +35,14 @@ class AspectFigure(Figure):
         assert isinstance(given, AnswerInput)
         return bool(overall_aspects(given, self.need(given, DerivedJudges)))
 
-    def compute(self, given: FigureInput) -> Any:
+    def compute(self, given: FigureInput) -> AnyRecord:
         assert isinstance(given, AnswerInput)
         aspects = overall_aspects(given, self.need(given, DerivedJudges))
         rated = aspect_ratings(given.frame, {given.group_key}, given.question, aspects)
         return self.record(given, aspects, rated)
 
     @abstractmethod
-    def record(self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings) -> Any:
+    def record(self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings) -> AnyRecord:
         """The record of one group; `rated` has a row for what each rater said of one thing."""
 
 
@@ -56,7 +55,7 @@ def overall_aspects(given: AnswerInput, derived: DerivedJudges) -> tuple[Questio
 
 def is_overall(question: Record) -> bool:
     """True if a question of a report, with its groups, is an overall rating: by its key, or since a judge names it."""
-    return question["key"] in OVERALL_KEYS or any(LEVELS in group for group in question["groups"])
+    return question["key"] in OVERALL_KEYS or any(LEVELS in group["records"] for group in question["groups"])
 
 
 def fully_rated(rated: AspectRatings) -> AspectRatings:

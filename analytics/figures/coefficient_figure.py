@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol, TypeVar
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
@@ -17,7 +17,20 @@ from analytics.statistics.core.values import value_counts
 from evaluation.protocols import QuestionSpec
 
 
-class CoefficientFigure(Figure):
+class Coefficient(Protocol):
+    """A record with the coefficient, beside the agreement that is observed and that by chance."""
+
+    @property
+    def agreement(self) -> float | None: ...
+
+    @property
+    def by_chance(self) -> float | None: ...
+
+
+AnyCoefficient = TypeVar("AnyCoefficient", bound=Coefficient)
+
+
+class CoefficientFigure(Figure[AnyCoefficient]):
     """A chance-corrected coefficient of every question that is answered with labels."""
 
     heading = "agreement"
@@ -28,13 +41,15 @@ class CoefficientFigure(Figure):
     foot: ClassVar[str] = ""
 
     @abstractmethod
-    def coefficient(self, counts: Ints, query: Ints, *, resample: ResampleSpec, unit: str = "items") -> Any:
+    def coefficient(
+        self, counts: Ints, query: Ints, *, resample: ResampleSpec, unit: str = "items"
+    ) -> AnyCoefficient:
         """Its record of label counts (n, k), a row for each thing that is agreed about, and the query (n,) of each."""
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS or (form in ("rated", "choice") and level_of(question) == "nominal")
 
-    def compute(self, given: FigureInput) -> Any:
+    def compute(self, given: FigureInput) -> AnyCoefficient:
         resample = given.resample(self.key.partition("/")[2])
         if isinstance(given, PairInput):
             # Without ties the third label can't be given.
@@ -55,14 +70,14 @@ class CoefficientFigure(Figure):
         )
         for group in view.groups_of_several:
             for question, found in view.answered(questions, group):
-                record = found[self.key]
+                record = self.of(found)
                 build.add(
                     group_head(group),
                     *([words(question["prompt"])] if several else []),
-                    build.coefficient(record[self.field]),
-                    build.number(record["agreement"], percent),
-                    build.number(record["by_chance"], percent),
-                    build.n(record[self.field]),
+                    build.coefficient(getattr(record, self.field)),
+                    build.number(record.agreement, percent),
+                    build.number(record.by_chance, percent),
+                    build.n(getattr(record, self.field)),
                     of=where.of(group),
                 )
         yield Block(self.name, tables=(build.build(),))

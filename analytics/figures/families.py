@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from analytics.statistics.core.randomization import holm
+from analytics.statistics.core.randomization import CorrectedTest, Tested, holm
 
 Record = dict[str, Any]
 ALPHA = 0.05
@@ -94,6 +94,17 @@ def _corrected(family: list[Record], written: list[Record]) -> None:
             test.update(p_corrected=found[id(test)], undefined="")
 
 
-def is_supported(test: Record | None) -> bool:
+def corrected_p(test: Tested | None) -> float:
+    """The p-value that a sentence goes by; of a test in no family it is 1."""
+    assert isinstance(test, CorrectedTest)
+    return 1.0 if test.p_corrected is None else test.p_corrected
+
+
+def is_supported(test: Tested | None) -> bool:
     """True if a sentence may be made of the test."""
-    return test is not None and test["p_corrected"] is not None and test["p_corrected"] < ALPHA
+    return test is not None and corrected_p(test) < ALPHA
+
+
+def is_below_level(p_corrected: float | None) -> bool:
+    """The same of its p-value alone."""
+    return p_corrected is not None and p_corrected < ALPHA

@@ -5,9 +5,9 @@ such as `agreement/kappa`. Figures are found there: no list names them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from types import UnionType
-from typing import Any, ClassVar, TypeVar, cast
+from collections.abc import Iterable, Iterator
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Generic, TypeVar, cast, get_args
 
 from analytics.display.blocks import Block
 from analytics.figures.families import FamilyTest
@@ -20,6 +20,7 @@ from evaluation.protocols import QuestionSpec
 
 Record = dict[str, Any]
 AnyNeed = TypeVar("AnyNeed", bound=Need)
+AnyRecord = TypeVar("AnyRecord")
 # Where a figure stands under its heading that has no other place.
 LAST = 100
 
@@ -28,14 +29,15 @@ class UndeclaredNeedError(Exception):
     """A figure reads what it does not name among its `needs`."""
 
 
-class Figure(ABC):
-    """`heading` is the key of the heading under which it stands, `place` its place there (smaller is earlier).
+class Figure(ABC, Generic[AnyRecord]):
+    """A figure of this record: the dataclass that `compute` gives, or a union of some, of which its schema is made.
 
+    `heading` is the key of the heading under which it stands, `place` its place there (smaller is earlier).
     `definition` is one sentence for docs/report.md.
     """
 
-    key: str
-    # The dataclass that `compute` gives, or a union of some: the schema of its record. Without one it may be any.
+    key: ClassVar[str]
+    # None of a figure that is shown from what every report says of the study.
     record_type: ClassVar[type | UnionType | None] = None
     heading: ClassVar[str]
     place: ClassVar[int] = LAST
@@ -60,8 +62,23 @@ class Figure(ABC):
     beside: ClassVar[tuple[str, ...]] = ()
     definition: ClassVar[str]
 
-    def __init__(self) -> None:
-        self.key = "/".join(type(self).__module__.split(".")[-2:])
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "key" not in vars(cls):
+            cls.key = "/".join(cls.__module__.split(".")[-2:])
+        for kind in (each for base in vars(cls).get("__orig_bases__", ()) for each in get_args(base)):
+            if not isinstance(kind, TypeVar):
+                cls.record_type = None if kind is NoneType else kind
+
+    @classmethod
+    def is_in(cls, group: Record) -> bool:
+        """True if a group of a report has a record of it."""
+        return cls.key in group["records"]
+
+    @classmethod
+    def of(cls, group: Record) -> AnyRecord:
+        """A group's record of it, as reports have it: with corrected tests, and without what is withheld."""
+        return cast(AnyRecord, group["records"].of(cls.key, cls.record_type))
 
     def need(self, given: FigureInput, kind: type[AnyNeed]) -> AnyNeed:
         """One of its needs. UndeclaredNeedError for what it does not name among them."""
@@ -77,7 +94,7 @@ class Figure(ABC):
         """False where it is seen at once that a group has no record of a question; no reader is to wait for that."""
         return True
 
-    def compute(self, given: FigureInput) -> Any:
+    def compute(self, given: FigureInput) -> AnyRecord | None:
         """One group's record of one question that it `is_of`; None where it has nothing to be computed from."""
         return None
 
@@ -89,7 +106,7 @@ class Figure(ABC):
         """The tests of a record that a finding could be made of."""
         return ()
 
-    def settle(self, record: Record) -> None:  # noqa: B027 - most have nothing to complete
+    def settle(self, record: Record) -> None:
         """Completes a record once its tests have been corrected."""
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
@@ -116,12 +133,12 @@ class Figure(ABC):
         """Sentences on how it is computed; asked for only where the report has a record of it."""
         return ()
 
-    def records(self, view: ReportView) -> Sequence[Record]:
+    def records(self, view: ReportView) -> list[AnyRecord]:
         """All records of it in a report."""
-        return view.records_of(self.key)
+        return view.records_of(self.key, self.record_type)
 
 
-class StudyFigure(Figure):
+class StudyFigure(Figure[None]):
     """A figure of the study as a whole, shown from what every report says of it."""
 
     def applies(self, question: QuestionSpec, form: str) -> bool:

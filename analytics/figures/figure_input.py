@@ -292,6 +292,7 @@ class AnswerInput(FigureInput):
         return replace(self, answers=self.group.answers[name_of(self.question, measure)])
 
 
+AnyCell = TypeVar("AnyCell")
 AnyInput = TypeVar("AnyInput", PairInput, AnswerInput)
 
 
@@ -501,6 +502,6 @@ def several(codes: Ints, names: Iterable[str]) -> list[tuple[int, str]]:
     return found if len(found) > 1 else []
 
 
-def by_cell(records: Iterable[Mapping[str, Any]], *factors: str) -> dict[tuple[Any, ...], Any]:
+def by_cell(records: Iterable[AnyCell], *factors: str) -> dict[tuple[str | None, ...], AnyCell]:
     """Records by the cell that they are of."""
-    return {tuple(record[factor] for factor in factors): record for record in records}
+    return {tuple(getattr(record, factor) for factor in factors): record for record in records}

@@ -1,19 +1,18 @@
 """The common part of figures of ratings, choices and checklists: their record, its tests, and tables of means."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from types import UnionType
-from typing import ClassVar
+from typing import Any, TypeVar
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, in_percent, mean_with_interval, p_value
-from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head
+from analytics.display.tables import DASH, Builder, Table, TableCell, Where, columns, head
 from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
 from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
-from analytics.figures.rating_records import Ratings, ratings, system_beyond_chance
+from analytics.figures.rating_records import Ratings, SystemRatings, ValueShare, ratings, system_beyond_chance
 from analytics.figures.report_view import (
     SYSTEM_KINDS,
     ReportView,
@@ -24,7 +23,9 @@ from analytics.figures.report_view import (
     tag_of,
 )
 from analytics.figures.strip import estimate_fact, leading_fact
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.ratings.scales import MeanValue
 from evaluation.facts import Fact
 from evaluation.protocols import Kind
 
@@ -39,16 +40,18 @@ RATED = (
 WEIGHTS = "A mean weights every rating equally; it is not the mean of the raters' means."
 
 
-class RatingFigure(Figure):
+AnyRatings = TypeVar("AnyRatings", bound=Ratings)
+
+
+class RatingFigure(Figure[AnyRatings]):
     """A figure whose record has mean, distribution, and both by system and by what else tells apart."""
 
-    record_type: ClassVar[type | UnionType | None] = Ratings
     needs = (SystemKinds,)
     place = 10
     finding_place = 20
     beside = RATED
 
-    def compute(self, given: FigureInput) -> Ratings:
+    def compute(self, given: FigureInput) -> Any:
         assert isinstance(given, AnswerInput)
         return ratings(given, self.need(given, SystemKinds))
 
@@ -75,38 +78,38 @@ class RatingFigure(Figure):
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         """The system that is rated above every other, and the one below; of two systems the first alone."""
-        found = group[self.key]
-        means = {each["system"]: each["mean"] for each in found["by_system"]}
-        for kind, end, how in (("rated", "best", "above"), ("rated_last", "worst", "below")):
-            told = found[f"{end}_system"]
+        found = self.of(group)
+        means = {each.system: each.mean for each in found.by_system if each.mean}
+        ends = (("rated", "above", found.best_system), ("rated_last", "below", found.worst_system))
+        for kind, how, told in ends:
             if told is None:
                 continue
             yield {
                 "kind": kind,
-                "system": told["system"],
-                "about": view.system(told["system"]),
+                "system": told.system,
+                "about": view.system(told.system),
                 "heading": f"Rated {how} every other",
-                "text": f"Its mean is {mean_with_interval(means[told['system']])}; the next, "
-                f"{view.system(told['next'])}, has {mean_with_interval(means[told['next']])}. Tested against each over "
-                f"{told['n']:,} or more shared queries: at most {p_value(told['p_value'])} after correction for "
-                f"{told['tests']:,} tests.",
+                "text": f"Its mean is {mean_with_interval(means[told.system])}; the next, "
+                f"{view.system(told.next)}, has {mean_with_interval(means[told.next])}. Tested against each over "
+                f"{told.n:,} or more shared queries: at most {p_value(told.p_value)} after correction for "
+                f"{told.tests:,} tests.",
                 "anchor": anchor_of(question),
             }
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
         """The highest mean of a system where more is better; otherwise the mean of all, or the share of yes."""
-        found, prompt = group[self.key], question["prompt"]
-        if found["mean"] is None:
+        found, prompt = self.of(group), question["prompt"]
+        if found.mean is None:
             return
-        mean = found["mean"]["mean"]
+        mean = found.mean.mean
         if question["kind"] == "checklist":
             yield estimate_fact(group, "Share of yes", mean, in_percent, prompt)
             return
         top = question["points"][-1]["value"]
-        about_systems = question["over"] != "value" and len(found["by_system"]) > 1
+        about_systems = question["over"] != "value" and len(found.by_system) > 1
         if about_systems and question["ideal"] in (None, top) and question.get("direction") != "lower":
-            means = [(each["system"], each["mean"]) for each in found["by_system"]]
-            ahead = found["best_system"] is not None
+            means = [(each.system, each.mean) for each in found.by_system if each.mean]
+            ahead = found.best_system is not None
             yield leading_fact(view, group, "Highest mean", means, decimal, prompt=prompt, ahead=ahead)
             return
         yield estimate_fact(group, "Mean", mean, decimal, prompt)
@@ -115,41 +118,49 @@ class RatingFigure(Figure):
         yield WEIGHTS
 
 
-def rows_of(view: ReportView, found: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
+def rows_of(view: ReportView, found: Sequence[Ratings]) -> Iterator[tuple[str, str, str]]:
     """(label, factor, key) of systems and, where there are several, of kinds of systems."""
-    systems = {each["system"] for figures in found for each in figures["by_system"]}
+    systems = {each.system for figures in found for each in figures.by_system}
     for key, label in view.systems.items():
         if key in systems:
             yield label, "system", key
-    for kind in sorted({each["kind"] for figures in found for each in figures["by_kind"]}):
+    for kind in sorted({each.kind for figures in found for each in figures.by_kind}):
         yield SYSTEM_KINDS.get(kind, kind), "kind", kind
 
 
-def mean_cell(build: Builder, figures: Record, factor: str, key: str) -> TableCell:
-    record = next((each for each in figures[f"by_{factor}"] if each[factor] == key), None)
-    return TableCell(DASH) if record is None else build.coefficient(record["mean"])
+def mean_of(figures: object, factor: str, key: str) -> Estimate | None:
+    """The mean, of a system, kind, setting or category, in a record that has them by it; None where it has none."""
+    parts = getattr(figures, f"by_{factor}")
+    found: Estimate | None = next((each.mean for each in parts if getattr(each, factor) == key), None)
+    return found
 
 
-def distribution_table(view: ReportView, question: Record, group: Record, key: str) -> Table:
+def mean_cell(build: Builder, figures: Ratings, factor: str, key: str) -> TableCell:
+    found = mean_of(figures, factor, key)
+    return TableCell(DASH) if found is None else build.coefficient(found)
+
+
+def distribution_table(view: ReportView, question: Record, group: Record, figures: Ratings) -> Table:
     """Number of times that each point was given, by system and of all."""
-    figures = group[key]
     points = [number(point["value"]) for point in question["points"]]
     build = Builder(
         "How often each rating was given, in percent; mean, standard deviation and number of ratings.",
-        columns(["System" if figures["by_system"] else "Ratings", *points, "Mean", "SD", "n"]),
+        columns(["System" if figures.by_system else "Ratings", *points, "Mean", "SD", "n"]),
         foot=legend_of(question),
     )
-    rows = [
-        (view.systems[each["system"]], each, each, where.of(group, system=each["system"]))
-        for each in figures["by_system"]
+    assert figures.mean is not None
+    rows: list[tuple[str, tuple[ValueShare, ...], SystemRatings | MeanValue, Where | None]] = [
+        (view.systems[each.system], each.distribution, each, where.of(group, system=each.system))
+        for each in figures.by_system
     ]
-    for name, shares, means, of in [*rows, ("All", figures, figures["mean"], where.of(group))]:
+    for name, shares, means, of in [*rows, ("All", figures.distribution, figures.mean, where.of(group))]:
+        assert means.mean is not None
         build.add(
             head(name),
-            *(plain_share(each["share"]) for each in shares["distribution"]),
-            build.coefficient(means["mean"]),
-            deviation(means["standard_deviation"]),
-            build.n(means["mean"]),
+            *(plain_share(each.share) for each in shares),
+            build.coefficient(means.mean),
+            deviation(means.standard_deviation),
+            build.n(means.mean),
             of=of,
         )
     return build.build()
@@ -159,16 +170,26 @@ def deviation(value: float | None) -> TableCell:
     return TableCell(DASH if value is None else f"{value:.2f}")
 
 
-def finer(view: ReportView, questions: Sequence[Record], key: str) -> Iterator[Block]:
+def finer(view: ReportView, questions: Sequence[Record], figure: type[RatingFigure[Any]]) -> Iterator[Block]:
     """By setting and by category, of the leading group and of the groups that people are of."""
     for group in (view.leading, *view.parts):
-        yield from _finer(view, questions, key, group)
+        yield from _finer(view, questions, figure, group)
 
 
-def _finer(view: ReportView, questions: Sequence[Record], key: str, group: Record) -> Iterator[Block]:
-    asked = [(question, found[key]) for question, found in view.answered(questions, group) if key in found]
+def _finer(
+    view: ReportView, questions: Sequence[Record], figure: type[RatingFigure[Any]], group: Record
+) -> Iterator[Block]:
+    asked = [
+        (question, figure.of(found))
+        for question, found in view.answered(questions, group)
+        if figure.is_in(found)
+    ]
     for factor, title in (("arm", "Setting"), ("category", "Category")):
-        names = list(dict.fromkeys(each[factor] for _, figures in asked for each in figures[f"by_{factor}"]))
+        names = list(
+            dict.fromkeys(
+                getattr(each, factor) for _, figures in asked for each in getattr(figures, f"by_{factor}")
+            )
+        )
         if not names:
             continue
         build = Builder(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analytics.figures.families import is_supported
+from analytics.figures.families import is_below_level
 from analytics.figures.figure_input import AnswerInput, point_records, points_of, several
 from analytics.figures.needs import SystemKinds
 from analytics.statistics.core.estimates import Estimate
@@ -125,6 +125,12 @@ class Ratings:
     by_arm: tuple[ArmMean, ...]
     by_category: tuple[CategoryMean, ...]
 
+    @property
+    def overall(self) -> Estimate:
+        """The mean over all, of what is not answered with labels."""
+        assert self.mean is not None
+        return self.mean.mean
+
 
 def ratings(given: AnswerInput, kinds: SystemKinds) -> Ratings:
     spread_out = distribution(
@@ -201,7 +207,7 @@ def system_beyond_chance(figures: Record, end: str) -> Record | None:
     None where chance could make it so.
     """
     tested = next((each for each in figures["best_and_worst"] if each["end"] == end), None)
-    if tested is None or not is_supported(tested["test"]):
+    if tested is None or not is_below_level(tested["test"]["p_corrected"]):
         return None
     side = 1 if end == "best" else -1
     system, test = tested["system"], tested["test"]

@@ -1,17 +1,20 @@
 """A report as its figures read it: names, who leads, and the records of each question and group."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
 from analytics.display.tables import TableCell, head, words
 from analytics.figures import where
 from analytics.figures.figure_input import PAIRS
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.reading import read
 
 Record = dict[str, Any]
+AnyPart = TypeVar("AnyPart")
 SIMULATED = "simulated"
 # In tables and plots judges stand next to people, and simulated raters apart from both.
 PLACES = ("person", "judges", "jury", "judge", SIMULATED)
@@ -32,6 +35,42 @@ CELLS = "agreement/percentage"
 
 def leading_group(groups: Iterable[Record]) -> Record:
     return min(groups, key=lambda group: (group["heuristic"], LEADERS[group["kind"]]))
+
+
+class CellOfPair(Protocol):
+    """A record of two systems."""
+
+    @property
+    def system_1(self) -> str | None: ...
+
+    @property
+    def system_2(self) -> str | None: ...
+
+
+class GroupRecords(Mapping[str, Record]):
+    """A group's records of one question as JSON, by the keys of the figures."""
+
+    def __init__(self, found: Mapping[str, Record]) -> None:
+        self._found = found
+        self._read: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Record:
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def of(self, key: str, kind: Any) -> Any:
+        """A figure's record, of this type; each is read once."""
+        if key not in self._read:
+            self._read[key] = read(kind, self._found[key])
+        return self._read[key]
+
+
+NO_RECORDS = GroupRecords({})
 
 
 class GroupsView:
@@ -105,10 +144,13 @@ class GroupsView:
         juries = {group["key"]: group["label"] for group in self.everybody if group["kind"] == "judge"}
         return juries | {rater["rater"]: rater["label"] for rater in self.report["raters"]}
 
-    def system(self, key: str) -> str:
+    def system(self, key: str | None) -> str:
+        """The label of a system; a cell that is of no single one has no label to ask for."""
+        assert key is not None
         return self.systems[key]
 
-    def arm(self, key: str) -> str:
+    def arm(self, key: str | None) -> str:
+        assert key is not None
         return self.all_arms[key]
 
     def title_for(self, group: Record, title: str) -> str:
@@ -131,6 +173,7 @@ class ReportView(GroupsView):
         records: dict[tuple[str, str], Record] = {}
         for record in report["records"]:
             records.setdefault((record["question"], record["group"]), {})[record["figure"]] = record
+        self._records = {about: GroupRecords(found) for about, found in records.items()}
         # What nobody has answered has nothing to show.
         self.judged: list[Record] = [
             {
@@ -141,7 +184,7 @@ class ReportView(GroupsView):
                     {
                         **heads[each["group"]],
                         **each,
-                        **records.get((question["key"], each["group"]), {}),
+                        "records": self._records.get((question["key"], each["group"]), NO_RECORDS),
                         "where": where.of_question(heads[each["group"]], question, each["judgments"]),
                     }
                     for each in question["groups"]
@@ -162,14 +205,16 @@ class ReportView(GroupsView):
         """The keys of all figures with a record."""
         return frozenset(record["figure"] for record in self.report["records"])
 
-    def records_of(self, figure: str) -> list[Record]:
-        return [record for record in self.report["records"] if record["figure"] == figure]
+    def records_of(self, figure: str, kind: Any) -> list[Any]:
+        """All records of a figure, of this type, in the report's order."""
+        found = [each for each in self.report["records"] if each["figure"] == figure]
+        return [self._records[each["question"], each["group"]].of(figure, kind) for each in found]
 
     def asked(self, figure: str) -> list[Record]:
         """The questions with a record of the figure, each with the groups that have one."""
         found = []
         for question in self.questions:
-            groups = [each for each in question["groups"] if figure in each]
+            groups = [each for each in question["groups"] if figure in each["records"]]
             if groups:
                 found.append({**question, "groups": groups})
         return found
@@ -240,7 +285,7 @@ class PairView(GroupsView):
         # Judges that were asked for the checklist alone stand under the follow-ups; here they would be dashes.
         self.judging = [group for group in self.everybody if group["items"]] or self.everybody
         self.groups = [group for group in self.judging if not group["heuristic"]] or self.judging
-        cells = self.leading[CELLS]["by_cell"] if CELLS in self.leading else []
+        cells = self.leading["records"][CELLS]["by_cell"] if CELLS in self.leading["records"] else []
         judged = {cell["arm"] for cell in cells}
         self.arms = [arm for arm in self.all_arms if arm in judged]
         # In the order of the report.
@@ -292,20 +337,20 @@ class PairView(GroupsView):
         """The two systems in the order in which items have them."""
         return (other, one) if (other, one) in self.pairs else (one, other)
 
-    def pair(self, cell: Record) -> str:
-        return f"{self.system(cell['system_1'])} vs {self.system(cell['system_2'])}"
+    def pair(self, cell: CellOfPair) -> str:
+        return f"{self.system(cell.system_1)} vs {self.system(cell.system_2)}"
 
-    def pair_head(self, group: Record, cell: Record) -> TableCell:
+    def pair_head(self, group: Record, cell: CellOfPair) -> TableCell:
         """The pair as the head of a row, which leads to all that the group judged of it."""
-        of = where.of(group, pair=(cell["system_1"], cell["system_2"]))
+        of = where.of(group, pair=(cell.system_1, cell.system_2))
         return head(self.pair(cell), where=where.named(of))
 
-    def within(self, arm: str) -> str:
+    def within(self, arm: str | None) -> str:
         """The setting, in the middle of a heading; nothing where there is one only, to be told from none."""
         return f" in “{self.arm(arm)}”" if self.several_arms else ""
 
 
-def by_size(each: Iterable[Record], n_of: Callable[[Record], int]) -> tuple[list[Record], list[Record]]:
+def by_size(each: Iterable[AnyPart], n_of: Callable[[AnyPart], int]) -> tuple[list[AnyPart], list[AnyPart]]:
     """Records of categories with enough items, and those of small ones; `n_of` is the number of a record's items."""
     found = list(each)
     return (
@@ -343,9 +388,9 @@ def joined(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def plain_share(share: Record) -> TableCell:
+def plain_share(share: Estimate) -> TableCell:
     """A share without its interval, for compact tables."""
-    return TableCell("\N{EN DASH}" if share["value"] is None else percent(share["value"]))
+    return TableCell("\N{EN DASH}" if share.value is None else percent(share.value))
 
 
 def legend_of(question: Record) -> str:

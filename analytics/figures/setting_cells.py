@@ -112,7 +112,7 @@ def setting_tests(cells: Iterable[Record]) -> Iterable[FamilyTest]:
     return (FamilyTest(FAMILY, cell["test"]) for cell in cells if cell["test"] is not None)
 
 
-def setting_table(caption: str, named: Iterable[tuple[str, Iterable[Record]]]) -> Builder:
+def setting_table(caption: str, named: Iterable[tuple[str, Iterable[SettingDifference]]]) -> Builder:
     """A row for each difference of what is named."""
     build = Builder(
         f"{caption} {D_OF_PAIRS}",
@@ -126,17 +126,17 @@ def setting_table(caption: str, named: Iterable[tuple[str, Iterable[Record]]]) -
     )
     for name, cells in named:
         for cell in cells:
-            everywhere = "all systems" if cell["between"] == "settings" else "all settings"
+            everywhere = "all systems" if cell.between == "settings" else "all settings"
             build.add(
                 head(name),
-                words(cell["second"]),
-                words(cell["first"]),
-                words(cell["within"] or everywhere),
-                build.coefficient(cell["other"]),
-                build.coefficient(cell["one"]),
-                build.coefficient(cell["difference"]),
-                build.coefficient(cell["effect"]),
-                *build.tested(cell["test"], cell["difference"]["undefined"]),
-                build.n(cell["difference"]),
+                words(cell.second),
+                words(cell.first),
+                words(cell.within or everywhere),
+                build.coefficient(cell.other),
+                build.coefficient(cell.one),
+                build.coefficient(cell.difference),
+                build.coefficient(cell.effect),
+                *build.tested(cell.test, cell.difference.undefined),
+                build.n(cell.difference),
             )
     return build

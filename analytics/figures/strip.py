@@ -6,6 +6,7 @@ from dataclasses import replace
 from analytics.display.numbers import in_percent, percent
 from analytics.display.tables import DASH, caution, interval
 from analytics.figures.report_view import Record, ReportView, joined, tag_of
+from analytics.statistics.core.estimates import Estimate
 from evaluation.facts import Fact
 
 # Values closer together than this differ by rounding only.
@@ -14,21 +15,21 @@ NOT_ALONE = "others may be as good"
 
 
 def estimate_fact(
-    group: Record, name: str, found: Record, form: Callable[[float], str], about: str = ""
+    group: Record, name: str, found: Estimate, form: Callable[[float], str], about: str = ""
 ) -> Fact:
     """An estimate with its limits, and what it is about."""
-    if found["value"] is None:
-        return Fact(name, DASH, found["undefined"], undefined=True)
+    if found.value is None:
+        return Fact(name, DASH, found.undefined, undefined=True)
     limits = interval(found, percent if form is in_percent else form)
-    detail = "; ".join(filter(None, [about, limits or found["undefined"], caution(found)]))
-    return Fact(name, form(found["value"]), detail, tag=tag_of(group))
+    detail = "; ".join(filter(None, [about, limits or found.undefined, caution(found)]))
+    return Fact(name, form(found.known), detail, tag=tag_of(group))
 
 
 def leading_fact(
     view: ReportView,
     group: Record,
     name: str,
-    found: Iterable[tuple[str, Record]],
+    found: Iterable[tuple[str, Estimate]],
     form: Callable[[float], str],
     *,
     prompt: str = "",
@@ -39,21 +40,21 @@ def leading_fact(
 
     `ahead` says whether tests tell it from every other; None, that no test does, so that intervals must not overlap.
     """
-    ordered = sorted(found, key=lambda each: each[1]["value"] * (1 if lowest else -1))
+    ordered = sorted(found, key=lambda each: each[1].known * (1 if lowest else -1))
     best = ordered[0][1]
-    alike = [key for key, each in ordered if abs(each["value"] - best["value"]) <= SAME]
+    alike = [key for key, each in ordered if abs(each.known - best.known) <= SAME]
     names = [view.systems.get(key, key) for key in alike]
     if len(alike) > 1:
         who = f"all {len(alike)} tied" if len(alike) == len(ordered) else f"{joined(names)} tied"
         about = ": ".join(filter(None, [who, prompt]))
-        return Fact(name, form(best["value"]), about, tag=tag_of(group))
+        return Fact(name, form(best.known), about, tag=tag_of(group))
     if ahead is None:
         ahead = not any(_overlap(best, each) for _, each in ordered[1:])
     fact = estimate_fact(group, name, best, form, ": ".join(filter(None, [names[0], prompt])))
     return fact if ahead or len(ordered) == 1 else replace(fact, detail=f"{fact.detail}; {NOT_ALONE}")
 
 
-def _overlap(one: Record, other: Record) -> bool:
-    if one["low"] is None or other["low"] is None:
+def _overlap(one: Estimate, other: Estimate) -> bool:
+    if one.low is None or one.high is None or other.low is None or other.high is None:
         return True
-    return bool(one["low"] <= other["high"] and other["low"] <= one["high"])
+    return one.low <= other.high and other.low <= one.high

@@ -6,8 +6,9 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from analytics.display.tables import Pairs, TableCell, Where
+from analytics.display.tables import Counted, Pairs, TableCell, Where
 from analytics.frames.rows import JUDGES, JURY, jury_key
+from analytics.statistics.core.estimates import Estimate
 from evaluation.explorer.number_range import NumberRange
 from evaluation.filters import NO_SPLIT
 from evaluation.models import Rater
@@ -55,23 +56,24 @@ def _members(report: Record, group: Record) -> list[str]:
 
 def of(
     group: Record,
-    cell: Record | None = None,
+    cell: object | None = None,
     *,
     arm: str | None = None,
     category: str | None = None,
-    pair: Sequence[str] = (),
+    pair: Sequence[str | None] = (),
     system: str | None = None,
 ) -> Where | None:
     """A group's judgments of items of the setting, category and systems that are given, or that `cell`, a record,
     names; None where one of them has no name."""
     if cell is not None:
-        arm, category = cell.get("arm", arm), cell.get("category", category)
-        if cell.get("system_1") is not None:
-            pair = (cell["system_1"], cell["system_2"])
+        arm, category = getattr(cell, "arm", arm), getattr(cell, "category", category)
+        one, two = getattr(cell, "system_1", None), getattr(cell, "system_2", None)
+        if one is not None and two is not None:
+            pair = (one, two)
     found = {
         "arm": arm,
         "category": category,
-        "pair": BETWEEN_SYSTEMS.join(pair) if pair else None,
+        "pair": BETWEEN_SYSTEMS.join(filter(None, pair)) if pair else None,
         "system": system,
     }
     if "" in found.values():
@@ -84,11 +86,11 @@ def _also(group: Record, *own: tuple[str, str]) -> Where | None:
     return where and replace(where, pairs=(*where.pairs, *own))
 
 
-def beside_people(group: Record, *estimates: Record) -> Where | None:
+def beside_people(group: Record, *estimates: Counted) -> Where | None:
     """A group's judgments, in a row of figures of the items that people judged, too: no filter says which these are, so
     that nothing is counted where some are left out."""
     where = of(group)
-    return replace(where, counts=NOTHING) if where and any(each["left_out"] for each in estimates) else where
+    return replace(where, counts=NOTHING) if where and any(each.left_out for each in estimates) else where
 
 
 def of_part(group: Record, by: str, name: str) -> Where | None:
@@ -138,7 +140,7 @@ def of_queries(by: str, value: str, split: str | None) -> Where | None:
     return Where(named_ones) if value or by == "split" else None
 
 
-def answered(cell: TableCell, share: Record, question: str, *values: str) -> TableCell:
+def answered(cell: TableCell, share: Estimate, question: str, *values: str) -> TableCell:
     """The cell of a share of judgments, leading to those that gave the question one of these answers."""
     return _of_share(cell, share, tuple(("answer", f"{question}:{value}") for value in values))
 
@@ -157,15 +159,15 @@ def number_range(low: float | None, high: float | None) -> NumberRange:
     return NumberRange(-inf if low is None else low, inf if high is None else high, is_open=high is not None)
 
 
-def won(cell: TableCell, share: Record, question: str, system: str) -> TableCell:
+def won(cell: TableCell, share: Estimate, question: str, system: str) -> TableCell:
     """The same of those that prefer the system, or pick it."""
     return _of_share(cell, share, (("winner", f"{question}:{system}"),))
 
 
-def _of_share(cell: TableCell, share: Record, answers: Pairs) -> TableCell:
-    if share["value"] is None:
+def _of_share(cell: TableCell, share: Estimate, answers: Pairs) -> TableCell:
+    if share.value is None:
         return cell
-    return replace(cell, where=Where(answers, "judgments", round(share["value"] * share["n"])))
+    return replace(cell, where=Where(answers, "judgments", round(share.value * share.n)))
 
 
 def narrowed(group: Record, **named_parts: Any) -> Record:

@@ -5,16 +5,24 @@ and single people are left out, and so is every pseudonym, text and justificatio
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.utils.text import slugify
 
 from analytics.figures.aspect_figure import is_overall
-from analytics.figures.leaderboards.standings import apart
+from analytics.figures.judges.measure_means import FIGURE as MEANS
+from analytics.figures.judges.measure_means import MeasureBySystem
+from analytics.figures.leaderboards.standings import StandingsFigure, apart
+from analytics.figures.preferences.best_picks import BestPicksFigure
+from analytics.figures.preferences.bradley_terry import BradleyTerryFigure
+from analytics.figures.preferences.win_rates import WinRatesFigure
+from analytics.figures.rankings.ranks import RanksFigure
+from analytics.figures.rankings.strengths import RankingStrengthsFigure
+from analytics.figures.ratings.scales import ScalesFigure
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView, joined
-from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.estimates import Estimate, plain
 from analytics.statistics.leaderboards.leaderboard import interval_ranks, places
 
 SCHEMA = "assay-leaderboard/1"
@@ -26,12 +34,20 @@ SHARE, NUMBER = "share", "number"
 KEYS = {"person": "people", "judges": "judges", "simulated": "simulated"}
 # The fields of an estimate that a row of a board has.
 FIELDS = ("value", "low", "high", "n", "unit", "undefined")
-STANDINGS, WIN_RATES = "leaderboards/standings", "preferences/win_rates"
-STRENGTHS, PICKS = "preferences/bradley_terry", "preferences/best_picks"
-RANKS, WORTHS, SCALES = "rankings/ranks", "rankings/strengths", "ratings/scales"
-MEANS = "judges/measure_means"
 OUTRANKED = "Share of the responses ranked beside it that it outranks"
-RANKED_BY = frozenset({STANDINGS, WIN_RATES, STRENGTHS, PICKS, RANKS, WORTHS, SCALES, MEANS})
+RANKED_BY = frozenset(
+    figure.key
+    for figure in (
+        StandingsFigure,
+        WinRatesFigure,
+        BradleyTerryFigure,
+        BestPicksFigure,
+        RanksFigure,
+        RankingStrengthsFigure,
+        ScalesFigure,
+        MEANS,
+    )
+)
 
 Record = dict[str, Any]
 
@@ -97,8 +113,8 @@ def _asked(view: ReportView, group: Record) -> list[tuple[Record, Record]]:
     Of ratings the overall one stands for all, where there is one.
     """
     answered = list(view.answered(view.judged, group))
-    rated = [each for each in answered if each[0]["form"] == "rated" and SCALES in each[1]]
-    rated = [each for each in rated if _best_end(each[0]) and each[1][SCALES]["by_system"]]
+    rated = [each for each in answered if each[0]["form"] == "rated" and ScalesFigure.is_in(each[1])]
+    rated = [each for each in rated if _best_end(each[0]) and ScalesFigure.of(each[1]).by_system]
     overall = [each for each in rated if is_overall(each[0])]
     chosen = [each for form in ("picks", "ranking", "pairs") for each in answered if each[0]["form"] == form]
     return [*chosen, *(overall or rated)]
@@ -119,28 +135,33 @@ def _boards(view: ReportView, question: Record, group: Record) -> Iterator[Recor
     if question["form"] == "pairs":
         yield from _preferred(view, prompt, group)
     elif question["form"] == "picks":
-        yield from _by_group(view, group[PICKS]["by_system"], "share", "Share of best picks", prompt)
+        picked = [(each.group, each.system, each.share) for each in BestPicksFigure.of(group).by_system]
+        yield from _by_group(view, picked, "Share of best picks", prompt)
     elif question["form"] == "ranking":
-        yield from _by_group(view, group[RANKS]["by_system"], "outranked", OUTRANKED, prompt)
-        if group[RANKS]["one_set"]:
-            found = [(each["system"], each["mean_rank"]) for each in group[RANKS]["by_system"]]
+        ranks = RanksFigure.of(group)
+        above = [(each.group, each.system, each.outranked) for each in ranks.by_system]
+        yield from _by_group(view, above, OUTRANKED, prompt)
+        if ranks.one_set:
+            found = [(each.system, each.mean_rank) for each in ranks.by_system]
             yield _board(view, found, "Mean rank", prompt=prompt, best=LOWEST)
-        worths = group[WORTHS]["plackett_luce"]["worths"] if WORTHS in group else []
-        if worths:
-            scores = [(each["system"], each["score"]) for each in worths]
-            yield _board(view, scores, "Plackett-Luce worth", prompt=prompt)
+        if RankingStrengthsFigure.is_in(group):
+            scores = [
+                (each.system, each.score) for each in RankingStrengthsFigure.of(group).plackett_luce.worths
+            ]
+            if scores:
+                yield _board(view, scores, "Plackett-Luce worth", prompt=prompt)
     else:
-        found = [(each["system"], each["mean"]) for each in group[SCALES]["by_system"]]
-        yield _board(view, found, "Mean rating", prompt=question["prompt"], best=_best_end(question))
+        means = [(each.system, each.mean) for each in ScalesFigure.of(group).by_system if each.mean]
+        yield _board(view, means, "Mean rating", prompt=question["prompt"], best=_best_end(question))
 
 
 def _by_group(
-    view: ReportView, by_system: Sequence[Record], name: str, measure: str, prompt: str
+    view: ReportView, by_system: Iterable[tuple[int, str, Estimate]], measure: str, prompt: str
 ) -> Iterator[Record]:
     """A board of shares for each group of systems that were on an item together, directly or through others."""
-    groups: dict[int, list[tuple[str, Record]]] = {}
-    for each in by_system:
-        groups.setdefault(each["group"], []).append((each["system"], each[name]))
+    groups: dict[int, list[tuple[str, Estimate]]] = {}
+    for group, system, share in by_system:
+        groups.setdefault(group, []).append((system, share))
     for found in groups.values():
         among = _among(view, found) if len(groups) > 1 else ""
         yield _board(view, found, measure, prompt=prompt, form=SHARE, among=among)
@@ -148,40 +169,40 @@ def _by_group(
 
 def _preferred(view: ReportView, prompt: str, group: Record) -> Iterator[Record]:
     """By setting: expected win rates, against the baseline where there is one; and strengths where there are three."""
-    if STANDINGS in group:
-        standings = group[STANDINGS]
-        for board in standings["boards"]:
-            if board["category"] is None and board["split"] is None and board["standings"]:
+    if StandingsFigure.is_in(group):
+        standings = StandingsFigure.of(group)
+        for board in standings.boards:
+            if board.category is None and board.split is None and board.standings:
                 others = [
-                    (each["category"], {one["system"]: one["rate"] for one in each["standings"]})
-                    for each in standings["boards"]
-                    if each["arm"] == board["arm"] and each["category"] is not None
+                    (each.category, {one.system: one.rate for one in each.standings})
+                    for each in standings.boards
+                    if each.arm == board.arm and each.category is not None
                 ]
-                groups = apart(board["standings"])
+                groups = apart(board.standings)
                 for each in groups:
-                    rates = [(one["system"], one["rate"]) for one in each]
+                    rates = [(one.system, one.rate) for one in each]
                     among = _among(view, rates) if len(groups) > 1 else ""
-                    yield _rates(view, prompt, rates, board["arm"], standings["against"], others, among)
-    elif WIN_RATES in group:
-        rows = group[WIN_RATES]["against_baseline"] or group[WIN_RATES]["overall"]
-        rows = [each for each in rows if each["category"] is None]
-        against = rows[0]["opponent"] or "" if rows else ""
-        for arm in dict.fromkeys(each["arm"] for each in rows):
-            rates = [(each["system"], each["rate"]) for each in rows if each["arm"] == arm]
+                    yield _rates(view, prompt, rates, board.arm, standings.against, others, among)
+    elif WinRatesFigure.is_in(group):
+        found = WinRatesFigure.of(group)
+        rows = [each for each in found.against_baseline or found.overall if each.category is None]
+        against = rows[0].opponent or "" if rows else ""
+        for arm in dict.fromkeys(each.arm for each in rows):
+            rates = [(each.system, each.rate) for each in rows if each.arm == arm]
             yield _rates(view, prompt, rates, arm, against, [], "")
-    for fit in group.get(STRENGTHS, {"fits": ()})["fits"]:
-        if fit["strengths"]:
-            scores = [(each["system"], each["score"]) for each in fit["strengths"]]
-            yield _board(view, scores, "Bradley-Terry strength", prompt=prompt, arm=_arm(view, fit["arm"]))
+    for fit in BradleyTerryFigure.of(group).fits if BradleyTerryFigure.is_in(group) else ():
+        if fit.strengths:
+            scores = [(each.system, each.score) for each in fit.strengths]
+            yield _board(view, scores, "Bradley-Terry strength", prompt=prompt, arm=_arm(view, fit.arm))
 
 
 def _rates(
     view: ReportView,
     prompt: str,
-    rates: Sequence[tuple[str, Record]],
+    rates: Sequence[tuple[str, Estimate]],
     arm: str | None,
     against: str,
-    categories: Sequence[tuple[str, Record]],
+    categories: Sequence[tuple[str, Mapping[str, Estimate]]],
     among: str,
 ) -> Record:
     measure = f"Expected win rate against {view.system(against)}" if against else "Expected win rate"
@@ -193,7 +214,7 @@ def _rates(
     )
 
 
-def _among(view: ReportView, found: Sequence[tuple[str, Record]]) -> str:
+def _among(view: ReportView, found: Sequence[tuple[str, Estimate]]) -> str:
     """The systems of a board that were never compared with those of the others."""
     return joined([view.system(system) for system, _ in found])
 
@@ -204,17 +225,17 @@ def _arm(view: ReportView, arm: str | None) -> str:
 
 def _by_measures(view: ReportView) -> Iterator[Record]:
     """Each measure of responses once, whoever gave it."""
-    found: dict[tuple[str, str], Record] = {}
-    for record in view.records_of(MEANS):
-        for each in record["measures"]:
-            found.setdefault((each["rater"], each["measure"]), each)
+    found: dict[tuple[str, str], MeasureBySystem] = {}
+    for record in MEANS.records(view):
+        for each in record.measures:
+            found.setdefault((each.rater, each.measure), each)
     boards = [
         _board(
             view,
-            [(row["system"], row["mean"]) for row in each["by_system"]],
-            f"Mean of {each['label']}",
-            prompt=each["judge"],
-            best=LOWEST if each["direction"] == "lower" else HIGHEST,
+            [(row.system, row.mean) for row in each.by_system],
+            f"Mean of {each.label}",
+            prompt=each.judge,
+            best=LOWEST if each.direction == "lower" else HIGHEST,
         )
         for each in found.values()
     ]
@@ -231,14 +252,14 @@ def _by_measures(view: ReportView) -> Iterator[Record]:
 
 def _board(
     view: ReportView,
-    found: Sequence[tuple[str, Record]],
+    found: Sequence[tuple[str, Estimate]],
     measure: str,
     *,
     prompt: str = "",
     arm: str = "",
     form: str = NUMBER,
     best: str = HIGHEST,
-    categories: Sequence[tuple[str, Record]] = (),
+    categories: Sequence[tuple[str, Mapping[str, Estimate]]] = (),
     among: str = "",
 ) -> Record:
     """Systems in order of their figures, the best first. `categories` are names, each with figures by system.
@@ -281,19 +302,20 @@ def _board(
     }
 
 
-def _figure(estimate: Record) -> Record:
-    return {name: estimate[name] for name in FIELDS}
+def _figure(estimate: Estimate) -> Record:
+    found = plain(estimate)
+    return {name: found[name] for name in FIELDS}
 
 
-def _ranked(estimates: Sequence[Record], best: str) -> list[tuple[int | None, int | None]]:
+def _ranked(estimates: Sequence[Estimate], best: str) -> list[tuple[int | None, int | None]]:
     """Place and rank of each: 1 + the systems with a better figure, and 1 + those whose whole interval is better."""
     made = [_upwards(each, best) for each in estimates]
     return list(zip(places(made), interval_ranks(made), strict=True))
 
 
-def _upwards(estimate: Record, best: str) -> Estimate:
+def _upwards(estimate: Estimate, best: str) -> Estimate:
     """The estimate with the better end up."""
-    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    value, low, high = estimate.value, estimate.low, estimate.high
     if best == LOWEST:
         value, low, high = (None if each is None else -each for each in (value, high, low))
-    return Estimate(value, low, high, estimate["n"], estimate["unit"], undefined=estimate["undefined"])
+    return Estimate(value, low, high, estimate.n, estimate.unit, undefined=estimate.undefined)

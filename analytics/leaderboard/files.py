@@ -9,6 +9,8 @@ from typing import Any
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
 from analytics.leaderboard.boards import SHARE, Record
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.reading import read
 from evaluation.dumps.spreadsheets import spreadsheet_cell
 
 RANKED = (
@@ -32,14 +34,14 @@ def board_table(board: Record) -> Table:
     for row in board["rows"]:
         cells = [_category(build, each, form) for each in row["by_category"]]
         rank = count(row["rank"]) if row["rank"] else TableCell(DASH)
-        build.add(head(row["label"]), rank, build.figure(row, form), *cells, count(row["n"]))
+        build.add(head(row["label"]), rank, build.figure(read(Estimate, row), form), *cells, count(row["n"]))
     return build.build()
 
 
 def _category(build: Builder, figure: Record | None, form: Any) -> TableCell:
     if figure is None or figure["value"] is None:
         return TableCell(DASH)
-    cell = build.figure(figure, form)
+    cell = build.figure(read(Estimate, figure), form)
     rank = f" ({figure['rank']})" if figure["rank"] else ""
     return TableCell(cell.text + rank, cell.detail, cell.marks)
 

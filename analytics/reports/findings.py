@@ -71,7 +71,7 @@ def findings(view: ReportView, failures: Failures) -> list[Record]:
                 ]
                 # Whether conclusions can be drawn is not for figures to say that wait in a large study's report.
                 if not figure.deferred_as:
-                    tests += figure.tests(records[figure.key])
+                    tests += figure.tests(records["records"][figure.key])
     with failures.leaving_out(DIFFERENCES):
         found += list(judge_findings(view))
     if found or "only" in view.report["parameters"]:
@@ -84,7 +84,7 @@ def findings(view: ReportView, failures: Failures) -> list[Record]:
 
 
 def _present(records: Record) -> list[Figure]:
-    present = [figure for key, figure in FIGURES.items() if key in records]
+    present = [figure for key, figure in FIGURES.items() if figure.is_in(records)]
     return sorted(present, key=lambda figure: (figure.finding_place, figure.key))
 
 

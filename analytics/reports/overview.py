@@ -36,13 +36,13 @@ def _said(payload: dict[str, Any]) -> dict[str, Any]:
     view = ReportView(payload)
     looks = []
     for record in LOOKS.records(view):
-        for each in record["pairs"]:
-            name = STOPPABLE[record["rule"]["figure"]]
-            estimate = each["estimate"]
-            first, second = (view.systems.get(each[key], each[key]) for key in ("system_1", "system_2"))
-            arm = view.all_arms.get(each["arm"], "") if len(view.all_arms) > 1 else ""
+        for each in record.pairs:
+            name = STOPPABLE[str(record.rule["figure"])]
+            estimate = each.estimate
+            first, second = (view.systems.get(key or "", key) for key in (each.system_1, each.system_2))
+            arm = view.all_arms.get(each.arm or "", "") if len(view.all_arms) > 1 else ""
             said = f"{first} vs {second}{f', {arm}' if arm else ''}"
-            value, low, high = (estimate.get(key) for key in ("value", "low", "high"))
+            value, low, high = estimate.value, estimate.low, estimate.high
             looks.append(
                 f"{said}: {name} not known yet"
                 if value is None or low is None or high is None

@@ -43,7 +43,7 @@ def group_facts(
     outstanding: list[Fact] = []
     answered = list(_answered(view, group))
     for question, records in answered[:1]:
-        present = [figure for figure in figures if figure.key in records]
+        present = [figure for figure in figures if figure.is_in(records)]
         agreement = [
             fact
             for figure in present
@@ -51,7 +51,7 @@ def group_facts(
             for fact in facts(figure, records, question)
         ]
     for question, records in sorted(answered, key=lambda each: not _is_overall_rating(each[0])):
-        present = [figure for figure in figures if figure.key in records]
+        present = [figure for figure in figures if figure.is_in(records)]
         outstanding = [
             fact
             for figure in present

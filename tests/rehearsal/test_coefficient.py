@@ -35,15 +35,11 @@ class EvenChance:
     by_chance: float | None
 
 
-class EvenChanceFigure(CoefficientFigure):
-    record_type = EvenChance
+class EvenChanceFigure(CoefficientFigure[EvenChance]):
+    key = KEY
     name = NAME
     field = "even"
     definition = "Agreement beyond that of labels which are all as likely."
-
-    def __init__(self):
-        super().__init__()
-        self.key = KEY
 
     def coefficient(self, counts, query, *, resample, unit="items"):
         def by_chance(shares):

@@ -22,7 +22,8 @@ from analytics.reports.files import report_html, report_json
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.schema import report_schema
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core import randomization
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import mean_estimate
 from evaluation.registry import EntryRefused
@@ -32,15 +33,20 @@ from tests.analytics.reports.judging import judge, judged_study
 pytestmark = pytest.mark.django_db
 
 
-class Ties(Figure):
+@dataclass(frozen=True)
+class ShareOfTies:
+    """How often nobody is preferred, and a test of it."""
+
+    share: Estimate
+    test: randomization.Tested
+
+
+class Ties(Figure[ShareOfTies]):
     """How often nobody is preferred."""
 
+    key = "preferences/ties"
     heading = "win-rates"
     definition = "The share of judgments that are ties."
-
-    def __init__(self):
-        super().__init__()
-        self.key = "preferences/ties"
 
     def applies(self, question, form):
         return form == "pairs"
@@ -55,7 +61,7 @@ class Ties(Figure):
             empty="Nobody has judged.",
             share=True,
         )
-        return {"share": plain(share), "test": {"p_value": 0.001, "n": 36, "method": "made up", "least": 0.0}}
+        return ShareOfTies(share, randomization.Tested(0.001, 36, "made up", 0.0))
 
     def quantities(self, given):
         judgments = given.group.judgments
@@ -79,7 +85,7 @@ class Ties(Figure):
         for pair in view.pairs:
             build = Builder("Share of ties, in percent.", columns(["Raters", "Ties", "n"]))
             for group in pair.groups:
-                share = group[self.key]["share"]
+                share = self.of(group).share
                 build.add(head(group["label"]), build.share(share), build.n(share))
             yield Block("Ties among judgments", tables=(build.build(),))
 
@@ -102,16 +108,23 @@ class HouseStyle:
 made = []
 
 
-class TitledTies(Ties):
+@dataclass(frozen=True)
+class TitledShare(ShareOfTies):
+    title: str
+
+
+class TitledTies(Ties, Figure[TitledShare]):
     """The same with the study's title, which it reads beside the answers."""
 
+    key = Ties.key
     needs = (HouseStyle,)
 
     def compute(self, given):
-        return super().compute(given) | {"title": self.need(given, HouseStyle).title}
+        return TitledShare(**vars(super().compute(given)), title=self.need(given, HouseStyle).title)
 
 
 class Undeclared(TitledTies):
+    key = Ties.key
     needs = ()
 
 

@@ -10,6 +10,7 @@ from analytics.display.group_plots import score_plot
 from analytics.display.numbers import decimal, in_percent
 from analytics.display.tables import DASH, Builder, Column, Table, caution, columns, head, interval, words
 from analytics.figures import where
+from analytics.figures.agreement.percentage import PercentageAgreementFigure
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     MEASURES,
@@ -66,8 +67,7 @@ class Alphas:
     by_arm: tuple[AlphaOfArm, ...]
 
 
-class AlphaFigure(Figure):
-    record_type = Alphas
+class AlphaFigure(Figure[Alphas]):
     heading = "agreement"
     place = 20
     beside = (CELLS,)
@@ -104,27 +104,27 @@ class AlphaFigure(Figure):
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
         if group["key"] != view.leading["key"] and group["raters"] < 2:
             return
-        found = group[self.key]["levels"][0]
+        found = self.of(group).levels[0]
         prompt = question["prompt"]
-        estimate = found["alpha"]
-        about = f"{prompt}{' ' if prompt.endswith(('?', '.', '!')) else ', '}{found['level']}"
-        if estimate["value"] is None:
+        estimate = found.alpha
+        about = f"{prompt}{' ' if prompt.endswith(('?', '.', '!')) else ', '}{found.level}"
+        if estimate.value is None:
             asked = f"{prompt}{'' if prompt.endswith(('?', '.', '!')) else ':'}"
-            detail = f"{asked} {estimate['undefined']}" if view.several_questions else estimate["undefined"]
+            detail = f"{asked} {estimate.undefined}" if view.several_questions else estimate.undefined
             yield Fact(ALPHA, DASH, detail, undefined=True)
             return
         limits = interval(estimate, decimal)
         if question["form"] == PAIRS and len(view.questions) == 1:
-            about = found["level"]
-            detail = f"{limits}, {about}" if limits else estimate["undefined"]
+            about = found.level
+            detail = f"{limits}, {about}" if limits else estimate.undefined
             detail = "; ".join(filter(None, [detail, caution(estimate)]))
         else:
-            detail = "; ".join(filter(None, [about, limits or estimate["undefined"], caution(estimate)]))
+            detail = "; ".join(filter(None, [about, limits or estimate.undefined, caution(estimate)]))
         chance = chance_in(group, question)
-        if estimate["low"] is not None and estimate["low"] <= 0:
+        if estimate.low is not None and estimate.low <= 0:
             detail += "; agreement is not shown to be better than chance"
         by_chance = f"; {in_percent(chance)} agreement by chance" if chance is not None else ""
-        yield Fact(ALPHA, decimal(estimate["value"]), f"{detail}{by_chance}", tag=tag_of(group))
+        yield Fact(ALPHA, decimal(estimate.value), f"{detail}{by_chance}", tag=tag_of(group))
 
     def intro(self, view: ReportView) -> str:
         if not any(question["form"] != PAIRS for question in view.asked(self.key)):
@@ -144,13 +144,13 @@ class AlphaFigure(Figure):
         build = Builder(f"{ALPHA} by question.", [*names, Column(ALPHA), Column("n")])
         for group in view.groups_of_several:
             for question, found in view.answered(questions, group):
-                first = found[self.key]["levels"][0]
+                first = self.of(found).levels[0]
                 build.add(
                     group_head(group),
                     words(question["prompt"]),
-                    words(first["level"]),
-                    build.coefficient(first["alpha"]),
-                    build.n(first["alpha"]),
+                    words(first.level),
+                    build.coefficient(first.alpha),
+                    build.n(first.alpha),
                     of=where.of(group),
                 )
         plot = score_plot(
@@ -158,7 +158,7 @@ class AlphaFigure(Figure):
                 (
                     question["prompt"],
                     [
-                        (group, records[self.key]["levels"][0]["alpha"])
+                        (group, self.of(records).levels[0].alpha)
                         for group in view.groups_of_several
                         if (records := view.group_in(question, group)) is not None
                     ],
@@ -183,7 +183,7 @@ class AlphaFigure(Figure):
             columns(["Raters", "Nominal", "Ordinal", "n"]),
         )
         for group in view.groups_of_several:
-            nominal, ordinal = (level_in(group, level)["alpha"] for level in PAIR_LEVELS)
+            nominal, ordinal = (level_in(group, level).alpha for level in PAIR_LEVELS)
             build.add(
                 group_head(group),
                 build.coefficient(nominal),
@@ -209,10 +209,9 @@ class AlphaFigure(Figure):
             )
 
 
-def level_in(group: Record, level: str) -> Record:
+def level_in(group: Record, level: str) -> AlphaBesideChance:
     """A group's alpha of a preference at that level of measurement."""
-    found: Record = next(each for each in group[KEY]["levels"] if each["level"] == level)
-    return found
+    return next(each for each in AlphaFigure.of(group).levels if each.level == level)
 
 
 def chance_of(chance: float | None, alpha: float | None, share: float | None) -> float | None:
@@ -224,28 +223,28 @@ def chance_of(chance: float | None, alpha: float | None, share: float | None) ->
 
 def chance_in(group: Record, question: Record) -> float | None:
     """Share of pairs of answers that are the same by chance, where uneven labels make alpha low for that reason."""
-    found = group[KEY]["levels"][0]
+    found = AlphaFigure.of(group).levels[0]
     if question["form"] == PAIRS:
-        share = group["agreement/percentage"]["overall"]["with_ties"]["value"]
-        return chance_of(found["by_chance"], found["alpha"]["value"], share)
-    return chance_of(found["by_chance"], found["alpha"]["value"], _same(found))
+        share = PercentageAgreementFigure.of(group).overall.with_ties.value
+        return chance_of(found.by_chance, found.alpha.value, share)
+    return chance_of(found.by_chance, found.alpha.value, _same(found))
 
 
-def _same(found: Record) -> float | None:
+def _same(found: AlphaBesideChance) -> float | None:
     """Share of pairs of raters whose answers are the same, of which alpha is what is beyond chance."""
-    chance, alpha = found["by_chance"], found["alpha"]["value"]
+    chance, alpha = found.by_chance, found.alpha.value
     return None if chance is None or alpha is None else float(1 - (1 - alpha) * (1 - chance))
 
 
 def _uneven_labels(group: Record) -> str:
     """Why raters mostly agree and alpha is low all the same; nothing where it is not so."""
-    share = group[CELLS]["overall"]["with_ties"]["value"]
+    share = PercentageAgreementFigure.of(group).overall.with_ties.value
     found = level_in(group, "nominal")
-    chance = chance_of(found["by_chance"], found["alpha"]["value"], share)
-    if chance is None:
+    chance = chance_of(found.by_chance, found.alpha.value, share)
+    if chance is None or share is None:
         return ""
     return (
-        f"{group['label']}: agreement is {in_percent(share)}, yet alpha is {decimal(found['alpha']['value'])}. "
+        f"{group['label']}: agreement is {in_percent(share)}, yet alpha is {decimal(found.alpha.known)}. "
         "One label is far more common than the others, so two judgments paired at random would be the same in "
         f"{in_percent(chance)} of cases; alpha counts only agreement beyond that."
     )
@@ -256,9 +255,9 @@ def _settings(view: PairView) -> Iterator[Table]:
     if not view.several_arms:
         return
     build = Builder(f"{ALPHA} by setting, nominal.", columns(["Setting", ALPHA, "n"]))
-    found = by_cell(view.leading[KEY]["by_arm"], "arm")
+    found = by_cell(AlphaFigure.of(view.leading).by_arm, "arm")
     for arm in view.arms:
-        alpha = found[(arm,)]["alpha"]
+        alpha = found[(arm,)].alpha
         build.add(
             head(view.arm(arm)),
             build.coefficient(alpha),
@@ -270,13 +269,13 @@ def _settings(view: PairView) -> Iterator[Table]:
 
 def _uneven_answers(question: Record, group: Record) -> str:
     """Why raters mostly answer alike and alpha is low all the same; nothing where it is not so."""
-    found = group[KEY]["levels"][0]
+    found = AlphaFigure.of(group).levels[0]
     same, chance = _same(found), chance_in(group, question)
     if same is None or chance is None:
         return ""
     return (
         f"{question['prompt']} {group['label']}: two raters give the same answer in {in_percent(same)} of cases, "
-        f"yet alpha is {decimal(found['alpha']['value'])}. One answer is far more common than the others, so two "
+        f"yet alpha is {decimal(found.alpha.known)}. One answer is far more common than the others, so two "
         f"answers paired at random would be the same in {in_percent(chance)} of cases; alpha counts only "
         "agreement beyond that."
     )

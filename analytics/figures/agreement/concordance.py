@@ -22,8 +22,7 @@ W = "Kendall's W"
 TAU = "\N{GREEK SMALL LETTER TAU}-b"
 
 
-class ConcordanceFigure(Figure):
-    record_type = Concordance
+class ConcordanceFigure(Figure[Concordance]):
     heading = "agreement"
     place = 30
     definition = (
@@ -50,12 +49,12 @@ class ConcordanceFigure(Figure):
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
         if group["key"] != view.leading["key"] and group["raters"] < 2:
             return
-        found = group[self.key]["w"]
-        if found["value"] is None:
-            yield Fact(W, DASH, found["undefined"], undefined=True)
+        found = self.of(group).w
+        if found.value is None:
+            yield Fact(W, DASH, found.undefined, undefined=True)
             return
-        parts = [interval(found, decimal) or found["undefined"], caution(found)]
-        yield Fact(W, decimal(found["value"]), "; ".join(filter(None, parts)), tag=tag_of(group))
+        parts = [interval(found, decimal) or found.undefined, caution(found)]
+        yield Fact(W, decimal(found.value), "; ".join(filter(None, parts)), tag=tag_of(group))
 
     def intro(self, view: ReportView) -> str:
         return (
@@ -74,23 +73,23 @@ class ConcordanceFigure(Figure):
         )
         for group in view.groups_of_several:
             for question, records in view.answered(view.asked(self.key), group):
-                found = records[self.key]
+                found = self.of(records)
                 name = group_head(group)
                 build.add(
                     name,
                     words(question["prompt"]),
-                    build.coefficient(found["w"]),
-                    TableCell(DASH if found["chance_w"] is None else decimal(found["chance_w"])),
-                    build.coefficient(found["tau"]),
-                    build.n(found["w"]),
+                    build.coefficient(found.w),
+                    TableCell(DASH if found.chance_w is None else decimal(found.chance_w)),
+                    build.coefficient(found.tau),
+                    build.n(found.w),
                     of=where.of(group),
                 )
-                for size in found["by_size"] if len(found["by_size"]) > 1 else ():
+                for size in found.by_size if len(found.by_size) > 1 else ():
                     sizes.add(
                         name,
-                        words(str(size["n_responses"])),
-                        sizes.coefficient(size["w"]),
-                        sizes.n(size["w"]),
+                        words(str(size.n_responses)),
+                        sizes.coefficient(size.w),
+                        sizes.n(size.w),
                     )
         tables = (build.build(), *([sizes.build()] if sizes.rows else []))
         yield Block(W, tables=tables)

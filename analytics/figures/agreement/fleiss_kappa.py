@@ -8,8 +8,7 @@ from analytics.figures.report_view import ReportView
 from analytics.statistics.agreement.fleiss_kappa import FleissKappa, fleiss_kappa
 
 
-class FleissKappaFigure(CoefficientFigure):
-    record_type = FleissKappa
+class FleissKappaFigure(CoefficientFigure[FleissKappa]):
     place = 45
     name = "Fleiss' \N{GREEK SMALL LETTER KAPPA}"
     field = "kappa"

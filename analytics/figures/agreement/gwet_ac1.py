@@ -8,8 +8,7 @@ from analytics.figures.report_view import ReportView
 from analytics.statistics.agreement.gwet_ac1 import GwetAC1, gwet_ac1
 
 
-class GwetAC1Figure(CoefficientFigure):
-    record_type = GwetAC1
+class GwetAC1Figure(CoefficientFigure[GwetAC1]):
     place = 40
     name = "Gwet's AC\N{SUBSCRIPT ONE}"
     field = "ac1"

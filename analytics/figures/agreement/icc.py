@@ -14,8 +14,7 @@ from evaluation.protocols import QuestionSpec
 MODELS = {"one_way": "ICC(1)", "agreement": "ICC(2)", "consistency": "ICC(3)"}
 
 
-class ICCFigure(Figure):
-    record_type = IntraclassCorrelations
+class ICCFigure(Figure[IntraclassCorrelations]):
     heading = "agreement"
     place = 60
     deferred_as = "intraclass correlations"
@@ -54,15 +53,19 @@ class ICCFigure(Figure):
         )
         for group in view.groups_of_several:
             for question, records in view.answered(view.asked(self.key), group):
-                found = records[self.key]
+                found = self.of(records)
                 cells = []
                 for model in MODELS:
-                    cells.append(build.coefficient(found[model][of]))
+                    cells.append(build.coefficient(getattr(getattr(found, model), of)))
                     if of == "mean":
-                        raters = found[model]["raters"] if found[model][of]["value"] is not None else None
+                        raters = (
+                            getattr(found, model).raters
+                            if getattr(getattr(found, model), of).is_defined
+                            else None
+                        )
                         cells.append(build.number(raters, decimal_or_whole))
                 if of == "one":
-                    cells += [build.n(found["one_way"]["one"]), build.n(found["consistency"]["one"])]
+                    cells += [build.n(found.one_way.one), build.n(found.consistency.one)]
                 build.add(group_head(group), words(question["prompt"]), *cells)
         return build.build()
 

@@ -13,8 +13,7 @@ from analytics.statistics.agreement.kappa import PairwiseKappa, pairwise_kappa
 from evaluation.protocols import QuestionSpec
 
 
-class KappaFigure(Figure):
-    record_type = PairwiseKappa
+class KappaFigure(Figure[PairwiseKappa]):
     heading = "raters"
     place = 10
     definition = "Cohen's kappa for every pair of raters, on the items both judged."
@@ -36,26 +35,26 @@ class KappaFigure(Figure):
 
     def _of_pair(self, view: PairView) -> Iterator[Block]:
         for group in view.groups_of_several:
-            found = group[self.key]
-            if not found["pairs"]:
+            found = self.of(group)
+            if not found.pairs:
                 continue
             build = Builder(
                 f"{COHENS_KAPPA} between two raters, on the items both judged.",
                 columns(["Rater", "and", COHENS_KAPPA, "n"], names=2),
-                foot=" ".join(f"Not shown: {part['n']:,} {part['reason']}." for part in found["left_out"]),
+                foot=" ".join(f"Not shown: {part.n:,} {part.reason}." for part in found.left_out),
             )
-            for pair in found["pairs"]:
+            for pair in found.pairs:
                 build.add(
-                    head(view.raters[pair["rater_1"]]),
-                    words(view.raters[pair["rater_2"]]),
-                    build.coefficient(pair["kappa"]),
-                    build.n(pair["kappa"]),
-                    of=where.of_two(view.report, pair["rater_1"], pair["rater_2"]),
+                    head(view.raters[pair.rater_1]),
+                    words(view.raters[pair.rater_2]),
+                    build.coefficient(pair.kappa),
+                    build.n(pair.kappa),
+                    of=where.of_two(view.report, pair.rater_1, pair.rater_2),
                 )
             heading, pairs = view.title_for(group, "Pairs of raters"), build.build()
             tag, folded = tag_of(group), group is not view.leading
-            if are_many(found["pairs"]):
-                rows = [((group["label"],), [pair["kappa"] for pair in found["pairs"]])]
+            if are_many(found.pairs):
+                rows = [((group["label"],), [pair.kappa for pair in found.pairs])]
                 yield distribution(heading, pairs, ["Raters"], rows, tag=tag, folded=folded)
             else:
                 yield Block(heading, tables=(pairs,), folded=folded, tag=tag)

@@ -17,8 +17,7 @@ from evaluation.models import Rater
 from evaluation.protocols import Kind, QuestionSpec
 
 
-class MajoritiesFigure(Figure):
-    record_type = MajorityAgreement
+class MajoritiesFigure(Figure[MajorityAgreement]):
     heading = "judges"
     place = 15
     definition = (
@@ -43,14 +42,14 @@ class MajoritiesFigure(Figure):
             columns(["Question", "Raters", "Equal", "By chance", COHENS_KAPPA, "n"], names=2),
         )
         for question in view.judged:
-            for group in (each for each in question["groups"] if self.key in each):
-                found = group[self.key]
+            for group in (each for each in question["groups"] if self.is_in(each)):
+                found = self.of(group)
                 build.add(
                     head(question["prompt"]),
                     group_words(group),
-                    *build.beside_chance(found["agreement"], found["by_chance"]),
-                    build.coefficient(found["kappa"]),
-                    build.n(found["agreement"]),
+                    *build.beside_chance(found.agreement, found.by_chance),
+                    build.coefficient(found.kappa),
+                    build.n(found.agreement),
                 )
         if build.rows:
             yield Block("Majorities", tables=(build.build(),))

@@ -44,8 +44,7 @@ class GroupKappas:
     pairs: tuple[KappasOfPair, ...]
 
 
-class MeanKappaFigure(Figure):
-    record_type = GroupKappas
+class MeanKappaFigure(Figure[GroupKappas]):
     heading = "agreement"
     place = 70
     deferred_as = "kappa over pairs of raters"
@@ -76,7 +75,7 @@ class MeanKappaFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         questions = [
-            {**question, "groups": [each for each in question["groups"] if self.key in each]}
+            {**question, "groups": [each for each in question["groups"] if self.is_in(each)]}
             for question in view.judged
         ]
         means = self._means(view, questions)
@@ -86,8 +85,8 @@ class MeanKappaFigure(Figure):
             pairs = self._pairs(view, group, questions)
             if not pairs.rows:
                 continue
-            asked = [(question, found[self.key]) for question, found in view.answered(questions, group)]
-            if any(are_many(found["pairs"]) for _, found in asked):
+            asked = [(question, self.of(found)) for question, found in view.answered(questions, group)]
+            if any(are_many(found.pairs) for _, found in asked):
                 heading = view.title_for(group, "Kappa over pairs of raters")
                 rows = list(_by_weights(asked))
                 yield distribution(
@@ -98,7 +97,7 @@ class MeanKappaFigure(Figure):
                 yield Block(heading, tables=(pairs,), folded=True)
 
     def _means(self, view: ReportView, questions: Sequence[Record]) -> Table:
-        ordered = any(len(g[self.key]["kappas"]) > 1 for q in questions for g in q["groups"])
+        ordered = any(len(self.of(g).kappas) > 1 for q in questions for g in q["groups"])
         weights = ORDERED if ordered else LABELS
         labels = [NAMES[each] for each in weights] if ordered else [COHENS_KAPPA]
         build = Builder(
@@ -108,19 +107,19 @@ class MeanKappaFigure(Figure):
         )
         for group in view.groups_of_several:
             for question, records in view.answered(questions, group):
-                found = records[self.key]
+                found = self.of(records)
                 build.add(
                     group_head(group),
                     words(question["prompt"]),
-                    build.share(found["agreement"]),
+                    build.share(found.agreement),
                     *(_kappa(build, found, each) for each in weights),
-                    build.n(found["kappas"]["nominal"]),
+                    build.n(found.kappas["nominal"]),
                 )
         return build.build()
 
     def _pairs(self, view: ReportView, group: Record, questions: Sequence[Record]) -> Table:
         asked = list(view.answered(questions, group))
-        ordered = any(len(each[self.key]["kappas"]) > 1 for _, each in asked)
+        ordered = any(len(self.of(each).kappas) > 1 for _, each in asked)
         weights = ORDERED if ordered else LABELS
         labels = [NAMES[each] for each in weights] if ordered else [COHENS_KAPPA]
         build = Builder(
@@ -128,14 +127,14 @@ class MeanKappaFigure(Figure):
             columns(["Question", "Rater", "and", "Equal", *labels, "n"], names=3),
         )
         for question, records in asked:
-            for pair in records[self.key]["pairs"]:
+            for pair in self.of(records).pairs:
                 build.add(
                     head(question["prompt"]),
-                    words(view.raters.get(pair["rater_1"], pair["rater_1"])),
-                    words(view.raters.get(pair["rater_2"], pair["rater_2"])),
-                    build.share(pair["agreement"]),
+                    words(view.raters.get(pair.rater_1, pair.rater_1)),
+                    words(view.raters.get(pair.rater_2, pair.rater_2)),
+                    build.share(pair.agreement),
                     *(_kappa(build, pair, each) for each in weights),
-                    build.n(pair["agreement"]),
+                    build.n(pair.agreement),
                 )
         return build.build()
 
@@ -150,11 +149,11 @@ class MeanKappaFigure(Figure):
 FIGURE = MeanKappaFigure()
 
 
-def _by_weights(asked: Iterable[tuple[Record, Record]]) -> Iterator[Row]:
+def _by_weights(asked: Iterable[tuple[Record, GroupKappas]]) -> Iterator[Row]:
     """The kappas of each question's pairs, with the name of the question and that of their weights."""
     for question, found in asked:
-        for weights in found["kappas"] if found["pairs"] else ():
-            kappas = [pair["kappas"][weights] for pair in found["pairs"]]
+        for weights in found.kappas if found.pairs else ():
+            kappas = [pair.kappas[weights] for pair in found.pairs]
             yield (question["prompt"], NAMES[weights]), kappas
 
 
@@ -193,5 +192,5 @@ def _named(weights: Sequence[Weights], kappas: Sequence[Estimate]) -> Mapping[We
     return dict(zip(weights, kappas, strict=True))
 
 
-def _kappa(build: Builder, found: Record, weights: Weights) -> TableCell:
-    return build.coefficient(found["kappas"][weights]) if weights in found["kappas"] else words("")
+def _kappa(build: Builder, found: GroupKappas | KappasOfPair, weights: Weights) -> TableCell:
+    return build.coefficient(found.kappas[weights]) if weights in found.kappas else words("")

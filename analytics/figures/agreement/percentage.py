@@ -154,8 +154,7 @@ class PercentageAgreement:
     leave_one_out: LeaveOneOut
 
 
-class PercentageAgreementFigure(Figure):
-    record_type = PercentageAgreement
+class PercentageAgreementFigure(Figure[PercentageAgreement]):
     heading = "agreement"
     place = 10
     finding_place = 30
@@ -233,36 +232,39 @@ class PercentageAgreementFigure(Figure):
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         """Arms in which raters agree more, or less, than in the first one (ContextEval Table 4)."""
-        for cell in group[self.key]["differences"]:
-            found = cell["with_ties"]
-            if not is_supported(found["test"]):
+        for cell in self.of(group).differences:
+            found = cell.with_ties
+            if not is_supported(found.test):
                 continue
-            of_two = found["of_two"]
-            more = "more" if of_two["value"] > 0 else "less"
-            first, second = view.arm(cell["first_arm"]), view.arm(cell["second_arm"])
+            assert found.of_two is not None
+            of_two = found.of_two
+            more = "more" if of_two.known > 0 else "less"
+            first, second = view.arm(cell.first_arm), view.arm(cell.second_arm)
             yield {
                 "kind": "agreement",
-                "system_1": cell["system_1"],
-                "system_2": cell["system_2"],
-                "about": f"{view.system(cell['system_1'])} vs {view.system(cell['system_2'])}",
+                "system_1": cell.system_1,
+                "system_2": cell.system_2,
+                "about": f"{view.system(cell.system_1)} vs {view.system(cell.system_2)}",
                 "heading": f"Raters agree {more} in “{second}”",
-                "text": f"Two raters of an item give the same label {points(of_two['value'])} points {more} often than "
-                f"in “{first}”, on {of_two['n']:,} shared queries ({corrected(found['test'])}).",
+                "text": f"Two raters of an item give the same label {points(of_two.known)} points {more} often than "
+                f"in “{first}”, on {of_two.n:,} shared queries ({corrected(found.test)}).",
                 "anchor": "agreement",
             }
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
         if group["key"] != view.leading["key"] and group["raters"] < 2:
             return
-        found = group[self.key]["overall"]["with_ties"]
+        found = self.of(group).overall.with_ties
         about = f"{question['prompt']} " if len(view.pairs) > 1 else ""
-        if found["value"] is None:
-            yield Fact("Agreement", DASH, f"{about}{found['undefined']}", undefined=True)
+        if found.value is None:
+            yield Fact("Agreement", DASH, f"{about}{found.undefined}", undefined=True)
             return
         limits = interval(found, percent)
-        said = [f"{about}95{NBSP}% interval {limits}" if limits else f"{about}{found['undefined']}"]
-        said.append(f"{in_percent(group[self.key]['overall']['by_chance'])} by chance")
-        yield Fact("Agreement", in_percent(found["value"]), "; ".join(said), tag=tag_of(group))
+        said = [f"{about}95{NBSP}% interval {limits}" if limits else f"{about}{found.undefined}"]
+        chance = self.of(group).overall.by_chance
+        assert chance is not None
+        said.append(f"{in_percent(chance)} by chance")
+        yield Fact("Agreement", in_percent(found.value), "; ".join(said), tag=tag_of(group))
 
     def intro(self, view: ReportView) -> str:
         return (
@@ -348,14 +350,14 @@ def _summary(view: ReportView) -> Iterator[Block]:
     build = Builder(f"{IN_PERCENT}.", columns(["Raters", "Question", *LABELS, "n"], names=2))
     for group in view.groups_of_several:
         for question, records in view.answered(view.asked(KEY), group):
-            found = records[KEY]["overall"]
+            found = PercentageAgreementFigure.of(records).overall
             build.add(
                 group_head(group),
                 words(question["prompt"]),
-                build.share(found["with_ties"]),
-                build.share(found["without_ties"]),
-                build.share(records[KEY]["leave_one_out"]["inner"]),
-                build.n(found["with_ties"]),
+                build.share(found.with_ties),
+                build.share(found.without_ties),
+                build.share(PercentageAgreementFigure.of(records).leave_one_out.inner),
+                build.n(found.with_ties),
                 of=where.of(group),
             )
     yield Block("Percentage agreement", tables=(build.build(),))
@@ -368,15 +370,13 @@ def _overall(view: PairView) -> Table:
         columns(["Raters", *shares, "n"]),
     )
     for group in view.groups_of_several:
-        found = group[KEY]
+        found = PercentageAgreementFigure.of(group)
         build.add(
             group_head(group),
-            *build.beside_chance(found["overall"]["with_ties"], found["overall"]["by_chance"]),
-            *build.beside_chance(
-                found["overall"]["without_ties"], found["overall"]["by_chance_without_ties"]
-            ),
-            *build.beside_chance(found["leave_one_out"]["inner"], found["leave_one_out"]["by_chance"]),
-            build.n(found["overall"]["with_ties"]),
+            *build.beside_chance(found.overall.with_ties, found.overall.by_chance),
+            *build.beside_chance(found.overall.without_ties, found.overall.by_chance_without_ties),
+            *build.beside_chance(found.leave_one_out.inner, found.leave_one_out.by_chance),
+            build.n(found.overall.with_ties),
             of=where.of(group),
         )
     return build.build()
@@ -390,27 +390,30 @@ def _by_arm(view: PairView) -> Iterator[Block]:
         f"{IN_PERCENT}; by chance: with ties, from the labels of the setting.",
         columns(["Setting", LABELS[0], CHANCE, *LABELS[1:], "n"]),
     )
-    own = view.leading[KEY]
-    loo = by_cell(own["leave_one_out"]["inner_by_arm"], "arm")
-    found = by_cell(own["by_arm"], "arm")
+    own = PercentageAgreementFigure.of(view.leading)
+    loo = by_cell(own.leave_one_out.inner_by_arm, "arm")
+    found = by_cell(own.by_arm, "arm")
     for arm in view.arms:
         build.add(
             head(view.arm(arm)),
-            *build.beside_chance(found[(arm,)]["with_ties"], found[(arm,)]["by_chance"]),
-            build.share(found[(arm,)]["without_ties"]),
-            build.share(loo[(arm,)]["inner"]),
-            build.n(found[(arm,)]["with_ties"]),
+            *build.beside_chance(found[(arm,)].with_ties, found[(arm,)].by_chance),
+            build.share(found[(arm,)].without_ties),
+            build.share(loo[(arm,)].inner),
+            build.n(found[(arm,)].with_ties),
             of=where.of(view.leading, arm=arm),
         )
     yield Block("By setting", tables=(build.build(),), plot=_arm_plot(view), tag=tag_of(view.leading))
 
 
 def _arm_plot(view: PairView) -> DotPlot | None:
-    of_group = [(group, by_cell(group[KEY]["by_arm"], "arm")) for group in view.groups_of_several]
+    of_group = [
+        (group, by_cell(PercentageAgreementFigure.of(group).by_arm, "arm"))
+        for group in view.groups_of_several
+    ]
     rows = [
         (
             view.arm(arm),
-            [(where.narrowed(group, arm=arm), found[(arm,)]["with_ties"]) for group, found in of_group],
+            [(where.narrowed(group, arm=arm), found[(arm,)].with_ties) for group, found in of_group],
         )
         for arm in view.arms
     ]
@@ -428,9 +431,9 @@ def _finer(view: PairView, group: Record) -> Iterator[Block]:
     if view.several_arms or len(view.pairs) > 1:
         heading = "By pair and setting" if view.several_arms else "By pair"
         yield Block(heading, tables=(_cells(view, group),), tag=tag)
-    if group[KEY]["differences"]:
+    if PercentageAgreementFigure.of(group).differences:
         yield Block("Differences between settings", tables=(_differences(view, group),), tag=tag)
-    if group[KEY]["by_category"]:
+    if PercentageAgreementFigure.of(group).by_category:
         yield Block("By category", tables=(_categories(group),), folded=True, tag=tag)
 
 
@@ -443,7 +446,7 @@ def _cells(view: PairView, group: Record) -> Table:
             *map(Column, ("With ties", CHANCE, "n", "Without ties", "n")),
         ],
     )
-    found = by_cell(group[KEY]["by_cell"], "arm", "system_1", "system_2")
+    found = by_cell(PercentageAgreementFigure.of(group).by_cell, "arm", "system_1", "system_2")
     for pair in view.pairs:
         for arm in view.arms:
             cell = found.get((arm, *pair))
@@ -457,12 +460,12 @@ def _cells(view: PairView, group: Record) -> Table:
     return build.build()
 
 
-def _with_and_without(build: Builder, found: Record) -> list[TableCell]:
+def _with_and_without(build: Builder, found: CategoryAgreement | CellAgreement) -> list[TableCell]:
     return [
-        *build.beside_chance(found["with_ties"], found["by_chance"]),
-        build.n(found["with_ties"]),
-        build.share(found["without_ties"]),
-        build.n(found["without_ties"]),
+        *build.beside_chance(found.with_ties, found.by_chance),
+        build.n(found.with_ties),
+        build.share(found.without_ties),
+        build.n(found.without_ties),
     ]
 
 
@@ -485,38 +488,40 @@ def _differences(view: PairView, group: Record) -> Table:
         "over queries.",
         columns(names, names=2),
     )
-    for cell in sorted(group[KEY]["differences"], key=lambda cell: (cell["system_1"], cell["system_2"])):
-        between = f"{view.arm(cell['first_arm'])} \N{RIGHTWARDS ARROW} {view.arm(cell['second_arm'])}"
-        ties, without = cell["with_ties"], cell["without_ties"]
+    for cell in sorted(
+        PercentageAgreementFigure.of(group).differences, key=lambda cell: (cell.system_1, cell.system_2)
+    ):
+        between = f"{view.arm(cell.first_arm)} \N{RIGHTWARDS ARROW} {view.arm(cell.second_arm)}"
+        ties, without = cell.with_ties, cell.without_ties
         build.add(
             view.pair_head(group, cell),
             words(between),
-            build.share(ties["difference"]),
+            build.share(ties.difference),
             _of_two(build, ties),
-            build.n(ties["difference"]),
-            *build.tested(ties["test"], ties["test_undefined"]),
-            build.share(without["difference"]),
+            build.n(ties.difference),
+            *build.tested(ties.test, ties.test_undefined),
+            build.share(without.difference),
             _of_two(build, without),
-            build.n(without["difference"]),
-            build.p(without["test"] and without["test"]["p_value"], without["test_undefined"]),
-            of=where.of(group, pair=(cell["system_1"], cell["system_2"])),
+            build.n(without.difference),
+            build.p(without.test.p_value if without.test else None, without.test_undefined),
+            of=where.of(group, pair=(cell.system_1, cell.system_2)),
         )
     return build.build()
 
 
-def _of_two(build: Builder, found: Record) -> TableCell:
-    return build.share(found["of_two"] or found["difference"])
+def _of_two(build: Builder, found: AgreementDifference) -> TableCell:
+    return build.share(found.of_two or found.difference)
 
 
 def _categories(group: Record) -> Table:
     labels = ["Category", "With ties", CHANCE, "n", "Without ties", "n", "Leave-one-out"]
     build = Builder(f"{IN_PERCENT}.", columns(labels))
-    loo = by_cell(group[KEY]["leave_one_out"]["inner_by_category"], "category")
-    for found in group[KEY]["by_category"]:
+    loo = by_cell(PercentageAgreementFigure.of(group).leave_one_out.inner_by_category, "category")
+    for found in PercentageAgreementFigure.of(group).by_category:
         build.add(
-            head(found["category"] or "none"),
+            head(found.category or "none"),
             *_with_and_without(build, found),
-            build.share(loo[(found["category"],)]["inner"]),
+            build.share(loo[(found.category,)].inner),
             of=where.of(group, found),
         )
     return build.build()

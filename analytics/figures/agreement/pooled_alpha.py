@@ -38,8 +38,7 @@ class PooledAlpha:
     levels: tuple[AlphaAtLevel, ...]
 
 
-class PooledAlphaFigure(Figure):
-    record_type = PooledAlpha
+class PooledAlphaFigure(Figure[PooledAlpha]):
     needs = (DerivedJudges,)
     heading = "agreement"
     place = 21
@@ -94,11 +93,11 @@ class PooledAlphaFigure(Figure):
         prompts = {question["key"]: question["prompt"] for question in view.questions}
         for group in view.groups_of_several:
             for _, records in view.answered(view.asked(self.key), group):
-                found = records[self.key]
-                estimates = [each["alpha"] for each in found["levels"]]
+                found = self.of(records)
+                estimates = [each.alpha for each in found.levels]
                 build.add(
                     group_head(group),
-                    words(", ".join(prompts[key] for key in found["questions"])),
+                    words(", ".join(prompts[key] for key in found.questions)),
                     *(build.coefficient(each) for each in estimates),
                     build.n(estimates[0]),
                 )

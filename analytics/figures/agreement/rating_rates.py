@@ -13,8 +13,7 @@ from evaluation.protocols import Kind, QuestionSpec
 RATES = {"all_same": "All", "majority": "More than half", "two_raters": "Two raters"}
 
 
-class RatingRatesFigure(Figure):
-    record_type = RatingRates
+class RatingRatesFigure(Figure[RatingRates]):
     heading = "agreement"
     place = 65
     deferred_as = "agreement rates of scales"
@@ -48,13 +47,17 @@ class RatingRatesFigure(Figure):
         )
         for group in view.groups_of_several:
             for question, records in view.answered(view.asked(self.key), group):
-                found = records[self.key]
-                chance = found["by_chance"] or dict.fromkeys(RATES)
+                found = self.of(records)
+                chance = found.by_chance or dict.fromkeys(RATES)
                 build.add(
                     group_head(group),
                     words(question["prompt"]),
-                    *(cell for rate in RATES for cell in build.beside_chance(found[rate], chance[rate])),
-                    build.n(found["all_same"]),
+                    *(
+                        cell
+                        for rate in RATES
+                        for cell in build.beside_chance(getattr(found, rate), getattr(chance, rate))
+                    ),
+                    build.n(found.all_same),
                 )
         if build.rows:
             yield Block("Agreement rates of ratings", tables=(build.build(),), folded=True)

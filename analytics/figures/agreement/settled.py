@@ -76,8 +76,7 @@ class AgainstSettled:
     settlers: tuple[SettlerPair, ...]
 
 
-class SettledFigure(Figure):
-    record_type = AgainstSettled
+class SettledFigure(Figure[AgainstSettled]):
     needs = (SettledLabels,)
     heading = "agreement"
     place = 90
@@ -106,8 +105,8 @@ class SettledFigure(Figure):
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        told = [(q, g, g[self.key]) for q in view.judged for g in q["groups"] if self.key in g]
-        numbers = any(found["held"]["error"] for _, _, found in told)
+        told = [(q, g, self.of(g)) for q in view.judged for g in q["groups"] if self.is_in(g)]
+        numbers = any(found.held.error for _, _, found in told)
         build = _builder(
             f"Answers of people and judges held against the settled ones: {EQUAL}"
             f"{' and, of numbers, the mean absolute difference' if numbers else ''}. Of several raters the answer of "
@@ -117,23 +116,23 @@ class SettledFigure(Figure):
         )
         for question, group, found in told:
             names = head(question["prompt"]), words(group["label"], tag_of(group))
-            _add(build, names, found["held"], numbers=numbers)
+            _add(build, names, found.held, numbers=numbers)
         if build.rows:
             yield Block("Settled labels", tables=(build.build(), *_pairs(told)), anchor="settled")
         for question, group, found in told:
-            if found["raters"]:
+            if found.raters:
                 yield self._by_rater(view, question, group, found)
 
-    def _by_rater(self, view: ReportView, question: Record, group: Record, found: Record) -> Block:
-        numbers = found["held"]["error"] is not None
+    def _by_rater(self, view: ReportView, question: Record, group: Record, found: AgainstSettled) -> Block:
+        numbers = found.held.error is not None
         build = _builder(
             f"{question['prompt']}: each person's answers held against the settled ones.",
             ["Rater"],
             numbers=numbers,
         )
-        for each in found["raters"]:
-            name = head(view.raters.get(each["rater"], each["rater"]))
-            _add(build, (name,), each["held"], numbers=numbers)
+        for each in found.raters:
+            name = head(view.raters.get(each.rater, each.rater))
+            _add(build, (name,), each.held, numbers=numbers)
         of = "" if group["kind"] == "person" else f", {group['label']}"
         title = f"Settled labels by rater: {question['prompt']}{of}"
         return Block(title, tables=(build.build(compact=True),), folded=True)
@@ -279,32 +278,32 @@ def _builder(caption: str, names: list[str], *, numbers: bool) -> Builder:
     return Builder(caption, columns(shown, names=len(names)))
 
 
-def _add(build: Builder, names: Sequence[TableCell], found: Record, *, numbers: bool) -> None:
-    same, error = found["same"], found["error"]
+def _add(build: Builder, names: Sequence[TableCell], found: HeldAgainstSettled, *, numbers: bool) -> None:
+    same, error = found.same, found.error
     build.add(
         *names,
-        *build.beside_chance(same["agreement"], same["by_chance"]),
-        build.coefficient(same["kappa"]),
+        *build.beside_chance(same.agreement, same.by_chance),
+        build.coefficient(same.kappa),
         *([build.coefficient(error) if error else words("")] if numbers else []),
-        build.n(same["agreement"]),
+        build.n(same.agreement),
     )
 
 
-def _pairs(told: Iterable[tuple[Record, Record, Record]]) -> Iterator[Table]:
+def _pairs(told: Iterable[tuple[Record, Record, AgainstSettled]]) -> Iterator[Table]:
     build = Builder(
         f"Every two who settle, on what both settled: share of equal answers in percent, and {COHENS_KAPPA}.",
         columns(["Question", "One", "Other", "Equal", "By chance", COHENS_KAPPA, "n"], names=3),
     )
     for question, _, found in told:
-        for pair in found["settlers"]:
-            same = pair["same"]
+        for pair in found.settlers:
+            same = pair.same
             build.add(
                 head(question["prompt"]),
-                words(pair["one"]),
-                words(pair["other"]),
-                *build.beside_chance(same["agreement"], same["by_chance"]),
-                build.coefficient(same["kappa"]),
-                build.n(same["agreement"]),
+                words(pair.one),
+                words(pair.other),
+                *build.beside_chance(same.agreement, same.by_chance),
+                build.coefficient(same.kappa),
+                build.n(same.agreement),
             )
     if build.rows:
         yield build.build()

@@ -62,8 +62,7 @@ class SystemCorrelations:
     between: tuple[GroupCorrelation, ...]
 
 
-class SystemCorrelationFigure(Figure):
-    record_type = SystemCorrelations
+class SystemCorrelationFigure(Figure[SystemCorrelations]):
     heading = "agreement"
     place = 75
     deferred_as = "correlations over systems"
@@ -104,16 +103,14 @@ class SystemCorrelationFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         asked = view.asked(self.key)
-        tables = tuple(
-            table for table in (_within(view, asked, self.key), _between(view, asked, self.key)) if table.rows
-        )
+        tables = tuple(table for table in (_within(view, asked), _between(view, asked)) if table.rows)
         if tables:
             yield Block("Correlations over systems", tables=tables, folded=True)
         pairs = tuple(
-            _pairs(view, question, group, group[self.key])
+            _pairs(view, question, group, self.of(group))
             for question in asked
             for group in question["groups"]
-            if len(group[self.key]["pairs"]) > 1
+            if len(self.of(group).pairs) > 1
         )
         if pairs:
             yield Block("Correlations over systems by pair of raters", tables=pairs, folded=True)
@@ -133,7 +130,7 @@ def _raters_with_most(values: Values) -> Ints:
     return np.sort(codes[np.argsort(-n, kind="stable")][:MOST_RATERS])
 
 
-def _within(view: ReportView, asked: list[Record], key: str) -> Table:
+def _within(view: ReportView, asked: list[Record]) -> Table:
     build = Builder(
         "Two raters of a group: the correlation of their systems' means, averaged over pairs of raters.",
         columns(["Raters", "Question", *NAMES, "Pairs"], names=2),
@@ -141,13 +138,13 @@ def _within(view: ReportView, asked: list[Record], key: str) -> Table:
     )
     for question in asked:
         for group in question["groups"]:
-            found = group[key]["within"]
+            found = SystemCorrelationFigure.of(group).within
             if found:
                 build.add(group_head(group), words(question["prompt"]), *_cells(build, found))
     return build.build()
 
 
-def _between(view: ReportView, asked: list[Record], key: str) -> Table:
+def _between(view: ReportView, asked: list[Record]) -> Table:
     build = Builder(
         "Two groups of raters: the correlation of their systems' means on what both rated.",
         columns(["Raters", "and", "Question", *NAMES, "Systems"], names=3),
@@ -155,26 +152,26 @@ def _between(view: ReportView, asked: list[Record], key: str) -> Table:
     labels = {group["key"]: group["label"] for group in view.everybody}
     for question in asked:
         for group in question["groups"]:
-            for each in group[key]["between"]:
+            for each in SystemCorrelationFigure.of(group).between:
                 build.add(
                     group_head(group),
-                    words(labels[each["group"]]),
+                    words(labels[each.group]),
                     words(question["prompt"]),
                     *_cells(build, each),
                 )
     return build.build()
 
 
-def _pairs(view: ReportView, question: Record, group: Record, found: Record) -> Table:
+def _pairs(view: ReportView, question: Record, group: Record, found: SystemCorrelations) -> Table:
     build = Builder(
         f"{question['prompt']}: {group['label']}, every two raters.",
         columns(["Rater", "and", *NAMES, "Systems"], names=2),
     )
-    for pair in found["pairs"]:
-        one, other = (view.raters.get(pair[name], pair[name]) for name in ("one", "other"))
+    for pair in found.pairs:
+        one, other = (view.raters.get(each, each) for each in (pair.one, pair.other))
         build.add(head(one), words(other), *_cells(build, pair))
     return build.build(compact=True)
 
 
-def _cells(build: Builder, found: Record) -> list[TableCell]:
-    return [*(build.coefficient(found[name]) for name in COEFFICIENTS), build.n(found["kendall"])]
+def _cells(build: Builder, found: RaterCorrelation | SystemCorrelation | GroupCorrelation) -> list[TableCell]:
+    return [*(build.coefficient(getattr(found, name)) for name in COEFFICIENTS), build.n(found.kendall)]

@@ -37,8 +37,7 @@ class GroupVotes:
     between: tuple[VotesBetween, ...]
 
 
-class TwoVotesFigure(Figure):
-    record_type = GroupVotes
+class TwoVotesFigure(Figure[GroupVotes]):
     heading = "agreement"
     place = 50
     stops_with = ("agreement",)
@@ -77,21 +76,21 @@ class TwoVotesFigure(Figure):
         shown = {group["key"]: group for group in view.groups}
         rows = 0
         for group in shown.values():
-            found = group[self.key]
-            told = [(group["label"], found["within"])] if found["within"] else []
-            told += [
-                (shown[each["group"]]["label"], each) for each in found["between"] if each["group"] in shown
-            ]
+            found = self.of(group)
+            told: list[tuple[str, TwoVotes | VotesBetween]] = (
+                [(group["label"], found.within)] if found.within else []
+            )
+            told += [(shown[each.group]["label"], each) for each in found.between if each.group in shown]
             rows += len(told)
             for label, votes in told:
                 build.add(
                     group_head(group),
                     words(label),
-                    *build.beside_chance(votes["with_ties"], votes["by_chance"]),
-                    build.n(votes["with_ties"]),
-                    *build.beside_chance(votes["without_ties"], votes["by_chance_without_ties"]),
-                    build.n(votes["without_ties"]),
-                    of=where.of(group) if votes is found["within"] else None,
+                    *build.beside_chance(votes.with_ties, votes.by_chance),
+                    build.n(votes.with_ties),
+                    *build.beside_chance(votes.without_ties, votes.by_chance_without_ties),
+                    build.n(votes.without_ties),
+                    of=where.of(group) if votes is found.within else None,
                 )
         if rows:
             yield Block("Two votes", tables=(build.build(),), folded=True)

@@ -54,8 +54,7 @@ class AgreementTwoWays:
     raters: int
 
 
-class TwoWaysFigure(Figure):
-    record_type = AgreementTwoWays
+class TwoWaysFigure(Figure[AgreementTwoWays]):
     heading = "agreement"
     place = 55
     deferred_as = "agreement over queries and raters"
@@ -84,7 +83,7 @@ class TwoWaysFigure(Figure):
         for group in view.groups_of_several:
             questions = (question for question in view.asked(KEY) if question["form"] != PAIRS)
             for question, records in view.answered(questions, group):
-                _add(build, group, records[KEY], question["prompt"])
+                _add(build, group, TwoWaysFigure.of(records), question["prompt"])
         if build.rows:
             yield Block(TITLE, tables=(build.build(),), folded=True)
 
@@ -101,27 +100,27 @@ FIGURE = TwoWaysFigure()
 def _of_pair(view: PairView) -> Iterator[Block]:
     build = Builder(CAPTION, columns(["Raters", "Figure", *LIMITS], names=2))
     for group in view.groups:
-        if KEY in group:
-            _add(build, group, group[KEY])
+        if TwoWaysFigure.is_in(group):
+            _add(build, group, TwoWaysFigure.of(group))
     if build.rows:
         yield Block(TITLE, tables=(build.build(),), folded=True)
 
 
-def _add(build: Builder, group: Record, record: Record, *names: str) -> None:
+def _add(build: Builder, group: Record, record: AgreementTwoWays, *names: str) -> None:
     """A row for each figure that is taken of the question."""
     for key, (name, form) in FIGURES.items():
-        found = record[key]
+        found = getattr(record, key)
         if found is None:
             continue
-        level = f", {record['level']}" if key == "alpha" and names else ""
+        level = f", {record.level}" if key == "alpha" and names else ""
         build.add(
             group_head(group),
             *(words(each) for each in names),
             words(f"{name}{level}"),
-            build.figure(found["over_queries"], form),
-            build.figure(found["over_both"], form),
-            build.n(found["over_queries"]),
-            count(record["raters"]),
+            build.figure(found.over_queries, form),
+            build.figure(found.over_both, form),
+            build.n(found.over_queries),
+            count(record.raters),
             of=where.of(group),
         )
 

@@ -38,8 +38,7 @@ class AspectLevels:
     aspects: tuple[AspectByLevel, ...]
 
 
-class LevelsFigure(AspectFigure):
-    record_type = AspectLevels
+class LevelsFigure(AspectFigure[AspectLevels]):
     place = 30
     deferred_as = "aspects by level"
     definition = "The mean of each aspect among the ratings that gave each level of the overall rating."
@@ -69,12 +68,12 @@ class LevelsFigure(AspectFigure):
             for group in view.lead_first(question):
                 yield Block(
                     view.title_for(group, f"Aspects by {question['prompt']}"),
-                    tables=(_table(group[self.key], question),),
+                    tables=(_table(self.of(group), question),),
                     folded=group is not lead,
                     tag=tag_of(group),
                 )
-            for at, aspect in enumerate(lead[self.key]["aspects"]):
-                title = f"{aspect['prompt']} by {question['prompt']}"
+            for at, aspect in enumerate(self.of(lead).aspects):
+                title = f"{aspect.prompt} by {question['prompt']}"
                 if plot := _plot(view, question, at):
                     yield Block(title, plot=plot, folded=True)
 
@@ -88,15 +87,15 @@ class LevelsFigure(AspectFigure):
 FIGURE = LevelsFigure()
 
 
-def _table(found: Record, question: Record) -> Table:
-    prompt, between = question["prompt"], found["between_points"]
+def _table(found: AspectLevels, question: Record) -> Table:
+    prompt, between = question["prompt"], found.between_points
     build = Builder(
         f"Mean rating of each aspect by the {prompt} that the same rater gave.",
-        columns([prompt, *(each["prompt"] for each in found["aspects"]), "n"]),
+        columns([prompt, *(each.prompt for each in found.aspects), "n"]),
         foot=f"Not included: {between:,} ratings between these levels." if between else "",
     )
     for at, point in enumerate(question["points"]):
-        means = [each["levels"][at]["mean"] for each in found["aspects"]]
+        means = [each.levels[at].mean for each in found.aspects]
         build.add(head(_level(point)), *map(build.coefficient, means), build.n(means[0]))
     return build.build()
 
@@ -107,21 +106,25 @@ def _level(point: Record) -> str:
 
 def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
     """A row per level, on the whole scale of the aspect; None where nobody rated the aspect."""
-    plotted = [(group, group[KEY]["aspects"][at]) for group in view.plotted(question) if KEY in group]
+    plotted = [
+        (group, LevelsFigure.of(group).aspects[at])
+        for group in view.plotted(question)
+        if LevelsFigure.is_in(group)
+    ]
     if not plotted:
         return None
     aspect = plotted[0][1]
-    points = next((each["points"] for each in view.judged if each["key"] == aspect["key"]), None)
+    points = next((each["points"] for each in view.judged if each["key"] == aspect.key), None)
     if points is None:
         return None
     return mean_plot(
         [
-            (_level(point), [(group, found["levels"][row]["mean"]) for group, found in plotted])
+            (_level(point), [(group, found.levels[row].mean) for group, found in plotted])
             for row, point in enumerate(question["points"])
         ],
-        what=f"{aspect['prompt']} by {question['prompt']}",
-        axis=aspect["prompt"],
-        caption=f"Mean {aspect['prompt']} by the {question['prompt']} that the same rater gave.",
+        what=f"{aspect.prompt} by {question['prompt']}",
+        axis=aspect.prompt,
+        caption=f"Mean {aspect.prompt} by the {question['prompt']} that the same rater gave.",
         within=(points[0]["value"], points[-1]["value"]),
         whole=True,
     )

@@ -55,8 +55,11 @@ class RatingsByLevel:
     levels: tuple[LevelSpread, ...]
 
 
-class MeasureLevelsFigure(Figure):
-    record_type = MeasuresByLevel | RatingsByLevel
+# Judges, each with its ratings.
+Judges = Sequence[tuple[Record, tuple[LevelSpread, ...]]]
+
+
+class MeasureLevelsFigure(Figure[MeasuresByLevel | RatingsByLevel]):
     needs = (DerivedJudges, StudyMeasures)
     heading = "aspects"
     place = 50
@@ -87,9 +90,10 @@ class MeasureLevelsFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
-            measures = [each for group in question["groups"] for each in group[KEY].get("measures", ())]
-            judges = [group for group in question["groups"] if "levels" in group[KEY]]
-            names = [name for name, found in (("measures", measures), ("judges", judges)) if found]
+            found = [(group, self.of(group)) for group in question["groups"]]
+            measures = [each for _, own in found if isinstance(own, MeasuresByLevel) for each in own.measures]
+            judges = [(group, own.levels) for group, own in found if isinstance(own, RatingsByLevel)]
+            names = [name for name, some in (("measures", measures), ("judges", judges)) if some]
             table = _table(measures, judges, question)
             yield Block(
                 f"{' and '.join(names).capitalize()} by {question['prompt']}",
@@ -174,7 +178,7 @@ def _level(question: Record, value: float) -> str:
     return f"{number(value)} {label}".strip()
 
 
-def _table(measures: Sequence[Record], judges: Sequence[Record], question: Record) -> Table:
+def _table(measures: Sequence[MeasureByLevel], judges: Judges, question: Record) -> Table:
     """Measures first, then the judges that rated the same, as many as are shown."""
     prompt, more = question["prompt"], len(judges) - MOST_JUDGES
     scores = [name for name, found in (("each measure", measures), ("each judge's ratings", judges)) if found]
@@ -184,43 +188,43 @@ def _table(measures: Sequence[Record], judges: Sequence[Record], question: Recor
         columns(["Score", "By", prompt, "Mean", "SD", *QUARTILES, "n"], names=3),
         foot=f"Of {MOST_JUDGES} judges; {more:,} more are in the report's data." if more > 0 else "",
     )
-    rows = [(each["label"], each["judge"], each["levels"]) for each in measures]
-    rows += [(prompt, each["label"], each[KEY]["levels"]) for each in judges[:MOST_JUDGES]]
+    rows = [(each.label, each.judge, each.levels) for each in measures]
+    rows += [(prompt, group["label"], levels) for group, levels in judges[:MOST_JUDGES]]
     for label, by, levels in rows:
         for level in levels:
-            spread = level["standard_deviation"]
+            spread = level.standard_deviation
             build.add(
                 head(label),
                 words(by),
-                words(_level(question, level["level"])),
-                build.coefficient(level["mean"]),
+                words(_level(question, level.level)),
+                build.coefficient(level.mean),
                 TableCell(DASH if spread is None else decimal(spread)),
-                *(TableCell(decimal(each)) for each in level["quartiles"]),
-                *(TableCell(DASH) for _ in QUARTILES[len(level["quartiles"]) :]),
-                build.n(level["mean"]),
+                *(TableCell(decimal(each)) for each in level.quartiles),
+                *(TableCell(DASH) for _ in QUARTILES[len(level.quartiles) :]),
+                build.n(level.mean),
             )
     return build.build()
 
 
-def _plot(measure: Record, question: Record) -> DotPlot | None:
-    judge = {"kind": "judge", "label": measure["judge"]}
-    rows = [(_level(question, each["level"]), [(judge, each["mean"])]) for each in measure["levels"]]
-    what = f"{measure['label']} by {question['prompt']}"
-    caption = ended(f"{measure['label']}, mean by {question['prompt']}")
-    if measure["within"] is None:
-        return score_plot(rows, what=what, axis=measure["label"], caption=caption)
-    low, high = measure["within"]
-    return mean_plot(rows, what=what, axis=measure["label"], caption=caption, within=(low, high))
+def _plot(measure: MeasureByLevel, question: Record) -> DotPlot | None:
+    judge = {"kind": "judge", "label": measure.judge}
+    rows = [(_level(question, each.level), [(judge, each.mean)]) for each in measure.levels]
+    what = f"{measure.label} by {question['prompt']}"
+    caption = ended(f"{measure.label}, mean by {question['prompt']}")
+    if measure.within is None:
+        return score_plot(rows, what=what, axis=measure.label, caption=caption)
+    low, high = measure.within
+    return mean_plot(rows, what=what, axis=measure.label, caption=caption, within=(low, high))
 
 
-def _plot_of_judges(judges: Sequence[Record], question: Record) -> DotPlot | None:
+def _plot_of_judges(judges: Judges, question: Record) -> DotPlot | None:
     """A row per level, on the whole scale."""
     prompt, points = question["prompt"], question["points"]
     return mean_plot(
         [
             (
                 _level(question, point["value"]),
-                [(group, group[KEY]["levels"][at]["mean"]) for group in judges],
+                [(group, levels[at].mean) for group, levels in judges],
             )
             for at, point in enumerate(points)
         ],

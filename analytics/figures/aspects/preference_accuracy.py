@@ -70,8 +70,7 @@ class PeoplesPreferences:
         )
 
 
-class PreferenceAccuracyFigure(Figure):
-    record_type = PreferenceAccuracies
+class PreferenceAccuracyFigure(Figure[PreferenceAccuracies]):
     needs = (PeoplesPreferences,)
     heading = "judges"
     place = 27
@@ -126,13 +125,13 @@ class PreferenceAccuracyFigure(Figure):
         )
         for question in view.judged:
             for group in question["groups"]:
-                for each in group.get(self.key, {"by_preference": ()})["by_preference"]:
+                for each in self.of(group).by_preference if self.is_in(group) else ():
                     build.add(
                         group_head(group),
                         words(question["prompt"]),
-                        words(each["prompt"]),
-                        build.share(each["accuracy"]),
-                        build.n(each["accuracy"]),
+                        words(each.prompt),
+                        build.share(each.accuracy),
+                        build.n(each.accuracy),
                     )
         if build.rows:
             yield Block("Preference accuracy of ratings", tables=(build.build(),), folded=True)

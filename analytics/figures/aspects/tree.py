@@ -12,7 +12,7 @@ from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
 from analytics.figures.report_view import ReportView, group_head, number
 from analytics.frames.aspects import AspectRatings
-from analytics.statistics.aspects.tree import AspectTree, aspect_tree
+from analytics.statistics.aspects.tree import AspectTree, TreeNode, aspect_tree
 from analytics.statistics.core.estimates import TidyDataError
 from evaluation.protocols import QuestionSpec
 
@@ -31,8 +31,7 @@ class OverallTree:
     undefined: str
 
 
-class TreeFigure(AspectFigure):
-    record_type = OverallTree
+class TreeFigure(AspectFigure[OverallTree]):
     place = 20
     deferred_as = "decision tree of the aspects"
     definition = (
@@ -56,11 +55,11 @@ class TreeFigure(AspectFigure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
             groups = view.lead_first(question)
-            made = [group for group in groups if group[self.key]["tree"]]
+            made = [group for group in groups if self.of(group).tree]
             if not made:
                 continue
-            importances = _importances([(group, group[self.key]) for group in groups], question["prompt"])
-            tables = (importances, _tree(made[0][self.key], question))
+            importances = _importances([(group, self.of(group)) for group in groups], question["prompt"])
+            tables = (importances, _tree(self.of(made[0]), question))
             yield Block(
                 f"Decision tree for {question['prompt']}",
                 tables=tables,
@@ -78,50 +77,52 @@ class TreeFigure(AspectFigure):
 FIGURE = TreeFigure()
 
 
-def _importances(groups: Sequence[tuple[Record, Record]], prompt: str) -> Table:
+def _importances(groups: Sequence[tuple[Record, OverallTree]], prompt: str) -> Table:
     build = Builder(
         f"Importance of each aspect in the decision tree for {prompt}, in percent; Pearson's correlation of predicted "
         "and given levels in a fifth of the queries, mean and standard deviation over random splits.",
-        columns(["Raters", *(each["prompt"] for each in groups[0][1]["aspects"]), "Pearson", "SD", "n"]),
+        columns(["Raters", *(each.prompt for each in groups[0][1].aspects), "Pearson", "SD", "n"]),
     )
     for group, found in groups:
-        tree, reason = found["tree"], found["undefined"]
-        shares = tree["importances"] if tree else [None] * len(found["aspects"])
-        held_out = tree["held_out"] if tree else {"mean": None, "standard_deviation": None}
+        tree, reason = found.tree, found.undefined
+        shares: Sequence[float | None] = tree.importances if tree else [None] * len(found.aspects)
+        held_out = tree.held_out if tree else None
         build.add(
             group_head(group),
             *(build.number(each, percent, reason) for each in shares),
-            build.number(held_out["mean"], decimal, reason),
-            build.number(held_out["standard_deviation"], decimal, reason),
-            count(tree["n"]) if tree else words(""),
+            build.number(held_out.mean if held_out else None, decimal, reason),
+            build.number(held_out.standard_deviation if held_out else None, decimal, reason),
+            count(tree.n) if tree else words(""),
         )
     return build.build()
 
 
-def _rows(found: Record) -> Iterator[tuple[Record, str, str]]:
+def _rows(found: OverallTree) -> Iterator[tuple[TreeNode, str, str]]:
     """The nodes from the root, each with the aspect that leads there and its limit: first what is at most that."""
-    nodes = found["tree"]["nodes"]
+    assert found.tree is not None
+    nodes = found.tree.nodes
 
-    def below(at: int, aspect: str, limit: str) -> Iterator[tuple[Record, str, str]]:
+    def below(at: int, aspect: str, limit: str) -> Iterator[tuple[TreeNode, str, str]]:
         node = nodes[at]
         yield node, aspect, limit
-        if node["aspect"] is not None:
-            name, threshold = found["aspects"][node["aspect"]]["prompt"], number(round(node["threshold"], 3))
-            yield from below(node["low"], name, f"\N{LESS-THAN OR EQUAL TO} {threshold}")
-            yield from below(node["high"], name, f"> {threshold}")
+        if node.aspect is not None and node.threshold is not None and node.low and node.high:
+            name, threshold = found.aspects[node.aspect].prompt, number(round(node.threshold, 3))
+            yield from below(node.low, name, f"\N{LESS-THAN OR EQUAL TO} {threshold}")
+            yield from below(node.high, name, f"> {threshold}")
 
     return below(0, "All", "")
 
 
-def _tree(found: Record, question: Record) -> Table:
-    levels = [number(level) for level in found["tree"]["levels"]]
+def _tree(found: OverallTree, question: Record) -> Table:
+    assert found.tree is not None
+    levels = [number(level) for level in found.tree.levels]
     build = Builder(
         f"The tree of {question['prompt']}: decisions from the root, and how many ratings of each level arrive.",
         columns(["Node", "Predicted", *levels]),
     )
     for node, aspect, limit in _rows(found):
-        label = INDENT * node["depth"] + f"{aspect} {limit}".strip()
-        build.add(head(label), words(number(node["level"])), *map(count, node["counts"]))
+        label = INDENT * node.depth + f"{aspect} {limit}".strip()
+        build.add(head(label), words(number(node.level)), *map(count, node.counts))
     return build.build()
 
 
@@ -130,10 +131,10 @@ def _plot(group: Record, question: Record) -> TreePlot:
         f"Decision tree for {question['prompt']}",
         f"{ended('The tree of ' + question['prompt'])} {group['label']}. Beside each decision stands the commonest "
         "level of the ratings that arrive there, and its share of them, which the bar shows.",
-        tuple(_node(*row) for row in _rows(group[KEY])),
+        tuple(_node(*row) for row in _rows(TreeFigure.of(group))),
     )
 
 
-def _node(node: Record, aspect: str, limit: str) -> Node:
-    n = sum(node["counts"])
-    return Node(node["depth"], aspect, limit, number(node["level"]), max(node["counts"]) / n, n)
+def _node(node: TreeNode, aspect: str, limit: str) -> Node:
+    n = sum(node.counts)
+    return Node(node.depth, aspect, limit, number(node.level), max(node.counts) / n, n)

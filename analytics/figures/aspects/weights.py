@@ -12,7 +12,7 @@ from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
 from analytics.figures.report_view import ReportView, group_head
 from analytics.frames.aspects import AspectRatings, best_point, towards_best
-from analytics.statistics.aspects.weights import AspectWeights, aspect_weights
+from analytics.statistics.aspects.weights import AspectWeights, OverSplits, aspect_weights
 from analytics.statistics.core.estimates import TidyDataError
 from evaluation.protocols import QuestionSpec
 
@@ -31,8 +31,7 @@ class OverallWeights:
     undefined: str
 
 
-class WeightsFigure(AspectFigure):
-    record_type = OverallWeights
+class WeightsFigure(AspectFigure[OverallWeights]):
     place = 10
     deferred_as = "weights of the aspects"
     definition = (
@@ -63,14 +62,17 @@ class WeightsFigure(AspectFigure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
-            groups = [(group, group[self.key]) for group in view.lead_first(question)]
+            groups = [(group, self.of(group)) for group in view.lead_first(question)]
             prompt = question["prompt"]
             plot = score_plot(
                 [
-                    (aspect["prompt"], [(group, found["fit"]["weights"][at]) for group, found in groups[:1]])
-                    for at, aspect in enumerate(groups[0][1]["aspects"])
+                    (
+                        aspect.prompt,
+                        [(group, found.fit.weights[at]) for group, found in groups[:1] if found.fit],
+                    )
+                    for at, aspect in enumerate(groups[0][1].aspects)
                 ]
-                if groups[0][1]["fit"]
+                if groups[0][1].fit
                 else [],
                 what=f"Weights in {prompt}",
                 axis="Weight",
@@ -90,21 +92,21 @@ class WeightsFigure(AspectFigure):
 
 
 FIGURE = WeightsFigure()
-Groups = Sequence[tuple[Record, Record]]
+Groups = Sequence[tuple[Record, OverallWeights]]
 
 
 def _weights(groups: Groups, prompt: str) -> Table:
     build = Builder(
         f"Points of {prompt} lost between an aspect's ideal and its far end.",
-        columns(["Raters", *(each["prompt"] for each in groups[0][1]["aspects"]), "n"]),
+        columns(["Raters", *(each.prompt for each in groups[0][1].aspects), "n"]),
     )
     for group, found in groups:
-        fit = found["fit"]
+        fit = found.fit
         cells = [
-            build.coefficient(fit["weights"][at]) if fit else build.number(None, decimal, found["undefined"])
-            for at, _ in enumerate(found["aspects"])
+            build.coefficient(fit.weights[at]) if fit else build.number(None, decimal, found.undefined)
+            for at, _ in enumerate(found.aspects)
         ]
-        last = build.n(fit["weights"][0]) if fit else words("")
+        last = build.n(fit.weights[0]) if fit else words("")
         build.add(group_head(group), *cells, last)
     return build.build()
 
@@ -117,22 +119,22 @@ def _held_out(groups: Groups, prompt: str) -> Table:
         "over the splits.",
     )
     for group, found in groups:
-        if not found["fit"]:
+        if not found.fit:
             continue
         name, blank = group_head(group), words("")
         for key, label in (
             ("weighted", "Pearson of fitted weights, cross-fitted"),
             ("equal", "Pearson of equal weights"),
         ):
-            build.add(name, words(label), build.coefficient(found["fit"][key]), *([blank] * 5))
+            build.add(name, words(label), build.coefficient(getattr(found.fit, key)), *([blank] * 5))
         for key, label in ROWS:
-            build.add(name, words(label), *_over_splits(build, found["fit"][key]))
+            build.add(name, words(label), *_over_splits(build, getattr(found.fit, key)))
     return build.build()
 
 
-def _over_splits(build: Builder, splits: Record) -> list[TableCell]:
+def _over_splits(build: Builder, splits: OverSplits) -> list[TableCell]:
     names = ("mean", "first", "standard_deviation", "least", "greatest")
-    return [*(build.number(splits[name], decimal) for name in names), words(str(splits["n"]))]
+    return [*(build.number(getattr(splits, name), decimal) for name in names), words(str(splits.n))]
 
 
 def _added(groups: Groups, prompt: str) -> Table:
@@ -142,12 +144,12 @@ def _added(groups: Groups, prompt: str) -> Table:
         foot="Means and standard deviations over the splits.",
     )
     for group, found in groups:
-        for aspect, each in zip(found["aspects"], (found["fit"] or {"added": ()})["added"], strict=False):
+        for aspect, each in zip(found.aspects, found.fit.added if found.fit else (), strict=False):
             build.add(
                 group_head(group),
-                words(aspect["prompt"]),
+                words(aspect.prompt),
                 *(
-                    build.number(each[part][name], decimal)
+                    build.number(getattr(getattr(each, part), name), decimal)
                     for part in ("alone", "gain")
                     for name in ("mean", "standard_deviation")
                 ),

@@ -41,8 +41,7 @@ class QuestionAssociations:
     beside: tuple[QuestionAssociation, ...]
 
 
-class QuestionsFigure(Figure):
-    record_type = QuestionAssociations
+class QuestionsFigure(Figure[QuestionAssociations]):
     needs = (EarlierPreferences,)
     heading = "associations"
     place = 10
@@ -77,7 +76,7 @@ class QuestionsFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         asked = [
-            {**question, "groups": [each for each in question["groups"] if self.key in each]}
+            {**question, "groups": [each for each in question["groups"] if self.is_in(each)]}
             for question in view.judged
         ]
         # Those with the last question of the form, which mostly is the overall one, come first.
@@ -102,13 +101,13 @@ class QuestionsFigure(Figure):
             columns(["Question", "and", TAU, RHO, "n"], names=2),
         )
         for question, records in view.answered(asked, group):
-            for each in records[self.key]["beside"]:
+            for each in self.of(records).beside:
                 build.add(
                     head(question["prompt"]),
-                    words(prompts[each["question"]]),
-                    build.coefficient(each["tau"]),
-                    build.coefficient(each["rho"]),
-                    build.n(each["tau"]),
+                    words(prompts[each.question]),
+                    build.coefficient(each.tau),
+                    build.coefficient(each.rho),
+                    build.n(each.tau),
                 )
         return build.build()
 
@@ -118,11 +117,11 @@ class QuestionsFigure(Figure):
         if overall is None:
             return None
         prompts = {question["key"]: question["prompt"] for question in view.judged}
-        marks: dict[str, list[tuple[Record, Record]]] = {}
+        marks: dict[str, list[tuple[Record, Estimate]]] = {}
         for group in view.plotted_groups:
             found = view.group_in(overall, group)
-            for each in found[self.key]["beside"] if found else ():
-                marks.setdefault(prompts[each["question"]], []).append((group, each["rho"]))
+            for each in self.of(found).beside if found else ():
+                marks.setdefault(prompts[each.question], []).append((group, each.rho))
         return score_plot(
             marks.items(),
             what=f"Spearman's correlation with {overall['prompt']}",

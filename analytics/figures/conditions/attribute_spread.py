@@ -73,8 +73,7 @@ class AttributeSpreads:
     adapted: tuple[AttributeSpread, ...]
 
 
-class AttributeSpreadFigure(Figure):
-    record_type = AttributeSpreads
+class AttributeSpreadFigure(Figure[AttributeSpreads]):
     heading = "values"
     place = 20
     definition = (
@@ -143,38 +142,45 @@ def _shares(given: AnswerInput, found: Spreads, purpose: str) -> SpreadShares:
 
 
 def _table(question: Record, shape: str, caption: str) -> Table:
-    found = [(group, each) for group in question["groups"] if KEY in group for each in group[KEY][shape]]
-    differences = found[0][1]["differences"] if found else []
+    found = [
+        (group, each)
+        for group in question["groups"]
+        if AttributeSpreadFigure.is_in(group)
+        for each in getattr(AttributeSpreadFigure.of(group), shape)
+    ]
+    differences = found[0][1].differences if found else []
     build = Builder(
         caption,
         columns(["Attribute", "Raters", "Mean", *(number(each) for each in differences), "n"], names=2),
     )
-    for name in dict.fromkeys(each["attribute"] for _, each in found):
+    for name in dict.fromkeys(each.attribute for _, each in found):
         for group, each in found:
-            if each["attribute"] == name:
+            if each.attribute == name:
                 build.add(
                     head(name),
                     words(group["label"], tag_of(group)),
-                    build.coefficient(each["mean"]),
-                    *(build.share(share) for share in each["shares"]),
-                    build.n(each["mean"]),
+                    build.coefficient(each.mean),
+                    *(build.share(share) for share in each.shares),
+                    build.n(each.mean),
                 )
     return build.build()
 
 
 def _plot(view: ReportView, question: Record, shape: str) -> DotPlot | None:
-    plotted = [group for group in view.plotted(question) if KEY in group]
-    names = dict.fromkeys(each["attribute"] for group in plotted for each in group[KEY][shape])
+    plotted = [group for group in view.plotted(question) if AttributeSpreadFigure.is_in(group)]
+    names = dict.fromkeys(
+        each.attribute for group in plotted for each in getattr(AttributeSpreadFigure.of(group), shape)
+    )
     ends = [point["value"] for point in question["points"]]
     return mean_plot(
         [
             (
                 name,
                 [
-                    (group, each["mean"])
+                    (group, each.mean)
                     for group in plotted
-                    for each in group[KEY][shape]
-                    if each["attribute"] == name
+                    for each in getattr(AttributeSpreadFigure.of(group), shape)
+                    if each.attribute == name
                 ],
             )
             for name in names
@@ -189,17 +195,19 @@ def _plot(view: ReportView, question: Record, shape: str) -> DotPlot | None:
 
 def _share_plots(view: ReportView, question: Record, shape: str) -> Iterator[Block]:
     """The share of each difference, a folded plot per attribute, all on one scale."""
-    found: dict[str, list[tuple[Record, Record]]] = {}
+    found: dict[str, list[tuple[Record, AttributeSpread]]] = {}
     for group in view.plotted(question):
-        for each in group.get(KEY, {}).get(shape, ()):
-            found.setdefault(each["attribute"], []).append((group, each))
+        for each in (
+            getattr(AttributeSpreadFigure.of(group), shape) if AttributeSpreadFigure.is_in(group) else ()
+        ):
+            found.setdefault(each.attribute, []).append((group, each))
     if len(found) > MAX_PLOTTED:
         return
     for name, plotted in found.items():
         plot = share_plot(
             [
-                (number(difference), [(group, each["shares"][at]) for group, each in plotted])
-                for at, difference in enumerate(plotted[0][1]["differences"])
+                (number(difference), [(group, each.shares[at]) for group, each in plotted])
+                for at, difference in enumerate(plotted[0][1].differences)
             ],
             what=f"Share of {COUNTED[shape]} by largest difference: {name}",
             axis=f"Share of {COUNTED[shape]}",

@@ -74,8 +74,7 @@ class AttributeRatings(Ratings):
     spread_adapted: SpreadOfValues | None
 
 
-class AttributeValuesFigure(RatingFigure):
-    record_type = AttributeRatings
+class AttributeValuesFigure(RatingFigure[AttributeRatings]):
     heading = "values"
     definition = (
         "Ratings by attribute value, and the distribution of the largest difference across an attribute's "
@@ -111,24 +110,24 @@ class AttributeValuesFigure(RatingFigure):
             yield from _spread_blocks(view, question, "spread_adapted", heading, ADAPTED)
             yield Block(
                 "Distribution of ratings",
-                tables=(distribution_table(view, question, lead, self.key),),
+                tables=(distribution_table(view, question, lead, self.of(lead)),),
                 tag=tag,
             )
             for group in others:
                 heading = view.title_for(group, question["prompt"])
-                table = _table(question, group[self.key])
+                table = _table(question, self.of(group))
                 yield Block(heading, tables=(table,), folded=True, tag=tag_of(group))
-            yield from finer(view, [question], self.key)
+            yield from finer(view, [question], type(self))
 
     def methods(self, view: ReportView) -> Iterator[str]:
         yield from super().methods(view)
-        if any(record["spread"] for record in self.records(view)):
+        if any(record.spread for record in self.records(view)):
             yield (
                 "The spread is the largest minus the smallest rating that one rater gives to an attribute's "
                 "values; the spread of means is computed after averaging over raters and counted under the "
                 "nearest possible difference."
             )
-        if any(record["spread_adapted"] for record in self.records(view)):
+        if any(record.spread_adapted for record in self.records(view)):
             yield (
                 "The spread across adapted responses is computed over the items of one query, attribute, system "
                 "and setting, each with a response written for one value; several responses for one value are "
@@ -202,9 +201,9 @@ def _spread_of(given: AnswerInput, by_rater: Spreads, of_means: Spreads, purpose
     )
 
 
-def _table(question: Record, figures: Record) -> Table:
-    found = figures["by_value"]
-    beyond = len(found) - MAX_SHOWN + figures["values_left_out"] if len(found) > MAX_SHOWN else 0
+def _table(question: Record, figures: AttributeRatings) -> Table:
+    found = figures.by_value
+    beyond = len(found) - MAX_SHOWN + figures.values_left_out if len(found) > MAX_SHOWN else 0
     build = Builder(
         "Mean rating per value.",
         columns(["Attribute", "Value", "Mean", "n"], names=2),
@@ -214,10 +213,10 @@ def _table(question: Record, figures: Record) -> Table:
     )
     for each in found[:MAX_SHOWN]:
         build.add(
-            head(each["attribute"]),
-            words(each["value"]),
-            build.coefficient(each["mean"]),
-            build.n(each["mean"]),
+            head(each.attribute),
+            words(each.value),
+            build.coefficient(each.mean),
+            build.n(each.mean),
         )
     return build.build()
 
@@ -228,37 +227,42 @@ def _value_blocks(view: ReportView, question: Record) -> Iterator[Block]:
     tag, anchor = tag_of(lead), anchor_of(question)
     attributes = [
         (name, list(values))
-        for name, values in groupby(lead[KEY]["by_value"], key=lambda each: each["attribute"])
+        for name, values in groupby(AttributeValuesFigure.of(lead).by_value, key=lambda each: each.attribute)
     ]
     if not 0 < len(attributes) <= MAX_PLOTTED:
-        yield Block(question["prompt"], tables=(_table(question, lead[KEY]),), tag=tag, anchor=anchor)
+        yield Block(
+            question["prompt"],
+            tables=(_table(question, AttributeValuesFigure.of(lead)),),
+            tag=tag,
+            anchor=anchor,
+        )
         return
     yield Block(question["prompt"], text=tuple(filter(None, [legend_of(question)])), tag=tag, anchor=anchor)
     for name, values in attributes:
         build = Builder("Mean rating per value.", columns(["Value", "Mean", "n"]))
         for each in values:
-            build.add(head(each["value"]), build.coefficient(each["mean"]), build.n(each["mean"]))
+            build.add(head(each.value), build.coefficient(each.mean), build.n(each.mean))
         yield Block(name, tables=(build.build(),), plot=_plot(view, question, values))
 
 
-def _plot(view: ReportView, question: Record, values: Sequence[Record]) -> DotPlot | None:
+def _plot(view: ReportView, question: Record, values: Sequence[ValueMean]) -> DotPlot | None:
     """The values of one attribute, by every voice."""
     found = {
-        (group["key"], other["attribute"], other["value"]): (group, other["mean"])
+        (group["key"], other.attribute, other.value): (group, other.mean)
         for group in view.plotted(question)
-        for other in group[KEY]["by_value"]
+        for other in AttributeValuesFigure.of(group).by_value
     }
     keys = list(dict.fromkeys(group for group, *_ in found))
     rows = [
         (
-            each["value"],
-            [found[at] for key in keys if (at := (key, each["attribute"], each["value"])) in found],
+            each.value,
+            [found[at] for key in keys if (at := (key, each.attribute, each.value)) in found],
         )
         for each in values
     ]
     return mean_plot(
         rows,
-        what=f"Mean rating per value: {values[0]['attribute']}",
+        what=f"Mean rating per value: {values[0].attribute}",
         axis="Mean rating",
         caption="Mean rating per value.",
         within=(question["points"][0]["value"], question["points"][-1]["value"]),
@@ -270,32 +274,39 @@ def _spread_blocks(
     view: ReportView, question: Record, key: str, heading: str, caption: str
 ) -> Iterator[Block]:
     """Shares of the differences, a row per group: of single raters, and of means over raters."""
-    found = [(group, group[KEY][key]) for group in question["groups"] if group[KEY][key]]
+    found = [
+        (group, getattr(AttributeValuesFigure.of(group), key))
+        for group in question["groups"]
+        if getattr(AttributeValuesFigure.of(group), key)
+    ]
     if not found:
         return
-    differences = found[0][1]["of_raters"]["differences"]
+    differences = found[0][1].of_raters.differences
     build = Builder(
         f"{caption}: mean, and how often each difference occurs, in percent. 0: the same rating for all values.",
         columns(["Raters", "Ratings", "Mean", *(number(each) for each in differences), "n"], names=2),
     )
     for group, spread in found:
-        for name, of in (("each rater's", "of_raters"), ("means over raters", "of_means")):
-            shares = spread[of]
+        for name, shares in (("each rater's", spread.of_raters), ("means over raters", spread.of_means)):
             build.add(
                 group_head(group),
                 words(name),
-                build.coefficient(shares["mean"]),
-                *(build.share(each) for each in shares["shares"]),
-                build.n(shares["mean"]),
+                build.coefficient(shares.mean),
+                *(build.share(each) for each in shares.shares),
+                build.n(shares.mean),
             )
     yield Block(heading, tables=(build.build(),), anchor=key.replace("_", "-"))
     # One person seldom sees two responses to a query, so that adapted ones are plotted by their means.
     plotted = "of_raters" if key == "spread" else "of_means"
-    spreads = [(group, group[KEY][key]) for group in view.plotted(question) if group[KEY][key]]
+    spreads = [
+        (group, getattr(AttributeValuesFigure.of(group), key))
+        for group in view.plotted(question)
+        if getattr(AttributeValuesFigure.of(group), key)
+    ]
     # Below the table, which needs all the width there is.
     plot = share_plot(
         [
-            (number(difference), [(group, spread[plotted]["shares"][at]) for group, spread in spreads])
+            (number(difference), [(group, getattr(spread, plotted).shares[at]) for group, spread in spreads])
             for at, difference in enumerate(differences)
         ],
         what=f"Share of largest differences, {PLOTTED[plotted]}",

@@ -31,8 +31,7 @@ class AttributesBesidePeople:
     by_attribute: tuple[AttributeBesidePeople, ...]
 
 
-class AttributesVsPeopleFigure(Figure):
-    record_type = AttributesBesidePeople
+class AttributesVsPeopleFigure(Figure[AttributesBesidePeople]):
     heading = "values"
     place = 30
     definition = (
@@ -69,24 +68,22 @@ class AttributesVsPeopleFigure(Figure):
                 "values of one response, averaged over responses.",
                 columns(["Attribute", "Raters", "All responses", "n", "Within a response", "n"], names=2),
             )
-            rows: dict[str, list[tuple[Record, Record]]] = {}
-            groups = [group for group in question["groups"] if self.key in group]
+            rows: dict[str, list[tuple[Record, Estimate]]] = {}
+            groups = [group for group in question["groups"] if self.is_in(group)]
             found = [
-                (each["attribute"], group, each)
-                for group in groups
-                for each in group[self.key]["by_attribute"]
+                (each.attribute, group, each) for group in groups for each in self.of(group).by_attribute
             ]
             order = list(dict.fromkeys(name for name, _, _ in found))
             for name, group, each in sorted(found, key=lambda row: order.index(row[0])):
                 build.add(
                     head(name),
                     words(group["label"], tag_of(group)),
-                    build.coefficient(each["pooled"]),
-                    build.n(each["pooled"]),
-                    build.coefficient(each["within"]),
-                    build.n(each["within"]),
+                    build.coefficient(each.pooled),
+                    build.n(each.pooled),
+                    build.coefficient(each.within),
+                    build.n(each.within),
                 )
-                rows.setdefault(name, []).append((group, each["pooled"]))
+                rows.setdefault(name, []).append((group, each.pooled))
             yield Block("Ratings vs people by attribute", tables=(build.build(),))
             caption = "Spearman's correlation with people, over the values of all responses."
             yield Block(

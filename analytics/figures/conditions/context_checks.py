@@ -35,8 +35,7 @@ class ContextChecks:
     by_source: tuple[SourceCheck, ...]
 
 
-class ContextChecksFigure(Figure):
-    record_type = ContextChecks
+class ContextChecksFigure(Figure[ContextChecks]):
     heading = "checks"
     place = 20
     definition = (
@@ -70,7 +69,7 @@ class ContextChecksFigure(Figure):
         tables = _tables(view, questions)
         plot = share_plot(
             [
-                (question["prompt"], [(group, group[self.key]["share"]) for group in view.plotted(question)])
+                (question["prompt"], [(group, self.of(group).share) for group in view.plotted(question)])
                 for question in questions
             ],
             what="Share of follow-up questions with a majority of yes",
@@ -96,7 +95,7 @@ def _tables(view: ReportView, questions: Sequence[Record]) -> tuple[Table, ...]:
     """
     rows = list(_rows(view, questions))
     prompts = [question["prompt"] for question in questions]
-    same = all(len({(cell["n"], str(cell["left_out"])) for cell in cells if cell}) == 1 for *_, cells in rows)
+    same = all(len({(cell.n, cell.left_out) for cell in cells if cell}) == 1 for *_, cells in rows)
     shares = Builder(
         "Share of follow-up questions of which more than half of the raters say yes, in percent.",
         columns(["Raters", "Contexts by", *prompts, *(["n"] if same else [])], names=2),
@@ -118,22 +117,23 @@ def _tables(view: ReportView, questions: Sequence[Record]) -> tuple[Table, ...]:
 
 def _rows(
     view: ReportView, questions: Sequence[Record]
-) -> Iterator[tuple[TableCell, TableCell, list[Record | None]]]:
+) -> Iterator[tuple[TableCell, TableCell, list[Estimate | None]]]:
     """Group, what wrote the context, and the share of each check, of those that any has."""
     for group in view.groups:
         found = [view.group_in(question, group) for question in questions]
-        names = dict.fromkeys(row["source"] for each in found if each for row in each[KEY]["by_source"])
+        names = dict.fromkeys(
+            row.source for each in found if each for row in ContextChecksFigure.of(each).by_source
+        )
         for name in (None, *names) if any(found) else ():
             cells = [_share(each, name) for each in found]
             yield group_head(group), words("all" if name is None else name or "not known"), cells
 
 
-def _share(group: Record | None, source: str | None) -> Record | None:
+def _share(group: Record | None, source: str | None) -> Estimate | None:
     """Of all contexts, or of those by this source."""
     if group is None:
         return None
-    found: Record = group[KEY]
+    found = ContextChecksFigure.of(group)
     if source is None:
-        share: Record = found["share"]
-        return share
-    return next((row["share"] for row in found["by_source"] if row["source"] == source), None)
+        return found.share
+    return next((row.share for row in found.by_source if row.source == source), None)

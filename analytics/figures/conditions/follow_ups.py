@@ -7,7 +7,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
-from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.display.tables import Builder, Table, columns, count, head, words
 from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
@@ -21,6 +21,7 @@ from analytics.statistics.conditions.follow_ups import (
     follow_ups_by_system,
     shares_by_system,
 )
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import Ints
@@ -68,8 +69,7 @@ class FollowUps:
     by_system: tuple[SystemFollowUps, ...]
 
 
-class FollowUpsFigure(Figure):
-    record_type = FollowUps
+class FollowUpsFigure(Figure[FollowUps]):
     heading = "follow-ups"
     place = 10
     stops_with = ("agreement",)
@@ -136,7 +136,7 @@ FIGURE = FollowUpsFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    groups = [group for group in view.everybody if KEY in group and not group["heuristic"]]
+    groups = [group for group in view.everybody if FollowUpsFigure.is_in(group) and not group["heuristic"]]
     for at, group in enumerate(groups):
         folded, tag = at > 0, tag_of(group)
         yield Block(
@@ -156,10 +156,10 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             yield Block(heading, tables=tables, folded=folded, tag=tag)
 
 
-def _rows(view: PairView, group: Record) -> Iterator[tuple[str, list[tuple[Record, Record]]]]:
-    for found in group[KEY]["by_system"]:
-        setting = f", {view.arm(found['arm'])}" if view.several_arms else ""
-        yield f"{view.system(found['system'])}{setting}", [(group, found["share"])]
+def _rows(view: PairView, group: Record) -> Iterator[tuple[str, list[tuple[Record, Estimate]]]]:
+    for found in FollowUpsFigure.of(group).by_system:
+        setting = f", {view.arm(found.arm)}" if view.several_arms else ""
+        yield f"{view.system(found.system)}{setting}", [(group, found.share)]
 
 
 def _by_system(view: PairView, group: Record) -> Table:
@@ -168,32 +168,32 @@ def _by_system(view: PairView, group: Record) -> Table:
         "Follow-ups that a response satisfies: share of those asked about, in percent, and mean number.",
         columns([*names, "Share", "Number", "n"], names=len(names)),
     )
-    for found in group[KEY]["by_system"]:
+    for found in FollowUpsFigure.of(group).by_system:
         build.add(
-            head(view.system(found["system"])),
-            *([words(view.arm(found["arm"]))] if len(names) > 1 else []),
-            build.share(found["share"]),
-            build.coefficient(found["number"]),
-            build.n(found["share"]),
-            of=where.of(group, arm=found["arm"], system=found["system"]),
+            head(view.system(found.system)),
+            *([words(view.arm(found.arm))] if len(names) > 1 else []),
+            build.share(found.share),
+            build.coefficient(found.number),
+            build.n(found.share),
+            of=where.of(group, arm=found.arm, system=found.system),
         )
     return build.build()
 
 
 def _where_they_differ(view: PairView, group: Record, differing: str, equal: str, caption: str) -> Table:
     build = Builder(caption, columns(["Items", "Differing", "n", "Equal", "n"]))
-    found = group[KEY]
-    named = [("All with a checklist", found["overall"])]
-    for cell in found["by_cell"]:
-        setting = f", {view.arm(cell['arm'])}" if view.several_arms else ""
+    found = FollowUpsFigure.of(group)
+    named: list[tuple[str, FollowUpAgreement | FollowUpCell]] = [("All with a checklist", found.overall)]
+    for cell in found.by_cell:
+        setting = f", {view.arm(cell.arm)}" if view.several_arms else ""
         named.append((f"{view.pair(cell)}{setting}", cell))
     for name, part in named if len(named) > 2 else named[-1:]:
-        those, others = part[differing]["without_ties"], part[equal]["without_ties"]
+        those, others = getattr(part, differing).without_ties, getattr(part, equal).without_ties
         build.add(
             head(name),
             build.share(those),
-            build.n(those | {"left_out": []}),
+            count(those.n),
             build.share(others),
-            build.n(others | {"left_out": []}),
+            count(others.n),
         )
     return build.build()

@@ -46,8 +46,7 @@ class SetAgreements:
     by_rater: tuple[CalibratorAgreement, ...]
 
 
-class CalibratorsFigure(Figure):
-    record_type = SetAgreements
+class CalibratorsFigure(Figure[SetAgreements]):
     heading = "entries"
     place = 20
     deferred_as = "agreement of sets and edit distances"
@@ -94,16 +93,16 @@ class CalibratorsFigure(Figure):
                 columns(["Raters", "F1", "Alike", "n", "F1 with people", "Alike", "Distance", "SD", "n"]),
             )
             for group in question["groups"]:
-                found = group[self.key]
+                found = self.of(group)
                 if not _has_value(found):
                     continue
                 build.add(
                     group_head(group),
-                    *_agreed(build, found["among"], counted=True),
-                    *_agreed(build, found["with_people"]),
-                    build.share(found["distance"]["mean"]),
-                    deviation(found["distance"]["standard_deviation"]),
-                    build.n(found["distance"]["mean"]),
+                    *_agreed(build, found.among, counted=True),
+                    *_agreed(build, found.with_people),
+                    build.share(found.distance.mean),
+                    deviation(found.distance.standard_deviation),
+                    build.n(found.distance.mean),
                 )
             if build.rows:
                 yield Block("Agreement of sets, and distance from the draft", tables=(build.build(),))
@@ -111,7 +110,7 @@ class CalibratorsFigure(Figure):
 
     def _rater_blocks(self, view: ReportView, question: Record) -> Iterator[Block]:
         for group in question["groups"]:
-            records = group[self.key]["by_rater"]
+            records = self.of(group).by_rater
             if not records or group["kind"] == "judges":  # each judge is a group of its own
                 continue
             beyond = len(records) - MAX_RATERS
@@ -122,11 +121,11 @@ class CalibratorsFigure(Figure):
             )
             for record in records[:MAX_RATERS]:
                 build.add(
-                    head(view.raters.get(record["rater"], group["label"])),
-                    *_agreed(build, record["with_others"], counted=True),
-                    build.share(record["distance"]["mean"]),
-                    deviation(record["distance"]["standard_deviation"]),
-                    build.n(record["distance"]["mean"]),
+                    head(view.raters.get(record.rater, group["label"])),
+                    *_agreed(build, record.with_others, counted=True),
+                    build.share(record.distance.mean),
+                    deviation(record.distance.standard_deviation),
+                    build.n(record.distance.mean),
                 )
             heading = view.title_for(group, "Agreement by calibrator")
             yield Block(heading, tables=(build.build(),), folded=True, tag=tag_of(group))
@@ -187,13 +186,13 @@ def _by_rater(given: AnswerInput, among: Bools) -> tuple[CalibratorAgreement, ..
     return tuple(found)
 
 
-def _has_value(found: Record) -> bool:
-    agreed = [each["matched"] for each in (found["among"], found["with_people"]) if each]
-    return any(each["value"] is not None for each in (*agreed, found["distance"]["mean"]))
+def _has_value(found: SetAgreements) -> bool:
+    agreed = [each.matched for each in (found.among, found.with_people) if each]
+    return any(each.value is not None for each in (*agreed, found.distance.mean))
 
 
-def _agreed(build: Builder, found: Record | None, *, counted: bool = False) -> tuple[TableCell, ...]:
+def _agreed(build: Builder, found: SetAgreement | None, *, counted: bool = False) -> tuple[TableCell, ...]:
     if found is None:
         return (TableCell(DASH),) * (3 if counted else 2)
-    cells = build.share(found["matched"]), build.share(found["alike"])
-    return (*cells, build.n(found["matched"])) if counted else cells
+    cells = build.share(found.matched), build.share(found.alike)
+    return (*cells, build.n(found.matched)) if counted else cells

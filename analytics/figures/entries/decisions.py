@@ -81,8 +81,7 @@ class SetDecisions:
     by_rater: tuple[CalibratorSets, ...]
 
 
-class DecisionsFigure(Figure):
-    record_type = SetDecisions
+class DecisionsFigure(Figure[SetDecisions]):
     heading = "entries"
     place = 10
     definition = (
@@ -173,12 +172,15 @@ def _by_rater(given: AnswerInput, values: Mapping[str, Values]) -> tuple[Calibra
 
 def _blocks(view: ReportView, question: Record) -> Iterator[Block]:
     anchor = anchor_of(question)
-    if any(group[KEY]["decisions"] for group in question["groups"]):
+    if any(DecisionsFigure.of(group).decisions for group in question["groups"]):
         plot = share_plot(
             [
                 (
                     point["label"],
-                    [(group, group[KEY]["distribution"][at]["share"]) for group in view.plotted(question)],
+                    [
+                        (group, DecisionsFigure.of(group).distribution[at].share)
+                        for group in view.plotted(question)
+                    ],
                 )
                 for at, point in enumerate(question["points"])
             ],
@@ -208,26 +210,26 @@ def _decisions(view: ReportView, question: Record) -> Table:
     for group in question["groups"]:
         build.add(
             group_head(group),
-            *(build.share(each["share"]) for each in group[KEY]["distribution"]),
-            count(group[KEY]["decisions"]),
+            *(build.share(each.share) for each in DecisionsFigure.of(group).distribution),
+            count(DecisionsFigure.of(group).decisions),
         )
     return build.build()
 
 
 def _system_blocks(view: ReportView, question: Record) -> Iterator[Block]:
     lead = view.lead(question)
-    if not lead[KEY]["by_system"]:
+    if not DecisionsFigure.of(lead).by_system:
         return
     labels = [point["label"] for point in question["points"]]
     build = Builder(
         "Decisions on the entries drafted by each system, in percent; n is the number of decisions.",
         columns(["Drafted by", *labels, "n"]),
     )
-    for each in lead[KEY]["by_system"]:
+    for each in DecisionsFigure.of(lead).by_system:
         build.add(
-            head(view.systems[each["system"]]),
-            *(build.share(share["share"]) for share in each["distribution"]),
-            count(sum(share["n"] for share in each["distribution"])),
+            head(view.systems[each.system]),
+            *(build.share(share.share) for share in each.distribution),
+            count(sum(share.n for share in each.distribution)),
         )
     yield Block("Decisions by drafting system", tables=(build.build(),), tag=tag_of(lead))
 
@@ -238,24 +240,24 @@ def _sets(view: ReportView, question: Record) -> Table:
         columns(SET_FIGURES),
     )
     for group in question["groups"]:
-        build.add(group_head(group), *_set_cells(build, group[KEY]))
+        build.add(group_head(group), *_set_cells(build, DecisionsFigure.of(group)))
     return build.build()
 
 
-def _set_cells(build: Builder, sets: Record) -> tuple[TableCell, ...]:
+def _set_cells(build: Builder, sets: SetDecisions | CalibratorSets) -> tuple[TableCell, ...]:
     return (
-        build.coefficient(sets["size"]["mean"]),
-        deviation(sets["size"]["standard_deviation"]),
-        build.share(sets["added"]["mean"]),
-        build.share(sets["revised"]["mean"]),
-        build.n(sets["size"]["mean"]),
+        build.coefficient(sets.size.mean),
+        deviation(sets.size.standard_deviation),
+        build.share(sets.added.mean),
+        build.share(sets.revised.mean),
+        build.n(sets.size.mean),
     )
 
 
 def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
     """Shares of sets by their number of entries."""
-    found = [(group, group[KEY]["sizes"]) for group in question["groups"]]
-    sizes = sorted({record["size"] for _, records in found for record in records})
+    found = [(group, DecisionsFigure.of(group).sizes) for group in question["groups"]]
+    sizes = sorted({record.size for _, records in found for record in records})
     if not sizes:
         return
     build = Builder(
@@ -263,11 +265,11 @@ def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
         columns(["Raters", *map(str, sizes), "n"]),
     )
     for group, records in found:
-        share = {record["size"]: record["share"] for record in records}
+        share = {record.size: record.share for record in records}
         build.add(
             group_head(group),
             *(build.share(share[size]) if size in share else TableCell(percent(0)) for size in sizes),
-            count(sum(record["n"] for record in records)),
+            count(sum(record.n for record in records)),
         )
     yield Block("Set sizes", tables=(build.build(),))
 
@@ -275,7 +277,7 @@ def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
 def _rater_blocks(view: ReportView, question: Record) -> Iterator[Block]:
     """The sets of each calibrator, one by one."""
     for group in question["groups"]:
-        records = group[KEY]["by_rater"]
+        records = DecisionsFigure.of(group).by_rater
         if not records or group["kind"] == "judges":  # each judge is a group of its own
             continue
         beyond = len(records) - MAX_RATERS
@@ -286,7 +288,7 @@ def _rater_blocks(view: ReportView, question: Record) -> Iterator[Block]:
         )
         for record in records[:MAX_RATERS]:
             # A jury as one rater is none of the study's.
-            name = view.raters.get(record["rater"], group["label"])
+            name = view.raters.get(record.rater, group["label"])
             build.add(head(name), *_set_cells(build, record))
         heading = view.title_for(group, "Sets by calibrator")
         yield Block(heading, tables=(build.build(),), folded=True, tag=tag_of(group))

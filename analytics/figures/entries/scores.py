@@ -8,7 +8,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.tables import DASH, Builder, Column, Table, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.judges.measure_spread import band_of
 from analytics.figures.measured import is_first, systems_of
@@ -74,8 +74,7 @@ class EntryScores:
     judges: tuple[JudgedEntries, ...]
 
 
-class EntryScoresFigure(Figure):
-    record_type = EntryScores
+class EntryScoresFigure(Figure[EntryScores]):
     needs = (MeasuredSets, StudyMeasures)
     heading = "measures"
     place = 40
@@ -101,10 +100,10 @@ class EntryScoresFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         seen = set()
-        for record in view.records_of(self.key):
-            for judge in record["judges"]:
-                if judge["rater"] not in seen:
-                    seen.add(judge["rater"])
+        for record in self.records(view):
+            for judge in record.judges:
+                if judge.rater not in seen:
+                    seen.add(judge.rater)
                     yield from _judge_blocks(view, judge)
 
 
@@ -155,17 +154,17 @@ def _record(
     )
 
 
-def _judge_blocks(view: ReportView, judge: Record) -> Iterator[Block]:
+def _judge_blocks(view: ReportView, judge: JudgedEntries) -> Iterator[Block]:
     """A block for each query and setting; all but the first are folded."""
-    shown = len({case["query"] for case in judge["cases"]})
+    shown = len({case.query for case in judge.cases})
     foot = (
-        f"Of {judge['queries']:,} queries, the first {shown} are shown; a view of other queries shows theirs."
-        if judge["queries"] > shown
+        f"Of {judge.queries:,} queries, the first {shown} are shown; a view of other queries shows theirs."
+        if judge.queries > shown
         else ""
     )
-    for at, case in enumerate(judge["cases"]):
-        setting = f", {view.arm(case['arm'])}" if len(view.all_arms) > 1 else ""
-        name = case["text"] if len(case["text"]) <= LONGEST_HEADING else case["query"]
+    for at, case in enumerate(judge.cases):
+        setting = f", {view.arm(case.arm)}" if len(view.all_arms) > 1 else ""
+        name = case.text if len(case.text) <= LONGEST_HEADING else case.query
         yield Block(
             f"Scores of entries: {name}{setting}",
             tables=(_table(view, judge, case, setting, foot if not at else ""),),
@@ -173,27 +172,27 @@ def _judge_blocks(view: ReportView, judge: Record) -> Iterator[Block]:
         )
 
 
-def _table(view: ReportView, judge: Record, case: Record, setting: str, foot: str) -> Table:
-    measures = judge["measures"]
-    banded = next((at for at, each in enumerate(measures) if each["banded"]), None)
+def _table(view: ReportView, judge: JudgedEntries, case: EntryCase, setting: str, foot: str) -> Table:
+    measures = judge.measures
+    banded = next((at for at, each in enumerate(measures) if each.banded), None)
     if banded is not None and len(measures) > 1:
-        foot = f"The band is that of “{measures[banded]['label']}”. {foot}".strip()
+        foot = f"The band is that of “{measures[banded].label}”. {foot}".strip()
     build = Builder(
-        f"Entries of responses to “{case['text']}”{setting}, scored by {judge['judge']}, below the conditions of "
+        f"Entries of responses to “{case.text}”{setting}, scored by {judge.judge}, below the conditions of "
         "the reference.",
         [
-            *columns(["System", "Condition", *(each["label"] for each in measures)], names=2),
+            *columns(["System", "Condition", *(each.label for each in measures)], names=2),
             *([] if banded is None else [Column("Band", numeric=False)]),
         ],
         foot=foot,
     )
-    for text in case["reference"]:
+    for text in case.reference:
         blank = [words("")] if banded is not None else []
         build.add(head("Reference"), words(text), *([TableCell(DASH)] * len(measures)), *blank)
-    for entry in case["entries"]:
-        scores = entry["scores"]
+    for entry in case.entries:
+        scores = entry.scores
         cells = [TableCell(DASH if score is None else decimal(score)) for score in scores]
         if banded is not None:
-            cells.append(words("" if scores[banded] is None else band_of(scores[banded])))
-        build.add(head(view.system(entry["system"])), words(entry["condition"]), *cells)
+            cells.append(words("" if (score := scores[banded]) is None else band_of(score)))
+        build.add(head(view.system(entry.system)), words(entry.condition), *cells)
     return build.build()

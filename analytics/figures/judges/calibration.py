@@ -17,8 +17,7 @@ from analytics.statistics.preferences.win_rates import item_scores
 from evaluation.protocols import QuestionSpec
 
 
-class CalibrationFigure(Figure):
-    record_type = Calibration
+class CalibrationFigure(Figure[Calibration]):
     heading = "judges"
     place = 18
     deferred_as = "calibration of judges"
@@ -54,8 +53,8 @@ class CalibrationFigure(Figure):
         return view.per_pair(self._of_pair)
 
     def _of_pair(self, view: PairView) -> Iterator[Block]:
-        for group in (each for each in view.judging if self.key in each):
-            found = group[self.key]
+        for group in (each for each in view.judging if self.is_in(each)):
+            found = self.of(group)
             whole = Builder(
                 "Brier score of the probability that the second response is better, against people's mean score of it "
                 "(0 is perfect); that of always predicting people's mean; and the mean distance of predicted and "
@@ -64,22 +63,22 @@ class CalibrationFigure(Figure):
             )
             whole.add(
                 group_head(group),
-                whole.figure(found["brier"], score),
-                whole.number(found["base"], score, found["brier"]["undefined"]),
-                whole.number(found["error"], score, found["brier"]["undefined"]),
-                whole.n(found["brier"]),
+                whole.figure(found.brier, score),
+                whole.number(found.base, score, found.brier.undefined),
+                whole.number(found.error, score, found.brier.undefined),
+                whole.n(found.brier),
             )
             curve = Builder(
                 "Reliability: of the items whose probabilities lie in a bin, the mean probability and people's mean "
                 "score of the second response, in percent.",
                 columns(["Probabilities", "Predicted", "Observed", "n"]),
             )
-            for each in found["bins"]:
+            for each in found.bins:
                 curve.add(
-                    head(f"{percent(each['low'])} to {percent(each['high'])}"),
-                    curve.number(each["predicted"], percent),
-                    curve.share(each["observed"]),
-                    curve.n(each["observed"]),
+                    head(f"{percent(each.low)} to {percent(each.high)}"),
+                    curve.number(each.predicted, percent),
+                    curve.share(each.observed),
+                    curve.n(each.observed),
                 )
             yield Block(
                 f"Calibration of {group['label']}",

@@ -68,8 +68,7 @@ class CompositeJudge:
     categories: tuple[CompositeCategory, ...]
 
 
-class CompositesFigure(Figure):
-    record_type = CompositeJudge
+class CompositesFigure(Figure[CompositeJudge]):
     needs = (DerivedJudges,)
     heading = "judges"
     place = 15
@@ -149,7 +148,7 @@ class CompositesFigure(Figure):
         yield from view.per_pair(_of_pair)
 
     def methods(self, view: ReportView) -> Iterable[str]:
-        if any(record["fitted"] for record in self.records(view)):
+        if any(record.fitted for record in self.records(view)):
             yield (
                 "A composite judge whose members are chosen by their agreement with people judges each query by "
                 "the member that agreed best with people in the query's category in the other four of five "
@@ -190,9 +189,9 @@ def _by_map(given: PairInput, about: Mapping[str, Record], members: Mapping[str,
 
 def _of_pair(view: PairView) -> Iterator[Block]:
     for group in view.judging:
-        if KEY in group:
-            found = group[KEY]
-            large, small = by_size(found["categories"], lambda each: each["agreement"]["n"])
+        if CompositesFigure.is_in(group):
+            found = CompositesFigure.of(group)
+            large, small = by_size(found.categories, lambda each: each.agreement.n)
             yield Block(
                 f"{group['label']}: agreement with people", tables=(_agreement(group["label"], found),)
             )
@@ -205,32 +204,30 @@ def _of_pair(view: PairView) -> Iterator[Block]:
                     )
 
 
-def _agreement(label: str, found: Record) -> Table:
+def _agreement(label: str, found: CompositeJudge) -> Table:
     build = Builder(
         "Leave-one-out agreement of a composite judge and of its members with people, in percent.",
         columns(["Judge", "Chosen", "With people", "By chance", "n"], names=2),
         foot="Cross-fitted: each query by the member that was chosen on the other folds, as the judge judges here. Of "
         "the map: the categories for which every fold chose the member of the map that other studies use. In sample: "
         "the members were chosen on the same people that they are compared with, so this agreement is too high."
-        if found["fitted"]
+        if found.fitted
         else "",
     )
-    chosen = "cross-fitted" if found["fitted"] else "by a given map"
-    rows: list[tuple[str, str, Record, float | None]] = [
-        (label, chosen, found["agreement"], found["by_chance"])
-    ]
-    if found["of_map"]:
-        rows.append((label, "cross-fitted, of the map", found["of_map"], None))
-    if found["in_sample"]:
-        rows.append((label, "in sample", found["in_sample"], found["in_sample_by_chance"]))
-    rows += [(each["member"], "", each["agreement"], each["by_chance"]) for each in found["members"]]
+    chosen = "cross-fitted" if found.fitted else "by a given map"
+    rows: list[tuple[str, str, Estimate, float | None]] = [(label, chosen, found.agreement, found.by_chance)]
+    if found.of_map:
+        rows.append((label, "cross-fitted, of the map", found.of_map, None))
+    if found.in_sample:
+        rows.append((label, "in sample", found.in_sample, found.in_sample_by_chance))
+    rows += [(each.member, "", each.agreement, each.by_chance) for each in found.members]
     for name, how, estimate, chance in rows:
         build.add(head(name), words(how), *build.beside_chance(estimate, chance), build.n(estimate))
     return build.build()
 
 
-def _categories(label: str, found: Record, categories: Sequence[Record]) -> Table:
-    fitted = found["fitted"]
+def _categories(label: str, found: CompositeJudge, categories: Sequence[CompositeCategory]) -> Table:
+    fitted = found.fitted
     build = Builder(
         f"{label}: the member that judges each category, and its leave-one-out agreement with people, in "
         "percent.",
@@ -243,16 +240,16 @@ def _categories(label: str, found: Record, categories: Sequence[Record]) -> Tabl
             ],
             names=3 if fitted else 2,
         ),
-        foot=_default_rule(found["least_judged"]) if fitted else "",
+        foot=_default_rule(found.least_judged) if fitted else "",
     )
     for each in categories:
         build.add(
-            head(each["category"] or "none"),
-            words(each["member"], "best overall" if each["by_default"] else ""),
-            *([words(_times(each["folds"]))] if fitted else []),
-            build.share(each["agreement"]),
-            *([build.share(each["in_sample"])] if fitted else []),
-            build.n(each["agreement"]),
+            head(each.category or "none"),
+            words(each.member, "best overall" if each.by_default else ""),
+            *([words(_times(each.folds))] if fitted else []),
+            build.share(each.agreement),
+            *([build.share(each.in_sample)] if each.in_sample else []),
+            build.n(each.agreement),
         )
     return build.build()
 

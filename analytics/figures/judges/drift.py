@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import NBSP, percent, points
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, head, interval, words
 from analytics.figures.beside_people import label_tables
-from analytics.figures.families import FamilyTest, is_supported
+from analytics.figures.families import FamilyTest, corrected_p, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     PAIRS,
@@ -54,6 +55,19 @@ class LabelPass:
     drift: Drift | None
 
 
+class OnePass(Protocol):
+    """A complete run of this version of a judge, of labels or of numbers."""
+
+    @property
+    def purpose(self) -> str: ...
+
+    @property
+    def finished(self) -> str: ...
+
+
+AnyPass = TypeVar("AnyPass", bound=OnePass)
+
+
 @dataclass(frozen=True, eq=False)
 class PassInput:
     """One pass of the judge that a group is, and what it answered."""
@@ -84,8 +98,7 @@ class JuryPasses:
     members: tuple[JurorPasses, ...]
 
 
-class DriftFigure(Figure):
-    record_type = JudgePasses | JuryPasses
+class DriftFigure(Figure[JudgePasses | JuryPasses]):
     needs = (StudyPasses,)
     heading = "judges"
     place = 60
@@ -152,9 +165,17 @@ class DriftFigure(Figure):
             ),
             foot="The second pass shows how much the judge differs from itself without having changed.",
         )
-        drifted = add_passes(build, view, self.key, _cells, _drifted)
+        drifted = add_passes(build, view, self._passes_of, _cells, _drifted)
         if build.rows:
             yield Block(TITLE, text=tuple(drifted), tables=(build.build(),), anchor="drift")
+
+    def _passes_of(self, group: Record) -> Iterator[tuple[str, tuple[LabelPass, ...]]]:
+        """The passes of a judge, under no name, or of each member of a jury."""
+        found = self.of(group) if self.is_in(group) else JuryPasses(())
+        if isinstance(found, JudgePasses):
+            yield "", found.passes
+        else:
+            yield from ((each.member, each.passes) for each in found.members)
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -206,53 +227,53 @@ def passes_of(given: FigureInput, passes: StudyPasses, rater: str) -> Iterator[P
 def add_passes(
     build: Builder,
     view: ReportView,
-    key: str,
-    cells: Callable[[Builder, Record], Iterable[TableCell]],
-    sentence: Callable[[str, Record, Record], str],
+    passes_of: Callable[[Record], Iterable[tuple[str, Sequence[AnyPass]]]],
+    cells: Callable[[Builder, AnyPass], Iterable[TableCell]],
+    sentence: Callable[[str, Record, AnyPass], str],
 ) -> list[str]:
     """A row per pass of each judge and question; the sentences on those that had drifted."""
     drifted = []
     for question in view.judged:
-        for group in (each for each in question["groups"] if key in each):
-            for member, passes in passes_in(group[key]):
+        for group in question["groups"]:
+            for member, passes in passes_of(group):
                 judge = view.raters.get(member, member) if member else group["label"]
                 for place, found in enumerate(passes):
                     build.add(
                         head(judge, tag=tag_of(group)),
                         words(question["prompt"]),
-                        words(f"{place + 1}: {day_of(found)}, {found['purpose']}"),
+                        words(f"{place + 1}: {day_of(found)}, {found.purpose}"),
                         *cells(build, found),
                     )
                     drifted.append(sentence(judge, question, found))
     return [each for each in drifted if each]
 
 
-def _cells(build: Builder, found: Record) -> Sequence[TableCell]:
-    own, people, drifted = found["self"], found["people"], found["drift"]
+def _cells(build: Builder, found: LabelPass) -> Sequence[TableCell]:
+    own, people, drifted = found.self, found.people, found.drift
     return (
         build.share(own) if own else words("first pass"),
         build.n(own) if own else words(""),
         build.share(people) if people else words(""),
         *(
-            (build.share(drifted["difference"]), *build.tested(drifted["test"]))
+            (build.share(drifted.difference), *build.tested(drifted.test))
             if drifted
             else (words("noise" if own else ""), words(""), words(""))
         ),
     )
 
 
-def _drifted(judge: str, question: Record, found: Record) -> str:
+def _drifted(judge: str, question: Record, found: LabelPass) -> str:
     """The sentence that a test supports; '' where none does."""
-    each = found["drift"]
-    if each is None or not is_supported(each["test"]) or each["difference"]["value"] >= 0:
+    each = found.drift
+    if each is None or not is_supported(each.test) or each.difference.known >= 0:
         return ""
-    limits = interval(each["difference"], percent)
-    less = f"{points(each['difference']['value'])}{NBSP}points less often"
+    limits = interval(each.difference, percent)
+    less = f"{points(each.difference.known)}{NBSP}points less often"
     asked = f"\N{LEFT DOUBLE QUOTATION MARK}{question['prompt']}\N{RIGHT DOUBLE QUOTATION MARK}"
     return (
         f"{judge} had drifted by {day_of(found)}: asked {asked}, it gave the same answer as its first pass "
         f"{less} than its second pass did{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p "
-        f"{each['test']['p_corrected']:.2g}."
+        f"{corrected_p(each.test):.2g}."
     )
 
 
@@ -272,8 +293,8 @@ def drift_tests(record: Record) -> Iterator[FamilyTest]:
                 yield FamilyTest("drift", each["drift"]["test"])
 
 
-def day_of(found: Record) -> str:
-    return str(found["finished"])[:10]
+def day_of(found: OnePass) -> str:
+    return found.finished[:10]
 
 
 def _with_people(each: PassInput) -> Estimate | None:

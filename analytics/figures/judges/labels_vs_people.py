@@ -24,6 +24,7 @@ from analytics.display.tables import (
     words,
 )
 from analytics.figures import where
+from analytics.figures.agreement.percentage import CategoryInner, PercentageAgreementFigure
 from analytics.figures.beside_people import TITLE, label_tables
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure import Figure, Record
@@ -71,7 +72,6 @@ from evaluation.protocols import Over, QuestionSpec
 from evaluation.protocols.base import BOTH_BAD, TIE
 
 KEY = "judges/labels_vs_people"
-PERCENTAGE = "agreement/percentage"
 IN_PERCENT = (
     "Leave-one-out agreement with people (by chance: had each label been drawn from its rater's labels of all items) "
     "and, on the same items, of people with each other, in percent"
@@ -108,15 +108,14 @@ class LabelsBesidePeople:
     outer_by_category: tuple[CategoryOuter, ...]
 
 
-class LabelsVsPeopleFigure(Figure):
-    record_type = LabelsBesidePeople
+class LabelsVsPeopleFigure(Figure[LabelsBesidePeople]):
     heading = "judges"
     across_judges = True
     place = 10
     stops_with = ("agreement",)
     stops_in = ("inner", "judge_less_people")
     beside_people = True
-    beside = (PERCENTAGE,)
+    beside = (PercentageAgreementFigure.key,)
     definition = (
         "Judges' labels vs people's: leave-one-out agreement with people and among people, with a test of the "
         "difference; kappa with people's majority; confusion matrices."
@@ -156,15 +155,17 @@ class LabelsVsPeopleFigure(Figure):
         """A single rater can't agree with itself, so people are what it is held against."""
         if question["form"] != PAIRS:
             return
-        found = group[self.key]["outer"]
+        found = self.of(group).outer
         about = f"{question['prompt']} " if len(view.pairs) > 1 else ""
-        if found["value"] is None:
-            yield Fact("Agreement with people", DASH, f"{about}{found['undefined']}", undefined=True)
+        if found.value is None:
+            yield Fact("Agreement with people", DASH, f"{about}{found.undefined}", undefined=True)
             return
         limits = interval(found, percent)
-        detail = f"95{NBSP}% interval {limits}" if limits else found["undefined"]
-        detail += f"; {in_percent(group[self.key]['outer_by_chance'])} by chance"
-        yield Fact("Agreement with people", in_percent(found["value"]), f"{about}{detail}", tag=tag_of(group))
+        detail = f"95{NBSP}% interval {limits}" if limits else found.undefined
+        chance = self.of(group).outer_by_chance
+        assert chance is not None
+        detail += f"; {in_percent(chance)} by chance"
+        yield Fact("Agreement with people", in_percent(found.value), f"{about}{detail}", tag=tag_of(group))
 
     def title(self, view: ReportView) -> str:
         return TITLE
@@ -177,7 +178,9 @@ class LabelsVsPeopleFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         questions = [
-            question for question in view.judged if any(KEY in group for group in question["groups"])
+            question
+            for question in view.judged
+            if any(LabelsVsPeopleFigure.is_in(group) for group in question["groups"])
         ]
         if [question["form"] for question in questions] != [PAIRS]:
             yield from _by_question(questions)
@@ -283,19 +286,19 @@ def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
     )
     for question in questions:
         for group in question["groups"]:
-            if KEY not in group:
+            if not LabelsVsPeopleFigure.is_in(group):
                 continue
-            found = group[KEY]
+            found = LabelsVsPeopleFigure.of(group)
             build.add(
                 head(question["prompt"]),
                 group_words(group),
-                *build.beside_chance(found["outer"], found["outer_by_chance"]),
-                _without_interval(build.share(found["inner"])),
+                *build.beside_chance(found.outer, found.outer_by_chance),
+                _without_interval(build.share(found.inner)),
                 *_less_people(build, found),
-                build.n(found["outer"]),
-                build.coefficient(found["kappa"]),
-                build.n(found["kappa"]),
-                of=where.beside_people(group, found["outer"], found["kappa"])
+                build.n(found.outer),
+                build.coefficient(found.kappa),
+                build.n(found.kappa),
+                of=where.beside_people(group, found.outer, found.kappa)
                 if question["over"] == Over.ITEM
                 else None,
             )
@@ -304,7 +307,7 @@ def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    compared = [group for group in view.judging if KEY in group]
+    compared = [group for group in view.judging if LabelsVsPeopleFigure.is_in(group)]
     if compared:
         people = next(group for group in view.judging if group["kind"] == "person")
         yield Block(
@@ -312,23 +315,25 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             tables=(_outer(people, compared), _kappa(compared)),
             plot=_plot(compared),
         )
-        if compared[0][KEY]["outer_by_category"]:
+        if LabelsVsPeopleFigure.of(compared[0]).outer_by_category:
             large, small = by_size(
-                people[PERCENTAGE]["leave_one_out"]["inner_by_category"], lambda each: each["inner"]["n"]
+                PercentageAgreementFigure.of(people).leave_one_out.inner_by_category,
+                lambda each: each.inner.n,
             )
             for heading, found in (("", large), (f", {SMALL}", small)):
                 if found:
                     table = _by_category(people, compared, found)
                     title = f"Agreement with people by category{heading}"
                     yield Block(title, tables=(table,), folded=found is small)
-        tables = tuple(_confusion(view, group) for group in compared if group[KEY]["confusion"]["n"])
+        confusions = [(group, LabelsVsPeopleFigure.of(group).confusion) for group in compared]
+        tables = tuple(_confusion(view, group, found) for group, found in confusions if found and found.n)
         if tables:
             yield Block("Confusion matrices", tables=tables, folded=len(tables) > SHOWN_CONFUSIONS)
 
 
 def _outer(people: Record, compared: list[Record]) -> Table:
     """Agreement with people, which has the interval of its difference; people's own stands beside it without one."""
-    continuous = any(group[KEY]["expected"] for group in compared)
+    continuous = any(LabelsVsPeopleFigure.of(group).expected for group in compared)
     labels = [
         "Raters",
         "With people",
@@ -344,7 +349,7 @@ def _outer(people: Record, compared: list[Record]) -> Table:
         columns(labels),
         foot="Expected: the agreement of labels drawn from the judge's probabilities." if continuous else "",
     )
-    inner, blank = people[PERCENTAGE]["leave_one_out"]["inner"], words("")
+    inner, blank = PercentageAgreementFigure.of(people).leave_one_out.inner, words("")
     build.add(
         group_head(people),
         blank,
@@ -358,23 +363,23 @@ def _outer(people: Record, compared: list[Record]) -> Table:
         of=where.of(people),
     )
     for group in compared:
-        found = group[KEY]
+        found = LabelsVsPeopleFigure.of(group)
         build.add(
             group_head(group),
-            *build.beside_chance(found["outer"], found["outer_by_chance"]),
-            _without_interval(build.share(found["inner"])),
+            *build.beside_chance(found.outer, found.outer_by_chance),
+            _without_interval(build.share(found.inner)),
             *_less_people(build, found),
-            *([build.share(found["expected"]) if found["expected"] else blank] if continuous else []),
-            build.n(found["outer"]),
-            of=where.beside_people(group, found["outer"]),
+            *([build.share(found.expected) if found.expected else blank] if continuous else []),
+            build.n(found.outer),
+            of=where.beside_people(group, found.outer),
         )
     return build.build()
 
 
-def _less_people(build: Builder, found: Record) -> tuple[TableCell, ...]:
+def _less_people(build: Builder, found: LabelsBesidePeople) -> tuple[TableCell, ...]:
     """Distance of a judge's agreement with people from their own, in points, with its test."""
-    less = found["judge_less_people"]
-    return build.share(less["difference"]), *build.tested(less["test"], less["difference"]["undefined"])
+    less = found.judge_less_people
+    return build.share(less.difference), *build.tested(less.test, less.difference.undefined)
 
 
 def _without_interval(cell: TableCell) -> TableCell:
@@ -387,7 +392,7 @@ def _kappa(compared: list[Record]) -> Table:
         columns(["Raters", COHENS_KAPPA, "n"]),
     )
     for group in compared:
-        found = group[KEY]["kappa"]
+        found = LabelsVsPeopleFigure.of(group).kappa
         of = where.beside_people(group, found)
         build.add(group_head(group), build.coefficient(found), build.n(found), of=of)
     return build.build()
@@ -395,7 +400,10 @@ def _kappa(compared: list[Record]) -> Table:
 
 def _plot(compared: list[Record]) -> DotPlot | None:
     return score_plot(
-        [(group["label"], [(group, group[KEY]["judge_less_people"]["difference"])]) for group in compared],
+        [
+            (group["label"], [(group, LabelsVsPeopleFigure.of(group).judge_less_people.difference)])
+            for group in compared
+        ],
         what="Leave-one-out agreement with people minus that of people with each other, in points",
         axis="Agreement minus people's",
         unit="points",
@@ -405,38 +413,37 @@ def _plot(compared: list[Record]) -> DotPlot | None:
     )
 
 
-def _by_category(people: Record, compared: list[Record], found: Sequence[Record]) -> Table:
+def _by_category(people: Record, compared: list[Record], found: Sequence[CategoryInner]) -> Table:
     inner = by_cell(found, "category")
     categories = [category for (category,) in inner]
     build = Builder(
         "Leave-one-out agreement with people by category, in percent; n is the number of items.",
         columns(["Raters", *(category or "none" for category in categories)]),
     )
-    build.add(group_head(people), *(_with_n(build, inner[(each,)]["inner"]) for each in categories))
+    build.add(group_head(people), *(_with_n(build, inner[(each,)].inner) for each in categories))
     for group in compared:
-        outer = by_cell(group[KEY]["outer_by_category"], "category")
-        build.add(group_head(group), *(_with_n(build, outer[(each,)]["outer"]) for each in categories))
+        outer = by_cell(LabelsVsPeopleFigure.of(group).outer_by_category, "category")
+        build.add(group_head(group), *(_with_n(build, outer[(each,)].outer) for each in categories))
     return build.build()
 
 
-def _with_n(build: Builder, estimate: Record) -> TableCell:
+def _with_n(build: Builder, estimate: Estimate) -> TableCell:
     """A figure that has no column for its n beside it."""
-    cell, n = build.share(estimate), f"n = {estimate['n']:,}"
+    cell, n = build.share(estimate), f"n = {estimate.n:,}"
     return TableCell(cell.text, f"{cell.detail}; {n}" if cell.detail else n, cell.marks)
 
 
-def _confusion(view: PairView, group: Record) -> Table:
+def _confusion(view: PairView, group: Record, found: Confusion) -> Table:
     """Items by both labels; where a study has many pairs, canonical responses have no names of their own."""
-    found = group[KEY]["confusion"]
-    names = (*view.sides, *TIE_NAMES[len(found["counts"])])
-    left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
+    names = (*view.sides, *TIE_NAMES[len(found.counts)])
+    left_out = "; ".join(f"{part.n:,} {part.reason}" for part in found.left_out)
     build = Builder(
         f"{group['label']}: items by its label (rows) and people's majority label, if any (columns).",
         columns([group["label"], *names, "None"]),
-        foot=f"{found['n']:,} items. Not included: {left_out}." if left_out else f"{found['n']:,} items.",
+        foot=f"{found.n:,} items. Not included: {left_out}." if left_out else f"{found.n:,} items.",
     )
     labels = LABELS[: len(names)]
-    for name, label, row in zip(names, labels, found["counts"], strict=True):
+    for name, label, row in zip(names, labels, found.counts, strict=True):
         cells = (
             _labelled(view, group, label, majority, n)
             for majority, n in zip((*labels, "none"), row, strict=True)

@@ -48,8 +48,7 @@ class MeasureMeans:
     measures: tuple[MeasureBySystem, ...]
 
 
-class MeasureMeansFigure(Figure):
-    record_type = MeasureMeans
+class MeasureMeansFigure(Figure[MeasureMeans]):
     needs = (StudyMeasures,)
     heading = "measures"
     place = 20
@@ -86,33 +85,28 @@ class MeasureMeansFigure(Figure):
                     yield Quantity(f"{measured.measure.title}, by {measured.label}", sums, systems=(key,))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        rows = [
-            row
-            for record in view.records_of(self.key)
-            for each in record["measures"]
-            for row in each["by_system"]
-        ]
-        of_entries = any(row["mean"]["unit"] == ENTRIES for row in rows)
+        rows = [row for record in self.records(view) for each in record.measures for row in each.by_system]
+        of_entries = any(row.mean.unit == ENTRIES for row in rows)
         build = Builder(
             f"Mean of each measure over a system's responses{OF_ENTRIES if of_entries else ''}, in every item that "
             "shows one; intervals are computed over queries.",
             columns(["Measure", "By", "System", "Mean", "Standard deviation", "n"], names=3),
         )
         seen = set()
-        for record in view.records_of(self.key):
-            for each in record["measures"]:
-                if (each["rater"], each["measure"]) in seen:
+        for record in self.records(view):
+            for each in record.measures:
+                if (each.rater, each.measure) in seen:
                     continue
-                seen.add((each["rater"], each["measure"]))
-                for row in each["by_system"]:
-                    spread = row["standard_deviation"]
+                seen.add((each.rater, each.measure))
+                for row in each.by_system:
+                    spread = row.standard_deviation
                     build.add(
-                        head(each["label"]),
-                        words(each["judge"]),
-                        words(view.system(row["system"])),
-                        build.coefficient(row["mean"]),
+                        head(each.label),
+                        words(each.judge),
+                        words(view.system(row.system)),
+                        build.coefficient(row.mean),
                         TableCell(DASH if spread is None else decimal(spread)),
-                        build.n(row["mean"]),
+                        build.n(row.mean),
                     )
         if build.rows:
             yield Block("Measures by system", tables=(build.build(),), anchor="measure-means")

@@ -1,6 +1,6 @@
 """Measures in several settings of the same systems, compared query by query."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from analytics.display.blocks import Block
@@ -39,8 +39,7 @@ class MeasuresInSettings:
     measures: tuple[MeasureInSettings, ...]
 
 
-class MeasureSettingsFigure(Figure):
-    record_type = MeasuresInSettings
+class MeasureSettingsFigure(Figure[MeasuresInSettings]):
     needs = (StudyMeasures, SystemSettings)
     heading = "measures"
     place = 25
@@ -81,11 +80,11 @@ class MeasureSettingsFigure(Figure):
         return (test for each in record["measures"] for test in setting_tests(each["cells"]))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        seen: dict[tuple[str, str], tuple[str, list[Record]]] = {}
-        for record in view.records_of(self.key):
-            for each in record["measures"]:
-                name = f"{each['label']}, by {each['judge']}"
-                seen.setdefault((each["rater"], each["measure"]), (name, each["cells"]))
+        seen: dict[tuple[str, str], tuple[str, Sequence[SettingDifference]]] = {}
+        for record in self.records(view):
+            for each in record.measures:
+                name = f"{each.label}, by {each.judge}"
+                seen.setdefault((each.rater, each.measure), (name, each.cells))
         table = setting_table(
             "Means of measures in two settings, or of two systems, on the queries that have both, and the second's "
             "less the first's, with a sign-flip test over queries.",

@@ -14,7 +14,7 @@ from analytics.display.numbers import decimal, score, to_places
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, Where, columns, count, head, words
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.measured import ENTRIES, OF_ENTRIES, is_first, systems_of, unit_of
 from analytics.figures.needs import StudyMeasures
@@ -76,8 +76,7 @@ class MeasureSpreads:
     measures: tuple[MeasureSpread, ...]
 
 
-class MeasureSpreadFigure(Figure):
-    record_type = MeasureSpreads
+class MeasureSpreadFigure(Figure[MeasureSpreads]):
     needs = (StudyMeasures,)
     heading = "measures"
     place = 30
@@ -100,9 +99,7 @@ class MeasureSpreadFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         found = {
-            (each["rater"], each["measure"]): each
-            for record in view.records_of(self.key)
-            for each in record["measures"]
+            (each.rater, each.measure): each for record in self.records(view) for each in record.measures
         }
         measures = list(found.values())
         if not measures:
@@ -111,7 +108,7 @@ class MeasureSpreadFigure(Figure):
         for each in measures:
             yield Block(plot=_plot(view, each))
         tables = [_quartiles(view, measures)]
-        banded = [each for each in measures if each["cells"][0]["bands"]]
+        banded = [each for each in measures if each.cells[0].bands]
         tables += [_banded(view, banded)] if banded else []
         yield Block("Quartiles and bands of measures", tables=tuple(tables), folded=True)
         for each in measures:
@@ -163,9 +160,9 @@ def _record(given: FigureInput, measured: MeasureValues) -> MeasureSpread:
     )
 
 
-def _rows(measures: Sequence[Record]) -> list[tuple[str, str]]:
+def _rows(measures: Sequence[MeasureSpread]) -> list[tuple[str, str]]:
     """(arm, system) of all cells, setting by setting."""
-    return list(dict.fromkeys((cell["arm"], cell["system"]) for each in measures for cell in each["cells"]))
+    return list(dict.fromkeys((cell.arm, cell.system) for each in measures for cell in each.cells))
 
 
 def _name(view: ReportView, arm: str, system: str) -> list[TableCell]:
@@ -177,24 +174,24 @@ def _names(view: ReportView) -> list[str]:
     return ["Setting", "System"] if len(view.all_arms) > 1 else ["System"]
 
 
-def _are_of_several(measures: Sequence[Record]) -> bool:
-    return len({each["rater"] for each in measures if each["label"]}) > 1
+def _are_of_several(measures: Sequence[MeasureSpread]) -> bool:
+    return len({each.rater for each in measures if each.label}) > 1
 
 
-def _label(measure: Record, *, several: bool) -> str:
+def _label(measure: MeasureSpread, *, several: bool) -> str:
     """The measure's name, with the judge's where several judges give measures."""
-    return f"{measure['label']} ({measure['judge']})" if several else str(measure["label"])
+    return f"{measure.label} ({measure.judge})" if several else str(measure.label)
 
 
-def _of_entries(measures: Sequence[Record]) -> str:
+def _of_entries(measures: Sequence[MeasureSpread]) -> str:
     return OF_ENTRIES if any(map(_is_of_entries, measures)) else ""
 
 
-def _is_of_entries(measure: Record) -> bool:
-    return bool(measure["cells"][0]["mean"]["unit"] == ENTRIES)
+def _is_of_entries(measure: MeasureSpread) -> bool:
+    return bool(measure.cells[0].mean.unit == ENTRIES)
 
 
-def _means(view: ReportView, measures: Sequence[Record]) -> Table:
+def _means(view: ReportView, measures: Sequence[MeasureSpread]) -> Table:
     """A row per setting and system, a column per measure: its mean over its standard deviation."""
     several = _are_of_several(measures)
     labels = [_label(each, several=several) for each in measures]
@@ -204,20 +201,20 @@ def _means(view: ReportView, measures: Sequence[Record]) -> Table:
         f"{' or entries' if remark else ''} below it.",
         columns([*names, *labels], names=len(names)),
     )
-    cells = [{(cell["arm"], cell["system"]): cell for cell in each["cells"]} for each in measures]
+    cells = [{(cell.arm, cell.system): cell for cell in each.cells} for each in measures]
     for arm, system in _rows(measures):
         build.add(*_name(view, arm, system), *(_mean_cell(of.get((arm, system))) for of in cells))
     return build.build()
 
 
-def _mean_cell(cell: Record | None) -> TableCell:
+def _mean_cell(cell: SpreadCell | None) -> TableCell:
     if cell is None:
         return TableCell(DASH)
-    spread = cell["standard_deviation"]
-    return TableCell(score(cell["mean"]["value"]), "" if spread is None else f"SD {score(spread)}")
+    spread = cell.standard_deviation
+    return TableCell(score(cell.mean.known), "" if spread is None else f"SD {score(spread)}")
 
 
-def _quartiles(view: ReportView, measures: Sequence[Record]) -> Table:
+def _quartiles(view: ReportView, measures: Sequence[MeasureSpread]) -> Table:
     names = _names(view)
     build = Builder(
         "Mean with its interval over queries, standard deviation, and quartiles of the responses"
@@ -227,21 +224,21 @@ def _quartiles(view: ReportView, measures: Sequence[Record]) -> Table:
         ),
     )
     for each in measures:
-        for cell in each["cells"]:
-            spread = cell["standard_deviation"]
+        for cell in each.cells:
+            spread = cell.standard_deviation
             build.add(
-                head(each["label"]),
-                words(each["judge"]),
-                *(words(name.text) for name in _name(view, cell["arm"], cell["system"])),
-                build.coefficient(cell["mean"]),
+                head(each.label),
+                words(each.judge),
+                *(words(name.text) for name in _name(view, cell.arm, cell.system)),
+                build.coefficient(cell.mean),
                 TableCell(DASH if spread is None else decimal(spread)),
-                *(TableCell(decimal(quartile)) for quartile in cell["quartiles"]),
-                build.n(cell["mean"]),
+                *(TableCell(decimal(quartile)) for quartile in cell.quartiles),
+                build.n(cell.mean),
             )
     return build.build()
 
 
-def _banded(view: ReportView, measures: Sequence[Record]) -> Table:
+def _banded(view: ReportView, measures: Sequence[MeasureSpread]) -> Table:
     names = _names(view)
     build = Builder(
         f"Share of responses{_of_entries(measures)} by the band that their score lies in, in percent.",
@@ -249,56 +246,60 @@ def _banded(view: ReportView, measures: Sequence[Record]) -> Table:
         foot="A score on a border belongs to the higher band.",
     )
     for each in measures:
-        for cell in each["cells"]:
+        for cell in each.cells:
             build.add(
-                head(each["label"]),
-                words(each["judge"]),
-                *(words(name.text) for name in _name(view, cell["arm"], cell["system"])),
+                head(each.label),
+                words(each.judge),
+                *(words(name.text) for name in _name(view, cell.arm, cell.system)),
                 *(
                     replace(
                         build.share(share),
-                        where=_within(each, cell, *ends, n=round(share["value"] * share["n"])),
+                        where=_within(
+                            each, cell.arm, cell.system, *ends, n=round((share.value or 0) * share.n)
+                        ),
                     )
-                    for ends, share in zip(pairwise((None, *BORDERS, None)), cell["bands"], strict=True)
+                    for ends, share in zip(pairwise((None, *BORDERS, None)), cell.bands, strict=True)
                 ),
-                build.n(cell["bands"][0]),
+                build.n(cell.bands[0]),
             )
     return build.build()
 
 
-def _plot(view: ReportView, measure: Record) -> DotPlot | None:
-    judge = {"kind": "judge", "label": measure["judge"]}
+def _plot(view: ReportView, measure: MeasureSpread) -> DotPlot | None:
+    judge = {"kind": "judge", "label": measure.judge}
     rows = [
         (
-            ", ".join(name.text for name in reversed(_name(view, cell["arm"], cell["system"]))),
-            [(judge, cell["mean"])],
+            ", ".join(name.text for name in reversed(_name(view, cell.arm, cell.system))),
+            [(judge, cell.mean)],
         )
-        for cell in measure["cells"]
+        for cell in measure.cells
     ]
-    what, caption = f"{measure['label']} by system", f"{measure['label']}, mean by system."
-    if measure["within"] is None:
-        return score_plot(rows, what=what, axis=measure["label"], caption=caption)
-    low, high = measure["within"]
-    return mean_plot(rows, what=what, axis=measure["label"], caption=caption, within=(low, high))
+    what, caption = f"{measure.label} by system", f"{measure.label}, mean by system."
+    if measure.within is None:
+        return score_plot(rows, what=what, axis=measure.label, caption=caption)
+    low, high = measure.within
+    return mean_plot(rows, what=what, axis=measure.label, caption=caption, within=(low, high))
 
 
-def _distributions(view: ReportView, measure: Record, *, several: bool) -> Iterator[Block]:
+def _distributions(view: ReportView, measure: MeasureSpread, *, several: bool) -> Iterator[Block]:
     """A block for each setting: a histogram of every system, or of all together where they are many."""
-    edges, label = measure["edges"], _label(measure, several=several)
+    edges, label = measure.edges, _label(measure, several=several)
     form = to_places(max(0, math.ceil(-math.log10(edges[1] - edges[0]) - 1e-9)))
-    for arm in dict.fromkeys(cell["arm"] for cell in measure["cells"]):
-        cells = [cell for cell in measure["cells"] if cell["arm"] == arm]
-        found = [(view.system(cell["system"]), _bars(measure, cell)) for cell in cells]
+    for arm in dict.fromkeys(cell.arm for cell in measure.cells):
+        cells = [cell for cell in measure.cells if cell.arm == arm]
+        found = [
+            (view.system(cell.system), _bars(measure, cell.arm, cell.system, cell.counts)) for cell in cells
+        ]
         if len(cells) > MOST_HISTOGRAMS:
-            counts = np.sum([cell["counts"] for cell in cells], axis=0).tolist()
-            found = [(ALL, _bars(measure, {"arm": arm, "system": None, "counts": counts}))]
+            counts = np.sum([cell.counts for cell in cells], axis=0).tolist()
+            found = [(ALL, _bars(measure, arm, None, counts))]
         setting = f", {view.arm(arm)}" if len(view.all_arms) > 1 else ""
         counted = ("entry", "entries") if _is_of_entries(measure) else ("response", "responses")
         caption = f"Number of {counted[1]} by {label}{setting}"
         plot = histograms(
             found,
             what=f"Distribution of {label}{setting}",
-            axis=measure["label"],
+            axis=measure.label,
             counted=counted,
             caption=f"{caption}. The outermost bars include all values beyond them.",
             form=form,
@@ -314,24 +315,26 @@ def _distributions(view: ReportView, measure: Record, *, several: bool) -> Itera
         yield Block(f"Distribution of {label}{setting}", tables=(build.build(),), plot=plot, folded=True)
 
 
-def _bars(measure: Record, cell: Record) -> list[Bar]:
+def _bars(measure: MeasureSpread, arm: str, system: str | None, counts: Sequence[int]) -> list[Bar]:
     """The bars of a system in a setting, the outermost with all beyond them."""
-    edges, counts = measure["edges"], cell["counts"]
+    edges = measure.edges
     return [
-        Bar(*edge, n, _within(measure, cell, *end, n=n))
+        Bar(*edge, n, _within(measure, arm, system, *end, n=n))
         for edge, end, n in zip(pairwise(edges), pairwise((None, *edges[1:-1], None)), counts, strict=True)
     ]
 
 
-def _within(measure: Record, cell: Record, low: float | None, high: float | None, *, n: int) -> Where | None:
+def _within(
+    measure: MeasureSpread, arm: str, system: str | None, low: float | None, high: float | None, *, n: int
+) -> Where | None:
     """The items of the setting whose response of the system, or of any, has such a number, or an entry with one."""
-    if not measure["of_readings"] or not n or low is high:
+    if not measure.of_readings or not n or low is high:
         return None
-    answers = PREFIX + measure["measure"] + ("" if cell["system"] is None else f"@{cell['system']}")
+    answers = PREFIX + measure.measure + ("" if system is None else f"@{system}")
     pairs = where.within(answers, low, high)
-    is_of_items = cell["system"] is not None and not _is_of_entries(measure)
+    is_of_items = system is not None and not _is_of_entries(measure)
     return Where(
-        (("rater", measure["rater"]), ("arm", cell["arm"]), pairs, where.COUNTING),
+        (("rater", measure.rater), ("arm", arm), pairs, where.COUNTING),
         "items" if is_of_items else "",
         n if is_of_items else 0,
     )

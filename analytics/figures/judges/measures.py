@@ -56,8 +56,7 @@ class MeasuresBesideAnswers:
     measures: tuple[MeasureBesideAnswers, ...]
 
 
-class MeasuresFigure(Figure):
-    record_type = MeasuresBesideAnswers
+class MeasuresFigure(Figure[MeasuresBesideAnswers]):
     needs = (StudyMeasures,)
     heading = "measures"
     place = 10
@@ -100,27 +99,27 @@ class MeasuresFigure(Figure):
             columns([*names, "Pearson", "Spearman", "Accuracy", "n"], names=len(names)),
             foot=NOTE,
         )
-        rows: dict[str, list[tuple[Record, Record]]] = {}
+        rows: dict[str, list[tuple[Record, Estimate]]] = {}
         shared = _of_several(
-            each for _, groups in asked for group in groups for each in group[self.key]["measures"]
+            each for _, groups in asked for group in groups for each in self.of(group).measures
         )
         for question, groups in asked:
             for group in groups:
-                for each in group[self.key]["measures"]:
-                    accuracy = each["accuracy"]
+                for each in self.of(group).measures:
+                    accuracy = each.accuracy
                     build.add(
-                        head(each["label"]),
-                        words(each["judge"]),
+                        head(each.label),
+                        words(each.judge),
                         *([words(question["prompt"])] if several else []),
                         words(group["label"], tag_of(group)),
-                        build.coefficient(each["pearson"]),
-                        build.coefficient(each["spearman"]),
+                        build.coefficient(each.pearson),
+                        build.coefficient(each.spearman),
                         TableCell(DASH) if accuracy is None else build.figure(accuracy, percent),
-                        build.n(each["spearman"]),
+                        build.n(each.spearman),
                     )
-                    name = f"{each['label']} by {each['judge']}" if each["label"] in shared else each["label"]
+                    name = f"{each.label} by {each.judge}" if each.label in shared else each.label
                     name = f"{name}: {question['prompt']}" if several else name
-                    rows.setdefault(name, []).append((group, each["spearman"]))
+                    rows.setdefault(name, []).append((group, each.spearman))
         if not plotted:
             return Block(title, tables=(build.build(),), folded=True)
         caption = "Spearman's correlation of measures with answers."
@@ -137,11 +136,11 @@ class MeasuresFigure(Figure):
 FIGURE = MeasuresFigure()
 
 
-def _of_several(measures: Iterable[Record]) -> frozenset[str]:
+def _of_several(measures: Iterable[MeasureBesideAnswers]) -> frozenset[str]:
     """The labels of measures that several judges give."""
     judges: dict[str, set[str]] = {}
     for each in measures:
-        judges.setdefault(each["label"], set()).add(each["judge"])
+        judges.setdefault(each.label, set()).add(each.judge)
     return frozenset(label for label, by in judges.items() if len(by) > 1)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.numbers import NBSP, decimal
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, interval, words
-from analytics.figures.families import FamilyTest, is_supported
+from analytics.figures.families import FamilyTest, corrected_p, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.judges.drift import (
@@ -82,8 +82,7 @@ class JuryNumberPasses:
     members: tuple[JurorNumberPasses, ...]
 
 
-class NumberDriftFigure(Figure):
-    record_type = NumberPasses | JuryNumberPasses
+class NumberDriftFigure(Figure[NumberPasses | JuryNumberPasses]):
     needs = (StudyPasses,)
     heading = "judges"
     place = 61
@@ -146,7 +145,7 @@ class NumberDriftFigure(Figure):
             columns(["Judge", "Question", "Pass", *names], names=3),
             foot="The second pass shows how much the judge differs from itself without having changed.",
         )
-        drifted = add_passes(build, view, self.key, _cells, _drifted)
+        drifted = add_passes(build, view, self._passes_of, _cells, _drifted)
         if build.rows:
             yield Block(
                 "Judge drift in numbers",
@@ -154,6 +153,14 @@ class NumberDriftFigure(Figure):
                 tables=(build.build(),),
                 anchor="number-drift",
             )
+
+    def _passes_of(self, group: Record) -> Iterator[tuple[str, tuple[NumberPass, ...]]]:
+        """The passes of a judge, under no name, or of each member of a jury."""
+        found = self.of(group) if self.is_in(group) else JuryNumberPasses(())
+        if isinstance(found, NumberPasses):
+            yield "", found.passes
+        else:
+            yield from ((each.member, each.passes) for each in found.members)
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -193,15 +200,15 @@ def _aligned(passes: Sequence[AnswerInput]) -> tuple[list[Floats], Ints]:
     return numbers, query
 
 
-def _cells(build: Builder, found: Record) -> Sequence[TableCell]:
-    own, people, drifted = found["self"], found["people"], found["drift"]
-    beside_people = [build.coefficient(people[name]) for name in ("error", "pearson")] if people else None
+def _cells(build: Builder, found: NumberPass) -> Sequence[TableCell]:
+    own, people, drifted = found.self, found.people, found.drift
+    beside_people = [build.coefficient(each) for each in (people.error, people.pearson)] if people else None
     return (
-        *((build.coefficient(own["error"]), build.coefficient(own["pearson"])) if own else _first()),
+        *((build.coefficient(own.error), build.coefficient(own.pearson)) if own else _first()),
         *(beside_people or (words(""), words(""))),
-        build.n(own["error"]) if own else words(""),
+        build.n(own.error) if own else words(""),
         *(
-            (build.coefficient(drifted["difference"]), *build.tested(drifted["test"]))
+            (build.coefficient(drifted.difference), *build.tested(drifted.test))
             if drifted
             else (words("noise" if own else ""), words(""), words(""))
         ),
@@ -212,17 +219,17 @@ def _first() -> tuple[TableCell, TableCell]:
     return words("first pass"), words("")
 
 
-def _drifted(judge: str, question: Record, found: Record) -> str:
+def _drifted(judge: str, question: Record, found: NumberPass) -> str:
     """The sentence that a test supports; '' where none does."""
-    each = found["drift"]
-    if each is None or not is_supported(each["test"]) or each["difference"]["value"] <= 0:
+    each = found.drift
+    if each is None or not is_supported(each.test) or each.difference.known <= 0:
         return ""
-    limits = interval(each["difference"], decimal)
+    limits = interval(each.difference, decimal)
     asked = f"\N{LEFT DOUBLE QUOTATION MARK}{question['prompt']}\N{RIGHT DOUBLE QUOTATION MARK}"
     numbers, points = ("ranks", "places") if question["form"] == "ranking" else ("numbers", "points")
     return (
         f"{judge} had drifted by {day_of(found)}: asked {asked}, its {numbers} lay "
-        f"{decimal(each['difference']['value'])}{NBSP}{points} further from its first pass than those of its "
+        f"{decimal(each.difference.known)}{NBSP}{points} further from its first pass than those of its "
         f"second pass{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p "
-        f"{each['test']['p_corrected']:.2g}."
+        f"{corrected_p(each.test):.2g}."
     )

@@ -35,8 +35,7 @@ class InconsistentOrders:
     inconsistent: Estimate
 
 
-class OrderConsistencyFigure(Figure):
-    record_type = InconsistentOrders
+class OrderConsistencyFigure(Figure[InconsistentOrders]):
     needs = (AskedBothWays,)
     heading = "judges"
     place = 40
@@ -68,8 +67,8 @@ class OrderConsistencyFigure(Figure):
             columns(["Question", "Judge", "Inconsistent", "n"], names=2),
         )
         for question in view.judged:
-            for group in (each for each in question["groups"] if self.key in each):
-                found = group[self.key]["inconsistent"]
+            for group in (each for each in question["groups"] if self.is_in(each)):
+                found = self.of(group).inconsistent
                 build.add(
                     head(question["prompt"]),
                     words(group["label"], tag_of(group)),

@@ -29,8 +29,7 @@ class PromptCondition:
     difference: Estimate
 
 
-class PromptConditionsFigure(Figure):
-    record_type = PromptCondition
+class PromptConditionsFigure(Figure[PromptCondition]):
     needs = (PromptConditions,)
     heading = "judges"
     place = 16
@@ -74,7 +73,7 @@ FIGURE = PromptConditionsFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    compared = [group for group in view.judging if KEY in group]
+    compared = [group for group in view.judging if PromptConditionsFigure.is_in(group)]
     if not compared:
         return
     build = Builder(
@@ -84,21 +83,21 @@ def _of_pair(view: PairView) -> Iterator[Block]:
     )
     seen: set[str] = set()
     for group in compared:
-        found = group[KEY]
-        if found["full"] not in seen:
-            seen.add(found["full"])
+        found = PromptConditionsFigure.of(group)
+        if found.full not in seen:
+            seen.add(found.full)
             build.add(
-                head(view.raters[found["full"]]),
+                head(view.raters[found.full]),
                 words("guideline and examples"),
-                build.share(found["full_agreement"]),
+                build.share(found.full_agreement),
                 words(""),
-                build.n(found["full_agreement"]),
+                build.n(found.full_agreement),
             )
         build.add(
             head(group["label"]),
             words("as named"),
-            build.share(found["agreement"]),
-            build.coefficient(found["difference"]),
-            build.n(found["difference"]),
+            build.share(found.agreement),
+            build.coefficient(found.difference),
+            build.n(found.difference),
         )
     yield Block("Prompt conditions", tables=(build.build(),))

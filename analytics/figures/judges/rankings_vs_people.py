@@ -22,8 +22,7 @@ class RankingsBesidePeople:
     tau: Estimate
 
 
-class RankingsVsPeopleFigure(Figure):
-    record_type = RankingsBesidePeople
+class RankingsVsPeopleFigure(Figure[RankingsBesidePeople]):
     heading = "judges"
     place = 30
     definition = "Kendall's tau-b between people's mean ranks of an item's responses and a judge's."
@@ -51,8 +50,8 @@ class RankingsVsPeopleFigure(Figure):
             columns(["Question", "Raters", TAU, "n"], names=2),
         )
         for question in view.judged:
-            for group in (each for each in question["groups"] if self.key in each):
-                tau = group[self.key]["tau"]
+            for group in (each for each in question["groups"] if self.is_in(each)):
+                tau = self.of(group).tau
                 build.add(
                     head(question["prompt"]),
                     group_words(group),

@@ -13,6 +13,7 @@ from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, group_head, group_words
 from analytics.frames.entries import SIZE
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import pearson_sums
 from analytics.statistics.core.values import unit_means
 from analytics.statistics.entries.entry_sets import SETS
@@ -22,8 +23,7 @@ from evaluation.protocols import Kind, QuestionSpec
 KEY = "judges/ratings_vs_people"
 
 
-class RatingsVsPeopleFigure(Figure):
-    record_type = Compared
+class RatingsVsPeopleFigure(Figure[Compared]):
     heading = "judges"
     place = 20
     deferred_as = "ratings of judges beside people"
@@ -75,7 +75,7 @@ class RatingsVsPeopleFigure(Figure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         yield from _ratings(view)
         for question in view.judged:
-            compared = [group for group in question["groups"] if KEY in group]
+            compared = [group for group in question["groups"] if RatingsVsPeopleFigure.is_in(group)]
             if question["form"] == "entries" and compared:
                 yield Block("Set sizes vs people", tables=(_sizes(compared),))
 
@@ -89,20 +89,23 @@ def _ratings(view: ReportView) -> Iterator[Block]:
         "minus people), and correlations.",
         columns(["Question", "Raters", "Error", "Difference", "Spearman", "Pearson", "n"], names=2),
     )
-    rows: dict[str, list[tuple[Record, Record]]] = {}
+    rows: dict[str, list[tuple[Record, Estimate]]] = {}
     for question in view.judged:
         # Yes and no are compared as labels.
         if question["kind"] == "checklist":
             continue
-        for group in (each for each in question["groups"] if KEY in each):
-            found = group[KEY]
+        for group in (each for each in question["groups"] if RatingsVsPeopleFigure.is_in(each)):
+            found = RatingsVsPeopleFigure.of(group)
             build.add(
                 head(question["prompt"]),
                 group_words(group),
-                *(build.coefficient(found[name]) for name in ("error", "difference", "spearman", "pearson")),
-                build.n(found["error"]),
+                *(
+                    build.coefficient(getattr(found, name))
+                    for name in ("error", "difference", "spearman", "pearson")
+                ),
+                build.n(found.error),
             )
-            rows.setdefault(question["prompt"], []).append((group, found["spearman"]))
+            rows.setdefault(question["prompt"], []).append((group, found.spearman))
     if build.rows:
         plot = score_plot(
             rows.items(),
@@ -119,12 +122,12 @@ def _sizes(compared: list[Record]) -> Table:
         columns(["Raters", "Difference", "Error", "Correlation", "n"]),
     )
     for group in compared:
-        found = group[KEY]
+        found = RatingsVsPeopleFigure.of(group)
         build.add(
             group_head(group),
-            build.coefficient(found["difference"]),
-            build.coefficient(found["error"]),
-            build.coefficient(found["spearman"]),
-            build.n(found["error"]),
+            build.coefficient(found.difference),
+            build.coefficient(found.error),
+            build.coefficient(found.spearman),
+            build.n(found.error),
         )
     return build.build()

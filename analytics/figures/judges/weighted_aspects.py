@@ -110,8 +110,7 @@ class WaysToOverall:
     ways: tuple[WayToOverall, ...]
 
 
-class WeightedAspectsFigure(Figure):
-    record_type = WaysToOverall
+class WeightedAspectsFigure(Figure[WaysToOverall]):
     needs = (DerivedJudges,)
     heading = "judges"
     place = 25
@@ -151,9 +150,9 @@ class WeightedAspectsFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.judged:
-            groups = [group for group in question["groups"] if KEY in group]
+            groups = [group for group in question["groups"] if WeightedAspectsFigure.is_in(group)]
             if groups:
-                yield _block(question, [group[KEY] for group in groups])
+                yield _block(question, [WeightedAspectsFigure.of(group) for group in groups])
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -298,7 +297,7 @@ def _accuracy(given: AnswerInput, rated: AspectRatings, way: Way) -> Estimate | 
     )
 
 
-def _block(question: Record, records: Iterable[Record]) -> Block:
+def _block(question: Record, records: Iterable[WaysToOverall]) -> Block:
     """Judges of the same members' ratings have most ways in common; each stands once."""
     build = Builder(
         f"{question['prompt']}: judges' ratings, asked for directly or computed from aspects, compared with "
@@ -309,20 +308,20 @@ def _block(question: Record, records: Iterable[Record]) -> Block:
     )
     seen: list[Any] = []
     for found in records:
-        for way in found["ways"]:
-            same = (found["members"], found["aspects"], way["way"], way["weights"])
+        for way in found.ways:
+            same = (found.members, found.aspects, way.way, way.weights)
             if same in seen:
                 continue
             seen.append(same)
-            accuracy = way["accuracy"]
+            accuracy = way.accuracy
             build.add(
-                head(", ".join(found["members"])),
-                words(WAYS[way["way"]]),
-                words(_weights(found["aspects"], way["weights"])),
-                build.coefficient(way["pearson"]),
-                build.coefficient(way["spearman"]),
+                head(", ".join(found.members)),
+                words(WAYS[way.way]),
+                words(_weights(found.aspects, way.weights)),
+                build.coefficient(way.pearson),
+                build.coefficient(way.spearman),
                 TableCell(DASH) if accuracy is None else build.figure(accuracy, percent),
-                build.n(way["pearson"]),
+                build.n(way.pearson),
             )
     return Block(f"{question['prompt']} from aspects", tables=(build.build(),))
 

@@ -56,15 +56,15 @@ def _rates(
             build.add(
                 head(name),
                 words(group["label"]),
-                build.share(rate["rate"]),
+                build.share(rate.rate),
                 standard_error(build, rate),
-                build.n(rate["rate"]),
-                of=where.of(group, arm=rate["arm"], pair=(rate["system"], rate["opponent"])),
+                build.n(rate.rate),
+                of=where.of(group, arm=rate.arm, pair=(rate.system, rate.opponent)),
             )
     against = f" against {two}" if two else ""
     plot = share_plot(
         [
-            (name, [(group, rate["rate"]) for group, rate in zip(groups, rates, strict=True)])
+            (name, [(group, rate.rate) for group, rate in zip(groups, rates, strict=True)])
             for name, rates in found
         ],
         what=f"Expected win rate of {one}{against}, by rater",

@@ -63,8 +63,7 @@ class LeaderboardCorrelations:
     groups: tuple[BoardCorrelation, ...]
 
 
-class CorrelationsFigure(Figure):
-    record_type = LeaderboardCorrelations
+class CorrelationsFigure(Figure[LeaderboardCorrelations]):
     needs = (PromptConditions,)
     heading = "leaderboard"
     place = 20
@@ -138,7 +137,7 @@ def _relation(one: PairInput, other: PairInput, conditions: Mapping[str, str]) -
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    shown = {group["key"]: group for group in view.judging if KEY in group}
+    shown = {group["key"]: group for group in view.judging if CorrelationsFigure.is_in(group)}
     tables = [table for table in (_split_table(view, shown), _group_table(view, shown)) if table]
     if tables:
         yield Block("Correlations of leaderboards", tables=tuple(tables), folded=True)
@@ -153,9 +152,9 @@ def _split_table(view: PairView, shown: dict[str, Record]) -> Table | None:
         ),
     )
     for group in shown.values():
-        for each in group[KEY]["splits"]:
-            names = f"{SPLIT_NAMES[each['one']]} and {SPLIT_NAMES[each['other']].lower()}"
-            named = [words(view.arm(each["arm"]))] if arms else []
+        for each in CorrelationsFigure.of(group).splits:
+            names = f"{SPLIT_NAMES[each.one]} and {SPLIT_NAMES[each.other].lower()}"
+            named = [words(view.arm(each.arm))] if arms else []
             build.add(group_head(group), *named, words(names), *_cells(build, each))
     return build.build() if build.rows else None
 
@@ -171,17 +170,17 @@ def _group_table(view: PairView, shown: dict[str, Record]) -> Table | None:
     )
     labels = {group["key"]: group["label"] for group in view.everybody}
     for group in shown.values():
-        for each in group[KEY]["groups"]:
-            named = [words(view.arm(each["arm"]))] if arms else []
+        for each in CorrelationsFigure.of(group).groups:
+            named = [words(view.arm(each.arm))] if arms else []
             build.add(
                 head(group["label"]),
-                words(labels[each["group"]]),
+                words(labels[each.group]),
                 *named,
-                words(RELATIONS[each["relation"]]),
+                words(RELATIONS[each.relation]),
                 *_cells(build, each),
             )
     return build.build() if build.rows else None
 
 
-def _cells(build: Builder, each: Record) -> list[TableCell]:
-    return [*(build.coefficient(each[name]) for name in COEFFICIENTS), build.n(each["pearson"])]
+def _cells(build: Builder, each: BoardCorrelation | SplitCorrelation) -> list[TableCell]:
+    return [*(build.coefficient(getattr(each, name)) for name in COEFFICIENTS), build.n(each.pearson)]

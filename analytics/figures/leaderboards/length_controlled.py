@@ -99,8 +99,7 @@ class LengthControlledRates:
     rates: tuple[LengthControlledRate, ...]
 
 
-class LengthControlledFigure(Figure):
-    record_type = LengthControlledRates
+class LengthControlledFigure(Figure[LengthControlledRates]):
     needs = (StudyMeasures,)
     heading = "leaderboard"
     place = 15
@@ -133,7 +132,7 @@ class LengthControlledFigure(Figure):
         return view.per_pair(_of_pair)
 
     def methods(self, view: ReportView) -> Iterable[str]:
-        rates = [rate for record in view.records_of(self.key) for rate in record["rates"]]
+        rates = [rate for record in self.records(view) for rate in record.rates]
         gamed = (
             " The judgments of the baseline's own model, told to be concise and verbose, are in each fit with a tenth "
             "of the weight and without a term of the system."
@@ -143,7 +142,7 @@ class LengthControlledFigure(Figure):
             "the preference on the system, the hyperbolic tangent of the standardised difference of lengths in "
             "characters and, where it is given or other systems were judged on the same queries, the query's "
             f"difficulty, with an L1 penalty chosen by {FOLDS}-fold cross-validation over queries (Dubois et al. "
-            f"2024); a tie is half a win.{gamed if any(rate['gamed'] for rate in rates) else ''}"
+            f"2024); a tie is half a win.{gamed if any(rate.gamed for rate in rates) else ''}"
         )
 
 
@@ -217,24 +216,24 @@ def _given_difficulties(n_items: int, measures: Iterable[MeasureValues]) -> Floa
     return found
 
 
-def lacks_of_alpaca_eval(rates: Iterable[Record]) -> list[str]:
+def lacks_of_alpaca_eval(rates: Iterable[LengthControlledRate]) -> list[str]:
     """Inputs of AlpacaEval's length-controlled win rate that some of the rates are without; empty if they are it."""
     shown = list(rates)
-    lacks = [LACKS_DIFFICULTY] if any(each["difficulties"] != GIVEN for each in shown) else []
-    return [*lacks, LACKS_GAMED] if not all(each["gamed"] for each in shown) else lacks
+    lacks = [LACKS_DIFFICULTY] if any(each.difficulties != GIVEN for each in shown) else []
+    return [*lacks, LACKS_GAMED] if not all(each.gamed for each in shown) else lacks
 
 
-def _names_of(rates: list[Record]) -> Names:
+def _names_of(rates: list[LengthControlledRate]) -> Names:
     return OURS if lacks_of_alpaca_eval(rates) else ALPACA_EVAL
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
     for group in view.groups_judges_pooled:
-        if KEY not in group:
+        if not LengthControlledFigure.is_in(group):
             continue
-        rates = group[KEY]["rates"]
+        rates = LengthControlledFigure.of(group).rates
         for arm in view.arms:
-            found = [each for each in rates if each["arm"] == arm]
+            found = [each for each in rates if each.arm == arm]
             if found:
                 names = _names_of(found)
                 title = f"{names.rates}{view.within(arm)}"
@@ -242,7 +241,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
                     view.title_for(group, title),
                     tables=(_table(view, group, found),),
                     plot=share_plot(
-                        [(_pair_name(view, each), [(group, each["rate"])]) for each in found],
+                        [(_pair_name(view, each), [(group, each.rate)]) for each in found],
                         what=names.rate,
                         caption=f"{names.rate}.",
                         reference=0.5,
@@ -252,11 +251,11 @@ def _of_pair(view: PairView) -> Iterator[Block]:
                 )
 
 
-def _pair_name(view: PairView, each: Record) -> str:
-    return f"{view.system(each['system'])} vs {view.system(each['opponent'])}"
+def _pair_name(view: PairView, each: LengthControlledRate) -> str:
+    return f"{view.system(each.system)} vs {view.system(each.opponent)}"
 
 
-def _table(view: PairView, group: Record, rates: list[Record]) -> Table:
+def _table(view: PairView, group: Record, rates: list[LengthControlledRate]) -> Table:
     build = Builder(
         "Expected win rate at equal lengths and as it is, in percent (a tie is half a win), the difference in points, "
         "in how many percent of the items the first system's response is longer (of equal length, half), and the "
@@ -269,22 +268,22 @@ def _table(view: PairView, group: Record, rates: list[Record]) -> Table:
     for each in rates:
         build.add(
             head(_pair_name(view, each)),
-            build.share(each["rate"]),
-            build.share(each["plain"]),
-            build.share(each["change"]),
-            build.number(each["longer"], percent),
-            build.number(each["length"], decimal, _why_none(each, ONE_LENGTH)),
-            build.number(each["difficulty"], decimal, _why_none(each, NO_DIFFICULTY)),
-            build.n(each["rate"]),
-            of=where.of(group, arm=each["arm"], pair=view.listed_pair(each["system"], each["opponent"])),
+            build.share(each.rate),
+            build.share(each.plain),
+            build.share(each.change),
+            build.number(each.longer, percent),
+            build.number(each.length, decimal, _why_none(each, ONE_LENGTH)),
+            build.number(each.difficulty, decimal, _why_none(each, NO_DIFFICULTY)),
+            build.n(each.rate),
+            of=where.of(group, arm=each.arm, pair=view.listed_pair(each.system, each.opponent)),
         )
     return build.build()
 
 
-def _cautions(rates: list[Record]) -> Iterator[str]:
-    if any(not 1 - ONE_SIDED <= each["longer"] <= ONE_SIDED for each in rates):
+def _cautions(rates: list[LengthControlledRate]) -> Iterator[str]:
+    if any(not 1 - ONE_SIDED <= each.longer <= ONE_SIDED for each in rates):
         yield CONFOUNDED
-    if any(each["length"] == 0 for each in rates):
+    if any(each.length == 0 for each in rates):
         yield PENALIZED
     if lacks := lacks_of_alpaca_eval(rates):
         yield (
@@ -293,6 +292,6 @@ def _cautions(rates: list[Record]) -> Iterator[str]:
         )
 
 
-def _why_none(rate: Record, otherwise: str) -> str:
+def _why_none(rate: LengthControlledRate, otherwise: str) -> str:
     """Nothing was fitted, or the term does not vary."""
-    return str(rate["rate"]["undefined"]) if rate["rate"]["value"] is None else otherwise
+    return str(rate.rate.undefined) if rate.rate.value is None else otherwise

@@ -9,7 +9,7 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import CELLS, SPLIT_NAMES, PairView, ReportView, tag_of
 from analytics.statistics.core.tidy import Bools
@@ -43,8 +43,7 @@ class SampleSizeCurves:
     curves: tuple[SampleSizeCurve, ...]
 
 
-class SampleSizesFigure(Figure):
-    record_type = SampleSizeCurves
+class SampleSizesFigure(Figure[SampleSizeCurves]):
     heading = "leaderboard"
     place = 30
     deferred_as = "p-values by the number of items"
@@ -97,9 +96,9 @@ def _curve(given: PairInput, arm: str, split: str | None, mask: Bools) -> Sample
 
 def _of_pair(view: PairView) -> Iterator[Block]:
     for group in view.groups_judges_pooled:
-        for curve in group.get(KEY, {}).get("curves", ()):
-            parts = [view.arm(curve["arm"])] if view.several_arms else []
-            parts += [SPLIT_NAMES[curve["split"]]] if curve["split"] else []
+        for curve in SampleSizesFigure.of(group).curves if SampleSizesFigure.is_in(group) else ():
+            parts = [view.arm(curve.arm)] if view.several_arms else []
+            parts += [SPLIT_NAMES[curve.split]] if curve.split else []
             title = "p against the number of queries" + (f": {', '.join(parts)}" if parts else "")
             yield Block(
                 view.title_for(group, title),
@@ -111,43 +110,43 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             )
 
 
-def _reading(curve: Record) -> str:
+def _reading(curve: SampleSizeCurve) -> str:
     """With how many queries so many of the pairs are told apart: 90 % of them take no fewer than 80 %."""
-    queries, enough_80, enough_90 = curve["queries"], curve["enough_80"], curve["enough_90"]
+    queries, enough_80, enough_90 = curve.queries, curve.enough_80, curve.enough_90
     below = f"(p below {LEVEL:g})"
     if enough_80 is None:
-        told = f"80 % of the pairs of {curve['systems']:,} systems"
+        told = f"80 % of the pairs of {curve.systems:,} systems"
         return f"All {queries:,} queries are too few to tell {told} apart {below}."
     others = (
         f"{enough_90:,} queries 90 %" if enough_90 is not None else f"all {queries:,} are too few for 90 %"
     )
-    pairs = f"Of {curve['systems']:,} systems, {enough_80:,} queries tell 80 % of the pairs apart"
+    pairs = f"Of {curve.systems:,} systems, {enough_80:,} queries tell 80 % of the pairs apart"
     return f"{pairs}, and {others} {below}."
 
 
-def _table(curve: Record) -> Table:
+def _table(curve: SampleSizeCurve) -> Table:
     build = Builder(
         "p-value of a paired t-test between two systems, over all pairs of them, and the share of pairs with p below "
         f"{LEVEL:g} in percent.",
         columns(["Queries", "Mean", "80th percentile", "90th percentile", "Told apart", "Pairs"]),
     )
-    for point in curve["points"]:
+    for point in curve.points:
         build.add(
-            head(f"{point['n']:,}"),
-            *(build.p(point[key]) for key in LINES),
-            TableCell(f"{point['told_apart'] * 100:.1f}"),
-            count(point["pairs"]) if point["pairs"] else TableCell(DASH),
+            head(f"{point.n:,}"),
+            *(build.p(getattr(point, key)) for key in LINES),
+            TableCell(f"{point.told_apart * 100:.1f}"),
+            count(point.pairs) if point.pairs else TableCell(DASH),
         )
     return build.build()
 
 
-def _plot(curve: Record) -> DotPlot:
+def _plot(curve: SampleSizeCurve) -> DotPlot:
     rows = [
         PlotRow(
-            f"{point['n']:,} queries",
-            tuple(Mark("person", name, point[key], n=point["n"]) for key, name in LINES.items()),
+            f"{point.n:,} queries",
+            tuple(Mark("person", name, getattr(point, key), n=point.n) for key, name in LINES.items()),
         )
-        for point in curve["points"]
+        for point in curve.points
     ]
     return dot_plot(
         rows,

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -57,8 +56,7 @@ class Leaderboards:
     boards: tuple[Leaderboard, ...]
 
 
-class StandingsFigure(Figure):
-    record_type = Leaderboards
+class StandingsFigure(Figure[Leaderboards]):
     heading = "leaderboard"
     place = 10
     stops_with = ("win_rate",)
@@ -84,7 +82,7 @@ class StandingsFigure(Figure):
         )
 
     def intro(self, view: ReportView) -> str:
-        against = next((record["against"] for record in self.records(view)), "")
+        against = next((record.against for record in self.records(view)), "")
         whom = (
             f"against {view.system(against)}, the baseline"
             if against
@@ -125,22 +123,20 @@ def _board(given: PairInput, arm: str, category: str | None, split: str | None, 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
     for group in view.led:
-        if KEY not in group:
+        if not StandingsFigure.is_in(group):
             continue
         for arm in view.arms:
-            boards = [board for board in group[KEY]["boards"] if board["arm"] == arm]
-            whole = next(
-                (board for board in boards if board["category"] is None and board["split"] is None), None
-            )
-            if whole is not None and whole["standings"]:
+            boards = [board for board in StandingsFigure.of(group).boards if board.arm == arm]
+            whole = next((board for board in boards if board.category is None and board.split is None), None)
+            if whole is not None and whole.standings:
                 yield from _blocks(view, group, arm, whole, boards)
 
 
-def apart(standings: Iterable[Record]) -> list[list[Record]]:
+def apart(standings: Iterable[Standing]) -> list[list[Standing]]:
     """The standings by group of systems that were compared, directly or through others; those without a rate last."""
-    groups: dict[int | None, list[Record]] = {}
+    groups: dict[int | None, list[Standing]] = {}
     for each in standings:
-        groups.setdefault(each["group"], []).append(each)
+        groups.setdefault(each.group, []).append(each)
     without = groups.pop(None, [])
     found = list(groups.values())
     if not found:
@@ -158,12 +154,14 @@ def never_met(names: Iterable[Iterable[str]]) -> str:
     )
 
 
-def _blocks(view: PairView, group: Record, arm: str, whole: Record, boards: list[Record]) -> Iterator[Block]:
+def _blocks(
+    view: PairView, group: Record, arm: str, whole: Leaderboard, boards: list[Leaderboard]
+) -> Iterator[Block]:
     folded, tag = group is not view.leading, tag_of(group)
     title = view.arm(arm) if view.several_arms else "Systems"
-    large, small = by_size((board for board in boards if board["category"] is not None), _most_items)
-    splits = [board for board in boards if board["split"] is not None]
-    groups = apart(whole["standings"])
+    large, small = by_size((board for board in boards if board.category is not None), _most_items)
+    splits = [board for board in boards if board.split is not None]
+    groups = apart(whole.standings)
     tables = [_overall(view, each, len(groups) > 1, partial(where.of, group, arm=arm)) for each in groups]
     if large:
         tables.append(_by(view, whole, large, "category", NO_CATEGORY))
@@ -171,9 +169,7 @@ def _blocks(view: PairView, group: Record, arm: str, whole: Record, boards: list
         tables.append(_by(view, whole, splits, "split", SPLIT_NAMES))
     yield Block(
         view.title_for(group, title) if folded or view.several_arms else "",
-        (never_met([view.system(one["system"]) for one in each] for each in groups),)
-        if len(groups) > 1
-        else (),
+        (never_met([view.system(one.system) for one in each] for each in groups),) if len(groups) > 1 else (),
         tables=tuple(tables),
         plot=_plot(view, group, whole) if len(groups) == 1 else None,
         folded=folded,
@@ -184,35 +180,39 @@ def _blocks(view: PairView, group: Record, arm: str, whole: Record, boards: list
         yield Block(view.title_for(group, f"{title}, {SMALL}"), tables=(table,), folded=True, tag=tag)
 
 
-def _most_items(board: Record) -> int:
+def _most_items(board: Leaderboard) -> int:
     """Of the systems on the board, the most items that one is ranked by."""
-    return max((each["rate"]["n"] for each in board["standings"]), default=0)
+    return max((each.rate.n for each in board.standings), default=0)
 
 
-def _overall(view: PairView, standings: list[Record], alone: bool, of: Callable[..., Where | None]) -> Table:
-    among = f" among {joined([view.system(each['system']) for each in standings])}" if alone else ""
+def _overall(
+    view: PairView, standings: list[Standing], alone: bool, of: Callable[..., Where | None]
+) -> Table:
+    among = f" among {joined([view.system(each.system) for each in standings])}" if alone else ""
     build = Builder(
         f"Expected win rate{among}, in percent.", columns(["System", "Rank", "Place", "Expected", "n"])
     )
     for each in standings:
         build.add(
-            head(view.system(each["system"])),
-            *(count(each[name]) if each[name] else TableCell(DASH) for name in ("rank", "place")),
-            build.share(each["rate"]),
-            build.n(each["rate"]),
-            of=of(system=each["system"]),
+            head(view.system(each.system)),
+            *(count(n) if n else TableCell(DASH) for n in (each.rank, each.place)),
+            build.share(each.rate),
+            build.n(each.rate),
+            of=of(system=each.system),
         )
     return build.build()
 
 
-def _by(view: PairView, whole: Record, boards: list[Record], factor: str, names: dict[str, str]) -> Table:
+def _by(
+    view: PairView, whole: Leaderboard, boards: list[Leaderboard], factor: str, names: dict[str, str]
+) -> Table:
     """Systems in the order of the whole, as rows, beside a column for each category or split; of many categories these
     are the rows."""
-    labels = [names.get(str(board[factor]), str(board[factor])) for board in boards]
-    systems = [each["system"] for each in whole["standings"]]
+    labels = [names.get(str(getattr(board, factor)), str(getattr(board, factor))) for board in boards]
+    systems = [each.system for each in whole.standings]
     caption = f"Expected win rate by {factor}, in percent, with the rank in brackets."
     shown = ["All", *labels]
-    found = [{each["system"]: each for each in board["standings"]} for board in (whole, *boards)]
+    found = [{each.system: each for each in board.standings} for board in (whole, *boards)]
     if len(boards) > MOST_COLUMNS and len(boards) > len(systems):
         build = Builder(caption, columns([factor.capitalize(), *(view.system(each) for each in systems)]))
         for label, standings in zip(shown, found, strict=True):
@@ -225,21 +225,21 @@ def _by(view: PairView, whole: Record, boards: list[Record], factor: str, names:
     return build.build(compact=True)
 
 
-def _ranked(build: Builder, standing: dict[str, Any] | None) -> TableCell:
+def _ranked(build: Builder, standing: Standing | None) -> TableCell:
     if standing is None:
         return TableCell(DASH)
-    cell = build.share(standing["rate"])
-    return replace(cell, text=f"{cell.text} ({standing['rank']})") if standing["rank"] else cell
+    cell = build.share(standing.rate)
+    return replace(cell, text=f"{cell.text} ({standing.rank})") if standing.rank else cell
 
 
-def _plot(view: PairView, group: Record, board: Record) -> DotPlot | None:
+def _plot(view: PairView, group: Record, board: Leaderboard) -> DotPlot | None:
     return share_plot(
         [
             (
-                view.system(each["system"]),
-                [(where.narrowed(group, arm=board["arm"], system=each["system"]), each["rate"])],
+                view.system(each.system),
+                [(where.narrowed(group, arm=board.arm, system=each.system), each.rate)],
             )
-            for each in board["standings"]
+            for each in board.standings
         ],
         what="Expected win rate by system",
         axis="Expected win rate",

@@ -1,6 +1,6 @@
 """The stopping rule of a study: the interval of each pair that holds at every look, and whether it is met."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.needs import EarlierPreferences
 from analytics.figures.report_view import PairView, ReportView
@@ -71,8 +71,7 @@ class GatheredJudgments:
         return cls(withdrawn.count() if may_stop else 0, study.redundancy)
 
 
-class LooksFigure(Figure):
-    record_type = LooksAtPairs
+class LooksFigure(Figure[LooksAtPairs]):
     needs = (EarlierPreferences, GatheredJudgments)
     heading = "stopping"
     place = 1
@@ -108,10 +107,10 @@ class LooksFigure(Figure):
 
     def _of_pair(self, view: PairView) -> Iterator[Block]:
         for group in view.groups:
-            found = group.get(self.key)
+            found = self.of(group) if self.is_in(group) else None
             if found is None:
                 continue
-            rule = StoppingRule.of(found["rule"])
+            rule = StoppingRule.of(found.rule)
             assert rule is not None
             closed = view.report["study"]["status"] == Status.CLOSED
             build = Builder(
@@ -122,22 +121,22 @@ class LooksFigure(Figure):
                 "for all pairs together in 95 of 100 studies.",
                 columns(["Pair", "Setting", "Figure", "n", "Complete", "Queries", "Rule"], names=2),
             )
-            for each in found["pairs"]:
+            for each in found.pairs:
                 build.add(
                     head(view.pair(each)),
-                    words(view.arm(each["arm"])),
-                    build.share(each["estimate"]),
-                    build.n(each["estimate"]),
-                    words(f"{each['complete']:,}"),
-                    words(f"{each['queries']:,}"),
-                    words(_met(each["met_at"], closed=closed)),
+                    words(view.arm(each.arm)),
+                    build.share(each.estimate),
+                    build.n(each.estimate),
+                    words(f"{each.complete:,}"),
+                    words(f"{each.queries:,}"),
+                    words(_met(each.met_at, closed=closed)),
                 )
-            said = [_said(rule, found["pairs"], closed=closed), *_withdrawn(found["withdrawn"]), NO_OTHERS]
+            said = [_said(rule, found.pairs, closed=closed), *_withdrawn(found.withdrawn), NO_OTHERS]
             yield Block("", tuple(said), (build.build(),))
 
     def methods(self, view: ReportView) -> Iterable[str]:
         for record in self.records(view):
-            rule = StoppingRule.of(record["rule"])
+            rule = StoppingRule.of(record.rule)
             yield (
                 f"The study was registered at launch to stop {rule}. Queries enter once all of their judgments are in, "
                 "in an order fixed by the study's seed. The interval is a confidence sequence by betting "
@@ -186,9 +185,9 @@ def _met(at: int | None, *, closed: bool) -> str:
     return f"met with {at:,} queries"
 
 
-def _said(rule: StoppingRule, pairs: list[Record], *, closed: bool) -> str:
+def _said(rule: StoppingRule, pairs: Sequence[LatestLook], *, closed: bool) -> str:
     """The rule, and how far it is."""
-    met = [each["met_at"] for each in pairs if each["met_at"] is not None]
+    met = [each.met_at for each in pairs if each.met_at is not None]
     if met and len(met) == len(pairs):
         may = "" if closed else ": the study may be closed"
         state = f"It is met, with at most {max(met):,} queries of a pair{may}."

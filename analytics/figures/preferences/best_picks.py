@@ -9,9 +9,20 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import corrected, in_percent, percent, with_interval
 from analytics.display.plots import DotPlot
-from analytics.display.tables import DASH, P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
+from analytics.display.tables import (
+    DASH,
+    P_COLUMNS,
+    Builder,
+    Table,
+    TableCell,
+    Where,
+    columns,
+    count,
+    head,
+    words,
+)
 from analytics.figures import where
-from analytics.figures.families import CLAIMS, FamilyTest, is_supported
+from analytics.figures.families import CLAIMS, FamilyTest, corrected_p, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.needs import SystemKinds
@@ -98,8 +109,7 @@ class BestPicks:
     n_queries: int
 
 
-class BestPicksFigure(Figure):
-    record_type = BestPicks
+class BestPicksFigure(Figure[BestPicks]):
     needs = (SystemKinds,)
     heading = "best-picks"
     place = 10
@@ -157,23 +167,23 @@ class BestPicksFigure(Figure):
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         """Systems picked more often than picking at random would, and less often."""
-        told = [each for each in group[self.key]["by_system"] if is_supported(each["test"])]
+        told = [each for each in self.of(group).by_system if is_supported(each.test)]
         for kind, how, side in (("picked", "more", 1), ("picked_less", "less", -1)):
-            of_side = [each for each in told if side * (each["share"]["value"] - each["chance"]) > 0]
-            of_side.sort(key=lambda each: -side * each["share"]["value"])
+            of_side = [each for each in told if side * (each.share.known - (each.chance or 0.0)) > 0]
+            of_side.sort(key=lambda each: -side * each.share.known)
             if not of_side:
                 continue
-            names = [view.system(each["system"]) for each in of_side]
+            names = [view.system(each.system) for each in of_side]
             one, who = len(of_side) == 1, subject(group)
             shown = [
-                f"{'it' if one else name} in {with_interval(each['share'])} of {each['share']['n']:,} picks, where "
-                f"chance would give {in_percent(each['chance'])}"
+                f"{'it' if one else name} in {with_interval(each.share)} of {each.share.n:,} picks, where "
+                f"chance would give {in_percent(each.chance or 0.0)}"
                 for name, each in zip(names, of_side, strict=True)
             ]
-            weakest = max((each["test"] for each in of_side), key=lambda test: test["p_corrected"])
+            weakest = max((each.test for each in of_side), key=corrected_p)
             yield {
                 "kind": kind,
-                **({"system": of_side[0]["system"]} if one else {}),
+                **({"system": of_side[0].system} if one else {}),
                 "about": joined(names),
                 "heading": f"Picked {how} often than by chance",
                 "text": f"{who[:1].upper()}{who[1:]} picked {'; '.join(shown)} "
@@ -182,9 +192,9 @@ class BestPicksFigure(Figure):
             }
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
-        by_system = group[self.key]["by_system"]
-        found = [(each["system"], each["share"]) for each in by_system]
-        if len({each["group"] for each in by_system}) == 1:
+        by_system = self.of(group).by_system
+        found = [(each.system, each.share) for each in by_system]
+        if len({each.group for each in by_system}) == 1:
             yield leading_fact(view, group, "Most often picked", found, in_percent)
 
     def intro(self, view: ReportView) -> str:
@@ -198,14 +208,14 @@ class BestPicksFigure(Figure):
                     (
                         label,
                         [
-                            (where.narrowed(group, system=each["system"]), each["share"])
+                            (where.narrowed(group, system=each.system), each.share)
                             for group in view.plotted(question)
-                            for each in group[self.key]["by_system"]
-                            if each["system"] == key
+                            for each in self.of(group).by_system
+                            if each.system == key
                         ],
                     )
                     for key, label in view.systems.items()
-                    if any(each["system"] == key for each in lead[self.key]["by_system"])
+                    if any(each.system == key for each in self.of(lead).by_system)
                 ],
                 what=f"Share of picks: {question['prompt']}",
                 axis="Share of picks",
@@ -220,11 +230,11 @@ class BestPicksFigure(Figure):
                     tag=tag_of(group),
                     anchor=anchor_of(question) if group is lead else "",
                 )
-            tables = (_same(question, self.key), _agreed(view, question, self.key))
+            tables = (_same(question), _agreed(view, question))
             yield Block(
                 "How often raters pick the same response",
                 tables=tuple(each for each in tables if each.rows),
-                plot=_agreement(view, question, self.key),
+                plot=_agreement(view, question),
             )
 
     def methods(self, view: ReportView) -> Iterable[str]:
@@ -261,58 +271,62 @@ def _same_picks(same: SamePick, systems: Sequence[str]) -> SamePicks:
     return SamePicks(**(vars(same) | {"agreed": tuple(agreed)}))
 
 
-def _agreed(view: ReportView, question: Record, key: str) -> Table:
+def _agreed(view: ReportView, question: Record) -> Table:
     """A row per system that a majority of some group's raters agree on."""
     build = Builder(
         "Number of items of which all raters, and more than half of them, pick a system's response.",
         columns(["Raters", "System", "All", "More than half"], names=2),
     )
     for group in question["groups"]:
-        for each in group[key]["same"]["agreed"]:
+        for each in BestPicksFigure.of(group).same.agreed:
             build.add(
                 group_head(group),
-                words("Tie" if each["system"] is None else view.system(each["system"])),
-                count(each["n_all_same"]),
-                count(each["n_majority"]),
+                words("Tie" if each.system is None else view.system(each.system)),
+                count(each.n_all_same),
+                count(each.n_majority),
             )
     return build.build()
 
 
 def _shares(view: ReportView, question: Record, group: Record) -> Table:
-    found = group[FIGURE.key]
+    found = BestPicksFigure.of(group)
     build = Builder(
         "Share of picks, and the share that picking at random would give, in percent. p: sign-flip test against "
         "that share, over queries.",
         columns(["System", "Picked", "By chance", "n", *P_COLUMNS]),
     )
     blank = words("")
-    rows = [
-        (view.system(each["system"]), each, where.of(group, system=each["system"]), each["system"])
-        for each in found["by_system"]
+    rows: list[tuple[str, SystemPicks | KindPicks, Where | None, str]] = [
+        (view.system(each.system), each, where.of(group, system=each.system), each.system)
+        for each in found.by_system
     ]
-    rows += [(SYSTEM_KINDS.get(each["kind"], each["kind"]), each, None, "") for each in found["by_kind"]]
+    rows += [(SYSTEM_KINDS.get(each.kind, each.kind), each, None, "") for each in found.by_kind]
     for name, each, of, system in rows:
         build.add(
             head(name),
-            where.won(build.share(each["share"]), each["share"], question["key"], system),
-            build.number(each["chance"], percent),
-            build.n(each["share"], "judgments"),
-            *(build.tested(each["test"]) if each["test"] else (blank, blank)),
+            where.won(build.share(each.share), each.share, question["key"], system),
+            build.number(each.chance, percent),
+            build.n(each.share, "judgments"),
+            *(build.tested(each.test) if each.test else (blank, blank)),
             of=of,
         )
-    if found["tie"]["value"]:
-        tie = found["tie"]
+    if found.tie.value:
+        tie = found.tie
         n = build.n(tie, "judgments")
         build.add(head("Tie"), build.share(tie), TableCell(DASH), n, blank, blank, of=where.of(group))
     return build.build()
 
 
-def _agreement(view: ReportView, question: Record, key: str) -> DotPlot | None:
-    plotted = [(group, group[key]["same"]) for group in view.plotted(question) if key in group]
+def _agreement(view: ReportView, question: Record) -> DotPlot | None:
+    plotted = [
+        (group, BestPicksFigure.of(group).same)
+        for group in view.plotted(question)
+        if BestPicksFigure.is_in(group)
+    ]
     return share_plot(
         [
-            (label, [(group, same[share]) for group, same in plotted])
-            for label, share in (("All the same", "all_same"), ("At least two the same", "two_same"))
+            ("All the same", [(group, same.all_same) for group, same in plotted]),
+            ("At least two the same", [(group, same.two_same) for group, same in plotted]),
         ],
         what="Items on which raters pick the same response",
         axis="Share of items",
@@ -320,21 +334,21 @@ def _agreement(view: ReportView, question: Record, key: str) -> DotPlot | None:
     )
 
 
-def _same(question: Record, key: str) -> Table:
+def _same(question: Record) -> Table:
     build = Builder(
         "Share of items on which all raters, or at least two of them, pick the same response, in percent, with "
         "the number of those items; by chance: had each pick been drawn by the systems' shares of picks.",
         columns(["Raters", "All", "By chance", "Items", "At least two", "By chance", "Items", "n"]),
     )
     for group in question["groups"]:
-        same = group[key]["same"]
+        same = BestPicksFigure.of(group).same
         build.add(
             group_head(group),
-            *build.beside_chance(same["all_same"], same["all_same_by_chance"]),
-            count(same["n_all_same"]),
-            *build.beside_chance(same["two_same"], same["two_same_by_chance"]),
-            count(same["n_two_same"]),
-            build.n(same["all_same"]),
+            *build.beside_chance(same.all_same, same.all_same_by_chance),
+            count(same.n_all_same),
+            *build.beside_chance(same.two_same, same.two_same_by_chance),
+            count(same.n_two_same),
+            build.n(same.all_same),
             of=where.of(group),
         )
     return build.build()

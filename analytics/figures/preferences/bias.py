@@ -66,8 +66,7 @@ class Biases:
     length: LengthBias
 
 
-class BiasFigure(Figure):
-    record_type = Biases
+class BiasFigure(Figure[Biases]):
     heading = "bias"
     place = 10
     finding_place = 40
@@ -120,17 +119,17 @@ class BiasFigure(Figure):
             yield FamilyTest(CLAIMS, record["position"]["test"])
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
-        position = group[self.key]["position"]
-        share = position["share"]
-        if not is_supported(position["test"]):
+        position = self.of(group).position
+        share = position.share
+        if not is_supported(position.test):
             return
-        which = "first" if share["value"] > 0.5 else "second"
+        which = "first" if share.known > 0.5 else "second"
         yield {
             "kind": "position_bias",
             "about": "Position",
             "heading": f"The response shown {which} is preferred",
-            "text": f"Of {share['n']:,} preferences with known order, {with_interval(share)} are for the response "
-            f"shown first ({corrected(position['test'])}).",
+            "text": f"Of {share.n:,} preferences with known order, {with_interval(share)} are for the response "
+            f"shown first ({corrected(position.test)}).",
             "anchor": "bias",
         }
 
@@ -152,27 +151,25 @@ class BiasFigure(Figure):
             columns(["Raters", "Longer", "Shorter", "Bias", "n"]),
         )
         for group in view.groups:
-            found = group[self.key]
-            share = found["position"]["share"]
+            found = self.of(group)
+            share = found.position.share
             position.add(
                 group_head(group),
                 position.share(share),
                 position.n(share),
-                *position.tested(found["position"]["test"], share["undefined"]),
+                *position.tested(found.position.test, share.undefined),
                 of=where.of(group),
             )
-            of_length = found["length"]
+            of_length = found.length
             length.add(
                 group_head(group),
-                *(length.share(of_length[name]) for name in ("longer", "shorter", "bias")),
-                length.n(of_length["bias"]),
+                *(length.share(getattr(of_length, name)) for name in ("longer", "shorter", "bias")),
+                length.n(of_length.bias),
                 of=where.of(group),
             )
-        by_layout = _layout_table(view.groups, self.key)
+        by_layout = _layout_table(view.groups)
         tables = (position.build(), by_layout, length.build())
-        yield Block(
-            tables=tuple(table for table in tables if table), plot=_length_plot(view.groups, self.key)
-        )
+        yield Block(tables=tuple(table for table in tables if table), plot=_length_plot(view.groups))
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -181,12 +178,12 @@ class BiasFigure(Figure):
         )
 
 
-def _length_plot(groups: list[Record], key: str) -> DotPlot | None:
+def _length_plot(groups: list[Record]) -> DotPlot | None:
     """A row per group of raters, where there are several to compare (HREF Figure 7)."""
     if len(groups) < 2:
         return None
     return score_plot(
-        [(group["label"], [(group, group[key]["length"]["bias"])]) for group in groups],
+        [(group["label"], [(group, BiasFigure.of(group).length.bias)]) for group in groups],
         what="Length bias",
         unit="points",
         caption="Share of judgments for the longer response less that for the shorter one, in points.",
@@ -203,15 +200,15 @@ def _layouts(group: PairGroup) -> Iterator[tuple[str, Bools]]:
             yield "" if code == UNKNOWN_LAYOUT else LAYOUTS[code], group.layout == code
 
 
-def _layout_table(groups: Iterable[Record], key: str) -> Table | None:
+def _layout_table(groups: Iterable[Record]) -> Table | None:
     table = Builder(
         "Position by layout: the same share by how the two responses were laid out on the screen, not tested.",
         columns(["Raters", "Layout", "First preferred", "n"]),
     )
-    rows = [(group, each) for group in groups for each in group[key]["layouts"]]
+    rows = [(group, each) for group in groups for each in BiasFigure.of(group).layouts]
     for group, each in rows:
-        name = words(LAYOUT_NAMES[each["layout"]])
-        table.add(group_head(group), name, table.share(each["share"]), table.n(each["share"]))
+        name = words(LAYOUT_NAMES[each.layout])
+        table.add(group_head(group), name, table.share(each.share), table.n(each.share))
     return table.build() if rows else None
 
 

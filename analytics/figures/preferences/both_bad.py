@@ -8,7 +8,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, words
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head
@@ -55,8 +55,7 @@ class BothBadRates:
     by_system: tuple[BothBadOfSystem, ...]
 
 
-class BothBadFigure(Figure):
-    record_type = BothBadRates
+class BothBadFigure(Figure[BothBadRates]):
     heading = "win-rates"
     place = 29
     definition = (
@@ -129,17 +128,17 @@ def _of_pair(view: PairView) -> Iterator[Block]:
         columns(["Raters", "Of", "Both bad", "n"], names=2),
     )
     for group in view.groups:
-        for name, rate, named in _rows(view, group[KEY]) if KEY in group else ():
-            of = where.of(group, named, system=named.get("system"))
+        for name, rate, cell in _rows(view, BothBadFigure.of(group)) if BothBadFigure.is_in(group) else ():
+            of = where.of(group, cell, system=getattr(cell, "system", None))
             share = where.answered(build.share(rate), rate, view.key, "both_bad")
             build.add(group_head(group), words(name), share, build.n(rate), of=of)
     if build.rows:
         yield Block("Both are bad", tables=(build.build(),))
 
 
-def _rows(view: PairView, found: Record) -> Iterator[tuple[str, Record, Record]]:
+def _rows(view: PairView, found: BothBadRates) -> Iterator[tuple[str, Estimate, object]]:
     """The name of each, its rate, and the record that names its setting or systems."""
-    yield "all", found["overall"], {}
-    yield from ((view.arm(each["arm"]), each["rate"], each) for each in found["by_arm"])
-    yield from ((view.system(each["system"]), each["rate"], each) for each in found["by_system"])
-    yield from ((view.pair(each), each["rate"], each) for each in found["by_pair"])
+    yield "all", found.overall, None
+    yield from ((view.arm(each.arm), each.rate, each) for each in found.by_arm)
+    yield from ((view.system(each.system), each.rate, each) for each in found.by_system)
+    yield from ((view.pair(each), each.rate, each) for each in found.by_pair)

@@ -24,8 +24,7 @@ class BradleyTerryFits:
     fits: tuple[BradleyTerry, ...]
 
 
-class BradleyTerryFigure(Figure):
-    record_type = BradleyTerryFits
+class BradleyTerryFigure(Figure[BradleyTerryFits]):
     heading = "strengths"
     place = 10
     deferred_as = "Bradley-Terry strengths"
@@ -56,7 +55,7 @@ class BradleyTerryFigure(Figure):
         return view.per_pair(_of_pair)
 
     def methods(self, view: ReportView) -> Iterable[str]:
-        if not any(fit["strengths"] for record in self.records(view) for fit in record["fits"]):
+        if not any(fit.strengths for record in self.records(view) for fit in record.fits):
             return
         parameters = view.report["parameters"]
         yield (
@@ -71,8 +70,13 @@ FIGURE = BradleyTerryFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    fits = [(group, fit) for group in view.groups_judges_pooled if KEY in group for fit in group[KEY]["fits"]]
-    reasons = {fit["undefined"] for _, fit in fits}
+    fits = [
+        (group, fit)
+        for group in view.groups_judges_pooled
+        if BradleyTerryFigure.is_in(group)
+        for fit in BradleyTerryFigure.of(group).fits
+    ]
+    reasons = {fit.undefined for _, fit in fits}
     if len(reasons) == 1 and "" not in reasons:
         yield Block(text=(f"Undefined in every setting. {reasons.pop()}",))
         return
@@ -80,12 +84,12 @@ def _of_pair(view: PairView) -> Iterator[Block]:
         yield _block(view, group, fit)
 
 
-def _block(view: PairView, group: Record, fit: Record) -> Block:
+def _block(view: PairView, group: Record, fit: BradleyTerry) -> Block:
     folded = group is not view.leading
-    title = view.arm(fit["arm"]) if view.several_arms else "Strengths"
+    title = view.arm(fit.arm) if view.several_arms else "Strengths"
     heading = view.title_for(group, title) if folded or view.several_arms else ""
-    if fit["undefined"]:
-        return Block(heading, text=(f"Undefined. {fit['undefined']}",), folded=folded, tag=tag_of(group))
+    if fit.undefined:
+        return Block(heading, text=(f"Undefined. {fit.undefined}",), folded=folded, tag=tag_of(group))
     return Block(
         heading,
         tables=(_table(view, group, fit),),
@@ -95,24 +99,24 @@ def _block(view: PairView, group: Record, fit: Record) -> Block:
     )
 
 
-def _table(view: PairView, group: Record, fit: Record) -> Table:
+def _table(view: PairView, group: Record, fit: BradleyTerry) -> Table:
     build = Builder(
         "Strength, probability of beating an average system in percent, and rank by strength alone, with the ranks "
         "that the intervals of differences leave open; n is the system's number of comparisons.",
         columns(["System", "Strength", "Beats average", "Rank", "n"]),
     )
-    for strength in fit["strengths"]:
+    for strength in fit.strengths:
         build.add(
-            head(view.system(strength["system"])),
-            build.coefficient(strength["score"]),
-            build.share(strength["win_probability"]),
-            build.figure(strength["rank"], "{:.0f}".format),
-            build.n(strength["score"]),
-            of=where.of(group, arm=fit["arm"], system=strength["system"]),
+            head(view.system(strength.system)),
+            build.coefficient(strength.score),
+            build.share(strength.win_probability),
+            build.figure(strength.rank, "{:.0f}".format),
+            build.n(strength.score),
+            of=where.of(group, arm=fit.arm, system=strength.system),
         )
     return build.build()
 
 
-def _plot(view: PairView, group: Record, fit: Record) -> DotPlot | None:
-    rows = [(view.system(each["system"]), [(group, each["score"])]) for each in fit["strengths"]]
+def _plot(view: PairView, group: Record, fit: BradleyTerry) -> DotPlot | None:
+    rows = [(view.system(each.system), [(group, each.score)]) for each in fit.strengths]
     return score_plot(rows, what="Bradley-Terry strengths", caption="Strengths; 0 is the average system.")

@@ -25,8 +25,7 @@ class Flips:
     queries: tuple[QueryFlips, ...]
 
 
-class FlipsFigure(Figure):
-    record_type = Flips
+class FlipsFigure(Figure[Flips]):
     heading = "flips"
     place = 10
     finding_place = 10
@@ -73,7 +72,7 @@ class FlipsFigure(Figure):
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         """One per pair: between which arms the preferred system changes or, where it does not, the margin."""
         pair_view = next(each for each in view.pairs if each.key == question["key"])
-        flips = sorted(group[self.key]["pairs"], key=_pair_of)
+        flips = sorted(self.of(group).pairs, key=_pair_of)
         for pair, of_pair in groupby(flips, _pair_of):
             found = list(of_pair)
             system_1, system_2 = pair
@@ -87,12 +86,12 @@ class FlipsFigure(Figure):
                     "text": f"{_preferences(view, group, changed)} {_moves(view, changed)}",
                     "anchor": at if pair_view is view.pairs[0] else f"{pair_view.key}-{at}",
                 }
-            elif moved := [flip for flip in found if is_supported(flip["margin_test"])]:
-                largest = max(moved, key=lambda flip: abs(flip["difference"]["value"]))
+            elif moved := [flip for flip in found if is_supported(flip.margin_test)]:
+                largest = max(moved, key=lambda flip: abs(flip.difference.known))
                 yield {
                     **about,
                     "kind": "margin_change",
-                    "heading": f"The margin changes by {points(largest['difference']['value'])} points",
+                    "heading": f"The margin changes by {points(largest.difference.known)} points",
                     "text": _margins(view, group, moved),
                     "anchor": "flips",
                 }
@@ -110,34 +109,38 @@ class FlipsFigure(Figure):
 FIGURE = FlipsFigure()
 
 
-def flips_beyond_chance(flip: Record) -> bool:
-    return bool(flip["flipped"] and is_supported(flip["flip_test"]))
+def flips_beyond_chance(flip: PairFlip) -> bool:
+    return bool(flip.flipped and is_supported(flip.flip_test))
 
 
 def has_flip(group: Record) -> bool:
     """True where the preferred system of any pair changes beyond chance."""
-    return any(flips_beyond_chance(flip) for flip in group.get(KEY, {"pairs": ()})["pairs"])
+    return (
+        any(flips_beyond_chance(flip) for flip in FlipsFigure.of(group).pairs)
+        if FlipsFigure.is_in(group)
+        else False
+    )
 
 
 def flipping_arms(group: Record, pair: tuple[str, str]) -> set[str]:
     """The arms whose preferred system is not that of the first arm that prefers one, beyond chance."""
     return {
-        flip["second_arm"]
-        for flip in group[KEY]["pairs"]
+        flip.second_arm
+        for flip in FlipsFigure.of(group).pairs
         if _pair_of(flip) == pair and flips_beyond_chance(flip)
     }
 
 
-def _pair_of(flip: Record) -> tuple[str, str]:
-    return flip["system_1"], flip["system_2"]
+def _pair_of(flip: PairFlip | QueryFlips) -> tuple[str, str]:
+    return flip.system_1, flip.system_2
 
 
-def _preferences(view: ReportView, group: Record, flips: list[Record]) -> str:
-    preferred = {}
+def _preferences(view: ReportView, group: Record, flips: list[PairFlip]) -> str:
+    preferred: dict[str, str | None] = {}
     for flip in flips:
-        preferred[flip["first_arm"]] = flip["first_preferred"]
-        preferred[flip["second_arm"]] = flip["second_preferred"]
-    by_system: dict[str, list[str]] = {}
+        preferred[flip.first_arm] = flip.first_preferred
+        preferred[flip.second_arm] = flip.second_preferred
+    by_system: dict[str | None, list[str]] = {}
     for arm, label in view.all_arms.items():
         if arm in preferred:
             by_system.setdefault(preferred[arm], []).append(f"“{label}”")
@@ -150,24 +153,24 @@ def _preferences(view: ReportView, group: Record, flips: list[Record]) -> str:
     )
 
 
-def _moves(view: ReportView, flips: list[Record]) -> str:
+def _moves(view: ReportView, flips: list[PairFlip]) -> str:
     moves = [
-        f"between “{view.arm(flip['first_arm'])}” and “{view.arm(flip['second_arm'])}” "
-        f"({corrected(flip['flip_test'])})"
+        f"between “{view.arm(flip.first_arm)}” and “{view.arm(flip.second_arm)}” "
+        f"({corrected(flip.flip_test)})"
         for flip in flips
     ]
     return f"The preferred system changes {' and '.join(moves)}."
 
 
-def _margins(view: ReportView, group: Record, moved: list[Record]) -> str:
+def _margins(view: ReportView, group: Record, moved: list[PairFlip]) -> str:
     """Towards which system the margin of wins moves, between which arms."""
     moves = []
     for flip in moved:
-        gains = flip["system_1"] if flip["difference"]["value"] > 0 else flip["system_2"]
+        gains = flip.system_1 if flip.difference.known > 0 else flip.system_2
         moves.append(
-            f"by {points(flip['difference']['value'])} points towards {view.system(gains)} from "
-            f"“{view.arm(flip['first_arm'])}” to “{view.arm(flip['second_arm'])}” "
-            f"({corrected(flip['margin_test'])})"
+            f"by {points(flip.difference.known)} points towards {view.system(gains)} from "
+            f"“{view.arm(flip.first_arm)}” to “{view.arm(flip.second_arm)}” "
+            f"({corrected(flip.margin_test)})"
         )
     return f"On the items judged by {subject(group)}, the margin of wins moves {' and '.join(moves)}."
 
@@ -175,7 +178,7 @@ def _margins(view: ReportView, group: Record, moved: list[Record]) -> str:
 def _of_pair(view: PairView) -> Iterator[Block]:
     if not view.several_arms:
         return
-    for group in (each for each in view.groups_of_several if each[KEY]["pairs"]):
+    for group in (each for each in view.groups_of_several if FlipsFigure.of(each).pairs):
         folded = group is not view.leading
         yield Block(
             view.title_for(group, "Flips") if folded else "",
@@ -183,7 +186,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             folded=folded,
             tag=tag_of(group),
         )
-    queries = sorted(view.leading[KEY]["queries"], key=_pair_of)
+    queries = sorted(FlipsFigure.of(view.leading).queries, key=_pair_of)
     yield Block(
         "Majority labels by setting", tables=tuple(_transitions(view, flip) for flip in queries), folded=True
     )
@@ -197,29 +200,27 @@ def _pair_flips(view: PairView, group: Record) -> Table:
         "points, with its own test. Sign-flip tests over queries.",
         columns(labels, names=3),
     )
-    for flip in sorted(group[KEY]["pairs"], key=_pair_of):
-        tag = "flip" if flips_beyond_chance(flip) else "within chance" if flip["flipped"] else ""
-        undefined = flip["difference"]["undefined"]
+    for flip in sorted(FlipsFigure.of(group).pairs, key=_pair_of):
+        tag = "flip" if flips_beyond_chance(flip) else "within chance" if flip.flipped else ""
+        undefined = flip.difference.undefined
         build.add(
             view.pair_head(group, flip),
             words(_between(view, flip)),
             words(_preferred(view, flip), tag),
-            *build.tested(flip["flip_test"], undefined),
-            build.share(flip["difference"]),
-            build.n(flip["difference"]),
-            *build.tested(flip["margin_test"], undefined),
+            *build.tested(flip.flip_test, undefined),
+            build.share(flip.difference),
+            build.n(flip.difference),
+            *build.tested(flip.margin_test, undefined),
         )
     return build.build()
 
 
-def _between(view: PairView, flip: Record) -> str:
-    return f"{view.arm(flip['first_arm'])} \N{RIGHTWARDS ARROW} {view.arm(flip['second_arm'])}"
+def _between(view: PairView, flip: PairFlip | QueryFlips) -> str:
+    return f"{view.arm(flip.first_arm)} \N{RIGHTWARDS ARROW} {view.arm(flip.second_arm)}"
 
 
-def _preferred(view: PairView, flip: Record) -> str:
-    names = [
-        view.system(key) if key else "neither" for key in (flip["first_preferred"], flip["second_preferred"])
-    ]
+def _preferred(view: PairView, flip: PairFlip) -> str:
+    names = [view.system(key) if key else "neither" for key in (flip.first_preferred, flip.second_preferred)]
     return names[0] if names[0] == names[1] else f"{names[0]} \N{RIGHTWARDS ARROW} {names[1]}"
 
 
@@ -236,23 +237,23 @@ def _query_flips(view: PairView, group: Record) -> Table:
         "Query flips: queries whose majority label differs. The test compares the totals of the labels.",
         columns(labels, names=2),
     )
-    for flip in sorted(group[KEY]["queries"], key=_pair_of):
+    for flip in sorted(FlipsFigure.of(group).queries, key=_pair_of):
         build.add(
             view.pair_head(group, flip),
             words(_between(view, flip)),
-            build.share(flip["flipped"]),
-            build.n(flip["flipped"]),
-            build.number(flip["statistic"], decimal, flip["test_undefined"]),
-            build.p(flip["p_value"], flip["test_undefined"]),
+            build.share(flip.flipped),
+            build.n(flip.flipped),
+            build.number(flip.statistic, decimal, flip.test_undefined),
+            build.p(flip.p_value, flip.test_undefined),
         )
     return build.build()
 
 
-def _transitions(view: PairView, flip: Record) -> Table:
-    names = [view.system(flip["system_1"]), view.system(flip["system_2"]), "Tie"]
-    first, second = view.arm(flip["first_arm"]), view.arm(flip["second_arm"])
+def _transitions(view: PairView, flip: QueryFlips) -> Table:
+    names = [view.system(flip.system_1), view.system(flip.system_2), "Tie"]
+    first, second = view.arm(flip.first_arm), view.arm(flip.second_arm)
     caption = f"{view.pair(flip)}: queries by majority in “{first}” (rows) and “{second}” (columns)."
     build = Builder(caption, columns([first, *names]))
-    for name, row in zip(names, flip["transitions"], strict=True):
+    for name, row in zip(names, flip.transitions, strict=True):
         build.add(head(name), *(count(n) for n in row))
     return build.build(compact=True)

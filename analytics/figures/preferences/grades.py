@@ -1,6 +1,6 @@
 """Graded preferences: by how much one response is better than the other."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,8 +73,7 @@ class GradesGiven:
     to_first: Estimate
 
 
-class GradesFigure(Figure):
-    record_type = GradesGiven
+class GradesFigure(Figure[GradesGiven]):
     heading = "grades"
     place = 10
     beside = (CELLS,)
@@ -148,8 +147,8 @@ class GradesFigure(Figure):
             yield Quantity("Mean grade", sums, cell.arm, (cell.system_1, cell.system_2))
 
     def intro(self, view: ReportView) -> str:
-        pair = next(each for each in view.pairs if any(KEY in group for group in each.groups))
-        farthest = number(_first(pair)[KEY]["distribution"][-1]["grade"])
+        pair = next(each for each in view.pairs if any(GradesFigure.is_in(group) for group in each.groups))
+        farthest = number(GradesFigure.of(_first(pair)).distribution[-1].grade)
         one, two = pair.sides if len(pair.pairs) == 1 else ("the system named first", "the second")
         return (
             f"A grade is negative where {one} is better, positive where {two} is, and 0 for a tie; the strongest "
@@ -173,12 +172,12 @@ def _shares(found: Distribution) -> tuple[GradeShare, ...]:
 
 def _first(view: PairView) -> Record:
     """The leading group or, where it gave no grades, the first that did."""
-    graded = [group for group in view.groups if KEY in group]
+    graded = [group for group in view.groups if GradesFigure.is_in(group)]
     return next((group for group in graded if group is view.leading), graded[0])
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    graded = [group for group in view.groups if KEY in group]
+    graded = [group for group in view.groups if GradesFigure.is_in(group)]
     if not graded:
         return
     first = _first(view)
@@ -192,21 +191,21 @@ def _of_pair(view: PairView) -> Iterator[Block]:
 
 
 def _by_pair(view: PairView, group: Record, *, folded: bool = False) -> Block:
-    cells = [cell for cell in group[KEY]["by_cell"] if cell["arm"] in view.arms]
-    points = [each["grade"] for each in group[KEY]["distribution"]]
+    cells = [cell for cell in GradesFigure.of(group).by_cell if cell.arm in view.arms]
+    points = [each.grade for each in GradesFigure.of(group).distribution]
     names = ["Pair", "Setting"] if view.several_arms else ["Pair"]
     build = Builder(
         "Mean grade, and how often each grade was given, in percent.",
         columns([*names, "Mean", *map(number, points), "n"], names=len(names)),
-        foot=_words(group[KEY]["words"]),
+        foot=_words(GradesFigure.of(group).words),
     )
     for cell in cells:
         build.add(
             view.pair_head(group, cell),
-            *([words(view.arm(cell["arm"]))] if len(names) > 1 else []),
-            build.coefficient(cell["mean"]),
-            *(build.share(each["share"]) for each in cell["distribution"]),
-            build.n(cell["mean"]),
+            *([words(view.arm(cell.arm))] if len(names) > 1 else []),
+            build.coefficient(cell.mean),
+            *(build.share(each.share) for each in cell.distribution),
+            build.n(cell.mean),
             of=where.of(group, cell),
         )
     heading = view.title_for(group, "Grades by pair")
@@ -215,17 +214,19 @@ def _by_pair(view: PairView, group: Record, *, folded: bool = False) -> Block:
 
 def _means(view: PairView, first: Record) -> DotPlot | None:
     """The mean grades of everybody who gave some, pair by pair of the first group's."""
-    plotted = [group for group in view.plotted_groups if KEY in group]
-    points = [each["grade"] for each in first[KEY]["distribution"]]
+    plotted = [group for group in view.plotted_groups if GradesFigure.is_in(group)]
+    points = [each.grade for each in GradesFigure.of(first).distribution]
     found = {
-        (_place(cell), group["key"]): cell["mean"] for group in plotted for cell in group[KEY]["by_cell"]
+        (_place(cell), group["key"]): cell.mean
+        for group in plotted
+        for cell in GradesFigure.of(group).by_cell
     }
     rows = [
         (
             _row(view, cell),
             [(group, found[key]) for group in plotted if (key := (_place(cell), group["key"])) in found],
         )
-        for cell in first[KEY]["by_cell"]
+        for cell in GradesFigure.of(first).by_cell
     ]
     return mean_plot(
         rows,
@@ -237,17 +238,17 @@ def _means(view: PairView, first: Record) -> DotPlot | None:
     )
 
 
-def _place(cell: Record) -> tuple[str, str, str]:
-    return cell["arm"], cell["system_1"], cell["system_2"]
+def _place(cell: GradedCell) -> tuple[str | None, str | None, str | None]:
+    return cell.arm, cell.system_1, cell.system_2
 
 
-def _row(view: PairView, cell: Record) -> str:
+def _row(view: PairView, cell: GradedCell) -> str:
     pair = view.pair(cell)
-    return f"{pair}, {view.arm(cell['arm'])}" if view.several_arms else pair
+    return f"{pair}, {view.arm(cell.arm)}" if view.several_arms else pair
 
 
-def _words(found: list[Record]) -> str:
-    named = [f"{number(each['distance'])}: {each['label']}" for each in found if each["label"]]
+def _words(found: Sequence[GradeWord]) -> str:
+    named = [f"{number(each.distance)}: {each.label}" for each in found if each.label]
     return f"{'; '.join(named)}." if named else ""
 
 
@@ -258,13 +259,13 @@ def _raters(graded: list[Record]) -> Table:
         columns(["Raters", "\N{GREEK SMALL LETTER ALPHA}", "n", "Towards first shown", "n"]),
     )
     for group in graded:
-        found = group[KEY]
+        found = GradesFigure.of(group)
         build.add(
             group_head(group),
-            build.coefficient(found["alpha"]),
-            build.n(found["alpha"]),
-            build.coefficient(found["to_first"]),
-            build.n(found["to_first"]),
+            build.coefficient(found.alpha),
+            build.n(found.alpha),
+            build.coefficient(found.to_first),
+            build.n(found.to_first),
             of=where.of(group),
         )
     return build.build()

@@ -15,8 +15,7 @@ from analytics.statistics.ratings.places import PickedPlaces, picked_places
 from evaluation.protocols import QuestionSpec
 
 
-class PickedPlacesFigure(Figure):
-    record_type = PickedPlaces
+class PickedPlacesFigure(Figure[PickedPlaces]):
     heading = "bias"
     place = 50
     deferred_as = "picks by place on the screen"
@@ -50,26 +49,26 @@ class PickedPlacesFigure(Figure):
         for question in view.asked(self.key):
             for group in view.lead_first(question):
                 heading = f"{question['prompt']}: {view.title_for(group, 'Place on the screen')}"
-                yield Block(heading, tables=(_shares(group[self.key]),), folded=True, tag=tag_of(group))
+                yield Block(heading, tables=(_shares(self.of(group)),), folded=True, tag=tag_of(group))
 
 
 FIGURE = PickedPlacesFigure()
 
 
-def _shares(found: Record) -> Table:
-    left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
+def _shares(found: PickedPlaces) -> Table:
+    left_out = "; ".join(f"{part.n:,} {part.reason}" for part in found.left_out)
     build = Builder(
         "Share of picks that went to the response shown at each place, and the share by chance, in percent. p: "
         "sign-flip test against that share, over queries.",
         columns(["Place", "Picked", "By chance", *P_COLUMNS, "n"]),
         foot=f"Not included: {left_out}." if left_out else "",
     )
-    for each in found["places"]:
+    for each in found.places:
         build.add(
-            head(f"{each['place'] + 1}."),
-            build.share(each["share"]),
-            build.number(each["chance"], percent),
-            *build.tested(each["test"]),
-            build.n(each["share"]),
+            head(f"{each.place + 1}."),
+            build.share(each.share),
+            build.number(each.chance, percent),
+            *build.tested(each.test),
+            build.n(each.share),
         )
     return build.build()

@@ -9,8 +9,9 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, words
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
+from analytics.figures.preferences.both_bad import BothBadFigure
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import SPLIT_NAMES, PairView, ReportView, group_head
 from analytics.statistics.core.estimates import Estimate
@@ -41,8 +42,7 @@ class TieRates:
     rates: tuple[TieRate, ...]
 
 
-class TieRatesFigure(Figure):
-    record_type = TieRates
+class TieRatesFigure(Figure[TieRates]):
     heading = "win-rates"
     place = 30
     definition = (
@@ -99,19 +99,19 @@ def _of_pair(view: PairView) -> Iterator[Block]:
         "Share of judgments that are ties, in percent.", columns(["Raters", "Of", "Ties", "n"], names=2)
     )
     for group in view.groups:
-        ties = (base.TIE, base.BOTH_BAD) if "preferences/both_bad" in group else (base.TIE,)
-        for each in group[KEY]["rates"] if KEY in group else ():
+        ties = (base.TIE, base.BOTH_BAD) if BothBadFigure.is_in(group) else (base.TIE,)
+        for each in TieRatesFigure.of(group).rates if TieRatesFigure.is_in(group) else ():
             build.add(
                 group_head(group),
                 words(_name(view, each)),
-                where.answered(build.share(each["rate"]), each["rate"], view.key, *ties),
-                build.n(each["rate"]),
-                of=where.of_part(group, each["by"], each["name"]),
+                where.answered(build.share(each.rate), each.rate, view.key, *ties),
+                build.n(each.rate),
+                of=where.of_part(group, each.by, each.name),
             )
     if build.rows:
         yield Block("Ties", tables=(build.build(),), folded=True)
 
 
-def _name(view: PairView, each: Record) -> str:
-    names = {"arm": view.all_arms, "split": SPLIT_NAMES}.get(each["by"], {})
-    return "all" if each["by"] == "all" else names.get(each["name"], each["name"] or "no category")
+def _name(view: PairView, each: TieRate) -> str:
+    names = {"arm": view.all_arms, "split": SPLIT_NAMES}.get(each.by, {})
+    return "all" if each.by == "all" else names.get(each.name, each.name or "no category")

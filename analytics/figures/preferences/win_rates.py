@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -21,14 +20,17 @@ from analytics.display.tables import (
     words,
 )
 from analytics.figures import where
-from analytics.figures.families import CLAIMS, FamilyTest, is_supported
+from analytics.figures.agreement.percentage import PercentageAgreementFigure
+from analytics.figures.families import CLAIMS, FamilyTest, corrected_p, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import MAY_STOP, PAIRS, FigureInput, PairInput, by_cell
+from analytics.figures.preferences.both_bad import BothBadFigure
 from analytics.figures.preferences.flips import flipping_arms, has_flip
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import CELLS, PairView, ReportView, joined, subject, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.agreement.percentage import majority
+from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import FIRST, MISSING, connected
@@ -46,6 +48,8 @@ from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
 KEY = "preferences/win_rates"
+# Setting, and two systems: in their order, or a system and its opponent.
+Cell = tuple[str | None, ...]
 TESTED = ("h", *P_COLUMNS)
 TEST_CAPTION = (
     "h: Cohen's h of the expected win rate beside 50 %, 2 arcsin \N{SQUARE ROOT}p \N{MINUS SIGN} "
@@ -75,8 +79,7 @@ class WinRates:
     against_baseline: Sequence[WinRate]
 
 
-class WinRatesFigure(Figure):
-    record_type = WinRates
+class WinRatesFigure(Figure[WinRates]):
     heading = "win-rates"
     place = 10
     finding_place = 20
@@ -190,33 +193,31 @@ class WinRatesFigure(Figure):
         if has_flip(group):
             return
         pair = next(each for each in view.pairs if each.key == question["key"])
-        told = [rate for rate in group[self.key]["overall"] if is_supported(rate["test"])]
-        for arm in dict.fromkeys(rate["arm"] for rate in told):
+        told = [rate for rate in self.of(group).overall if is_supported(rate.test)]
+        for arm in dict.fromkeys(rate.arm for rate in told):
             for kind, side in (("winner", 1), ("loser", -1)):
-                of_side = [
-                    rate for rate in told if rate["arm"] == arm and side * (rate["rate"]["value"] - 0.5) > 0
-                ]
+                of_side = [rate for rate in told if rate.arm == arm and side * (rate.rate.known - 0.5) > 0]
                 # Of two systems the one's win is the other's loss.
                 if of_side and (kind == "winner" or pair.several_opponents):
                     yield self._finding(view, group, kind, of_side, pair.within(arm))
 
     def _finding(
-        self, view: ReportView, group: Record, kind: str, rates: list[Record], within: str
+        self, view: ReportView, group: Record, kind: str, rates: list[WinRate], within: str
     ) -> Record:
-        rates = sorted(rates, key=lambda rate: -abs(rate["rate"]["value"] - 0.5))
+        rates = sorted(rates, key=lambda rate: -abs(rate.rate.known - 0.5))
         one = len(rates) == 1
         verb = {"winner": "Win", "loser": "Lose"}[kind] + ("s" if one else "")
-        names = [view.system(rate["system"]) for rate in rates]
-        weakest = max((rate["test"] for rate in rates), key=lambda test: test["p_corrected"])
+        names = [view.system(rate.system) for rate in rates]
+        weakest = max((rate.test for rate in rates), key=corrected_p)
         shown = (
-            [with_interval(rates[0]["rate"])]
+            [with_interval(rates[0].rate)]
             if one
-            else [f"{name} {with_interval(rate['rate'])}" for name, rate in zip(names, rates, strict=True)]
+            else [f"{name} {with_interval(rate.rate)}" for name, rate in zip(names, rates, strict=True)]
         )
-        items = min(rate["rate"]["n"] for rate in rates)
+        items = min(rate.rate.n for rate in rates)
         return {
             "kind": kind,
-            **({"system": rates[0]["system"]} if one else {}),
+            **({"system": rates[0].system} if one else {}),
             "about": joined(names),
             "heading": f"{verb} more often than not{within}",
             "text": f"Expected win rate{'' if one else 's'}: {joined(shown)}, from {'' if one else 'at least '}"
@@ -229,13 +230,13 @@ class WinRatesFigure(Figure):
 
         Of systems that never met none is the highest.
         """
-        rates = [each for each in group[self.key]["overall"] if each["rate"]["value"] is not None]
+        rates = [each for each in self.of(group).overall if each.rate.value is not None]
         if not view.several_questions or not rates or has_groups(group):
             return
-        best = max(rates, key=lambda each: each["rate"]["value"])
+        best = max(rates, key=lambda each: each.rate.known)
         # Two systems have one test between them, and of several it is not told which two differ.
-        ahead = is_supported(best["test"]) if len({each["system"] for each in rates}) == 2 else None
-        found = [(each["system"], each["rate"]) for each in rates]
+        ahead = is_supported(best.test) if len({each.system for each in rates}) == 2 else None
+        found = [(each.system, each.rate) for each in rates]
         yield leading_fact(
             view, group, "Highest win rate", found, in_percent, prompt=question["prompt"], ahead=ahead
         )
@@ -275,26 +276,26 @@ def has_groups(group: Record) -> bool:
 
     Of very many pairs, of which not all are listed, that is not known here; the leaderboard says it.
     """
-    if group[CELLS]["unlisted"]:
+    if PercentageAgreementFigure.of(group).unlisted:
         return False
-    opponents: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for each in group[KEY]["expected"]:
-        opponents[each["arm"]].append((each["system"], each["opponent"]))
+    opponents: dict[str | None, list[tuple[str, str | None]]] = defaultdict(list)
+    for each in WinRatesFigure.of(group).expected:
+        opponents[each.arm].append((each.system, each.opponent))
     for pairs in opponents.values():
-        names = sorted({name for pair in pairs for name in pair})
-        one, other = (np.array([names.index(pair[side]) for pair in pairs]) for side in (0, 1))
+        names = sorted({name for pair in pairs for name in pair if name is not None})
+        one, other = (np.array([names.index(pair[side] or "") for pair in pairs]) for side in (0, 1))
         if connected(one, other, len(names)).any():
             return True
     return False
 
 
-def rates_of(group: Record) -> tuple[dict[tuple[Any, ...], Record], dict[tuple[Any, ...], Record]]:
+def rates_of(group: Record) -> tuple[dict[Cell, MajorityWinRates], dict[Cell, WinRate]]:
     """Its rates by majority, by (arm, system 1, system 2), and the expected ones, by (arm, system, opponent)."""
-    majority = {
-        (found["cell"]["arm"], found["cell"]["system_1"], found["cell"]["system_2"]): found
-        for found in group[KEY]["majority"]
+    majority: dict[Cell, MajorityWinRates] = {
+        (found.cell.arm, found.cell.system_1, found.cell.system_2): found
+        for found in WinRatesFigure.of(group).majority
     }
-    return majority, by_cell(group[KEY]["expected"], "arm", "system", "opponent")
+    return majority, by_cell(WinRatesFigure.of(group).expected, "arm", "system", "opponent")
 
 
 def even(view: PairView) -> tuple[float | None, str]:
@@ -302,9 +303,9 @@ def even(view: PairView) -> tuple[float | None, str]:
     return (None, "; ties count as wins.") if view.ties_are_wins else (0.5, "; at 50 % neither is preferred.")
 
 
-def standard_error(build: Builder, found: Record) -> TableCell:
+def standard_error(build: Builder, found: WinRate) -> TableCell:
     """In percentage points; nothing below two items."""
-    error = found["standard_error"]
+    error = found.standard_error
     return words("") if error is None else build.number(error, lambda value: f"{value * 100:.1f}")
 
 
@@ -321,7 +322,7 @@ def _summary(view: ReportView) -> Block:
                 (
                     question["prompt"],
                     [
-                        (group, rates_of(group)[1][(arm, one, two)]["rate"])
+                        (group, rates_of(group)[1][(arm, one, two)].rate)
                         for group in view.plotted(question)
                         if (arm, one, two) in rates_of(group)[1]
                     ],
@@ -337,13 +338,15 @@ def _summary(view: ReportView) -> Block:
     return Block(tables=tables, plot=plot, tag=tag_of(view.leading))
 
 
-def _cells_of(view: ReportView, questions: Iterable[Record]) -> list[tuple[str, str, str]]:
+def _cells_of(view: ReportView, questions: Iterable[Record]) -> list[Cell]:
     """(arm, system 1, system 2) of every comparison, in the order of the report."""
-    found = [rates["cell"] for question in questions for rates in view.lead(question)[KEY]["majority"]]
-    return list(dict.fromkeys((cell["arm"], cell["system_1"], cell["system_2"]) for cell in found))
+    found = [
+        rates.cell for question in questions for rates in WinRatesFigure.of(view.lead(question)).majority
+    ]
+    return list(dict.fromkeys((cell.arm, cell.system_1, cell.system_2) for cell in found))
 
 
-def _summary_table(view: ReportView, questions: Iterable[Record], cell: tuple[str, str, str]) -> Table:
+def _summary_table(view: ReportView, questions: Iterable[Record], cell: Cell) -> Table:
     arm, one, two = cell
     names = [view.system(one), view.system(two)]
     within = f" {view.arm(arm)}." if len(view.all_arms) > 1 else ""
@@ -357,10 +360,10 @@ def _summary_table(view: ReportView, questions: Iterable[Record], cell: tuple[st
         if found is not None:
             build.add(
                 head(question["prompt"]),
-                *(build.share(found[name]) for name in ("system_1", "system_2", "tie")),
-                build.n(found["system_1"]),
-                build.share(expected[cell]["rate"]),
-                of=where.of(view.lead(question), found["cell"]),
+                *(build.share(getattr(found, name)) for name in ("system_1", "system_2", "tie")),
+                build.n(found.system_1),
+                build.share(expected[cell].rate),
+                of=where.of(view.lead(question), found.cell),
             )
     return build.build()
 
@@ -381,9 +384,8 @@ def _caption(view: PairView) -> str:
 def _settings(view: PairView) -> Iterator[Block]:
     """One block per pair, its arms as rows: table and plot side by side."""
     for at, pair in enumerate(view.pairs, 1):
-        cell = dict(zip(PAIR, pair, strict=True))
         yield Block(
-            view.pair(cell),
+            " vs ".join(map(view.system, pair)),
             tables=(_pair_table(view, pair),),
             plot=_pair_plot(view, pair),
             anchor=f"pair-{at}",
@@ -402,13 +404,13 @@ def _pair_table(view: PairView, pair: tuple[str, str]) -> Table:
             found = majority[(arm, *pair)]
             build.add(
                 head(view.arm(arm), tag="flip" if arm in turned else ""),
-                build.share(found["system_1"]),
-                build.share(found["system_2"]),
-                build.share(found["tie"]),
-                _decided(build, view, view.leading, found["system_1"]),
-                build.share(expected[(arm, *pair)]["rate"]),
+                build.share(found.system_1),
+                build.share(found.system_2),
+                build.share(found.tie),
+                _decided(build, view, view.leading, found.system_1),
+                build.share(expected[(arm, *pair)].rate),
                 *(_size_and_test(build, rates.get((arm, pair[0]))) if rates else ()),
-                of=where.of(view.leading, found["cell"]),
+                of=where.of(view.leading, found.cell),
             )
     return build.build()
 
@@ -422,18 +424,18 @@ def _p_caption(view: PairView) -> str:
     return f" {TEST_CAPTION}" if _p_columns(view) else ""
 
 
-def _tested_rates(view: PairView, group: Record) -> dict[tuple[str, str], Record]:
+def _tested_rates(view: PairView, group: Record) -> dict[tuple[str | None, str], WinRate]:
     """Expected win rates that are tested, by (arm, system); nothing where pairs are not what is tested."""
     if not _p_columns(view):
         return {}
-    return {(rate["arm"], rate["system"]): rate for rate in group[KEY]["overall"]}
+    return {(rate.arm, rate.system): rate for rate in WinRatesFigure.of(group).overall}
 
 
-def _size_and_test(build: Builder, rate: Record | None) -> tuple[TableCell, ...]:
+def _size_and_test(build: Builder, rate: WinRate | None) -> tuple[TableCell, ...]:
     """Cohen's h of a rate, and its p-values."""
-    if rate is None or rate["effect"] is None:
+    if rate is None or rate.effect is None:
         return words(""), *build.tested(None)
-    return build.coefficient(rate["effect"]), *build.tested(rate["test"], rate["rate"]["undefined"])
+    return build.coefficient(rate.effect), *build.tested(rate.test, rate.rate.undefined)
 
 
 def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
@@ -453,9 +455,9 @@ def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
     )
 
 
-def _marks(view: PairView, arm: str, pair: tuple[str, str]) -> list[tuple[Record, Record]]:
+def _marks(view: PairView, arm: str, pair: tuple[str, str]) -> list[tuple[Record, Estimate]]:
     return [
-        (where.narrowed(group, arm=arm, pair=pair), rates_of(group)[1][(arm, *pair)]["rate"])
+        (where.narrowed(group, arm=arm, pair=pair), rates_of(group)[1][(arm, *pair)].rate)
         for group in view.plotted_groups
     ]
 
@@ -493,24 +495,24 @@ def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
             if found is None:
                 continue
             build.add(
-                view.pair_head(group, found["cell"]),
+                view.pair_head(group, found.cell),
                 *([words(view.arm(arm))] if len(names) > 1 else []),
-                build.share(found["system_1"]),
-                build.share(found["system_2"]),
-                build.share(found["tie"]),
-                _decided(build, view, group, found["system_1"]),
-                build.share(expected[(arm, *pair)]["rate"]),
+                build.share(found.system_1),
+                build.share(found.system_2),
+                build.share(found.tie),
+                _decided(build, view, group, found.system_1),
+                build.share(expected[(arm, *pair)].rate),
                 *(_size_and_test(build, rates.get((arm, pair[0]))) if rates else ()),
-                of=where.of(group, found["cell"]),
+                of=where.of(group, found.cell),
             )
     return build.build()
 
 
-def _decided(build: Builder, view: PairView, group: Record, won: Record) -> TableCell:
+def _decided(build: Builder, view: PairView, group: Record, won: Estimate) -> TableCell:
     """The number of items with a majority. The list knows those of some groups alone, and tells ties that are good from
     those that are bad."""
-    is_listed = view.has_tallied_majority(group) and "preferences/both_bad" not in group
-    return build.n(won, "" if is_listed or not won["left_out"] else where.NOTHING)
+    is_listed = view.has_tallied_majority(group) and not BothBadFigure.is_in(group)
+    return build.n(won, "" if is_listed or not won.left_out else where.NOTHING)
 
 
 def _others(view: PairView) -> Iterator[Block]:
@@ -527,58 +529,58 @@ def _others(view: PairView) -> Iterator[Block]:
 
 def _pooled(view: PairView) -> Iterator[Block]:
     """Against all opponents, where there is more than one, and against the baseline."""
-    found = view.leading[KEY]
+    found = WinRatesFigure.of(view.leading)
     if view.several_opponents:
-        table = _system_rates(view, found["overall"], "Expected win rate over all opponents")
+        table = _system_rates(view, found.overall, "Expected win rate over all opponents")
         text = (NEVER_MET,) if has_groups(view.leading) else ()
-        if unlisted := view.leading[CELLS]["unlisted"]:
+        if unlisted := PercentageAgreementFigure.of(view.leading).unlisted:
             others = "1 other is" if unlisted == 1 else f"{unlisted:,} others are"
             text = (*text, f"Above, the pairs with the most items are listed; {others} in the data alone.")
         yield Block("Against all opponents", text, tables=(table,))
-    if found["against_baseline"]:
+    if found.against_baseline:
         baseline = view.system(view.report["study"]["baseline"])
-        table = _system_rates(view, found["against_baseline"], f"Expected win rate against {baseline}")
+        table = _system_rates(view, found.against_baseline, f"Expected win rate against {baseline}")
         yield Block(f"Against the baseline, {baseline}", tables=(table,))
 
 
-def _system_rates(view: PairView, rates: Sequence[Record], what: str) -> Table:
+def _system_rates(view: PairView, rates: Sequence[WinRate], what: str) -> Table:
     names = ["System", "Setting"] if view.several_arms else ["System"]
-    tested = any(found["test"] for found in rates)
+    tested = any(found.test for found in rates)
     build = Builder(
         f"{what}, in percent.{f' {TEST_CAPTION}' if tested else ''}",
         columns([*names, "Rate", "Standard error", "n", *(TESTED if tested else ())], names=len(names)),
     )
-    for found in sorted(rates, key=lambda rate: (rate["system"], view.arms.index(rate["arm"]))):
+    for found in sorted(rates, key=lambda rate: (rate.system, view.arms.index(rate.arm or ""))):
         build.add(
-            head(view.system(found["system"])),
-            *([words(view.arm(found["arm"]))] if len(names) > 1 else []),
-            build.share(found["rate"]),
+            head(view.system(found.system)),
+            *([words(view.arm(found.arm))] if len(names) > 1 else []),
+            build.share(found.rate),
             standard_error(build, found),
-            build.n(found["rate"]),
+            build.n(found.rate),
             *(_size_and_test(build, found) if tested else ()),
-            of=where.of(view.leading, arm=found["arm"], system=found["system"]),
+            of=where.of(view.leading, arm=found.arm, system=found.system),
         )
     return build.build()
 
 
 def _categories(view: PairView) -> Iterator[Block]:
-    found = view.leading[KEY]
-    if not found["majority_by_category"]:
+    found = WinRatesFigure.of(view.leading)
+    if not found.majority_by_category:
         return
     labels = ["Pair", "Category", *view.sides, "Tie", "n", "Expected"]
     build = Builder(_caption(view), columns(labels, names=2))
-    expected = by_cell(found["expected_by_category"], "category", "system", "opponent")
-    for rates in found["majority_by_category"]:
-        cell = rates["cell"]
-        key = (cell["category"], cell["system_1"], cell["system_2"])
+    expected = by_cell(found.expected_by_category, "category", "system", "opponent")
+    for rates in found.majority_by_category:
+        cell = rates.cell
+        key = (cell.category, cell.system_1, cell.system_2)
         build.add(
             view.pair_head(view.leading, cell),
-            words(cell["category"] or "none"),
-            build.share(rates["system_1"]),
-            build.share(rates["system_2"]),
-            build.share(rates["tie"]),
-            _decided(build, view, view.leading, rates["system_1"]),
-            build.share(expected[key]["rate"]),
+            words(cell.category or "none"),
+            build.share(rates.system_1),
+            build.share(rates.system_2),
+            build.share(rates.tie),
+            _decided(build, view, view.leading, rates.system_1),
+            build.share(expected[key].rate),
             of=where.of(view.leading, cell),
         )
     yield Block("By category", tables=(build.build(),), folded=True)

@@ -15,8 +15,7 @@ from evaluation.protocols import QuestionSpec
 UNKNOWN_ORDER = "Undefined. The order in which the responses were shown is not known."
 
 
-class PlacesFigure(Figure):
-    record_type = PlaceBias
+class PlacesFigure(Figure[PlaceBias]):
     heading = "rankings"
     place = 20
     definition = "Ranks by a response's place on the screen, with a test of each place against chance."
@@ -37,9 +36,9 @@ class PlacesFigure(Figure):
         for question in view.asked(self.key):
             lead = view.lead(question)
             for group in view.lead_first(question):
-                found, heading = group[self.key], view.title_for(group, "Place on the screen")
+                found, heading = self.of(group), view.title_for(group, "Place on the screen")
                 folded, tag = group is not lead, tag_of(group)
-                if found["places"]:
+                if found.places:
                     yield Block(heading, tables=(_places(found),), folded=folded, tag=tag)
                 else:
                     yield Block(heading, (UNKNOWN_ORDER,), folded=folded, tag=tag)
@@ -48,8 +47,8 @@ class PlacesFigure(Figure):
 FIGURE = PlacesFigure()
 
 
-def _places(found: Record) -> Table:
-    left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
+def _places(found: PlaceBias) -> Table:
+    left_out = "; ".join(f"{part.n:,} {part.reason}" for part in found.left_out)
     build = Builder(
         "Responses by their place on the screen: mean rank minus the mean rank by chance (below 0: favoured), "
         "and share of first places with the share by chance, in percent. p: sign-flip test of the mean rank against "
@@ -57,13 +56,13 @@ def _places(found: Record) -> Table:
         columns(["Place", "Minus chance", *P_COLUMNS, "First places", "By chance", "n"]),
         foot=f"Not included: {left_out}." if left_out else "",
     )
-    for each in found["places"]:
+    for each in found.places:
         build.add(
-            head(f"{each['place'] + 1}."),
-            build.coefficient(each["bias"]),
-            *build.tested(each["test"]),
-            build.share(each["first"]),
-            build.number(each["chance"], percent),
-            build.n(each["bias"]),
+            head(f"{each.place + 1}."),
+            build.coefficient(each.bias),
+            *build.tested(each.test),
+            build.share(each.first),
+            build.number(each.chance, percent),
+            build.n(each.bias),
         )
     return build.build()

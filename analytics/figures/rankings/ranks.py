@@ -1,6 +1,6 @@
 """Ranks by system: what each outranks, mean ranks, first places, and tests of whether systems differ."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -12,10 +12,11 @@ from analytics.display.numbers import corrected, decimal, in_percent, percent, w
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
 from analytics.figures import where
-from analytics.figures.families import CLAIMS, FamilyTest, is_supported
+from analytics.figures.families import CLAIMS, FamilyTest, corrected_p, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.quantities import Quantity
+from analytics.figures.rankings.strengths import RankingStrengthsFigure
 from analytics.figures.report_view import ReportView, anchor_of, joined, subject, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.core.estimates import Estimate, LeftOut
@@ -107,11 +108,11 @@ class RankedSystems:
     distribution: tuple[RankCounts, ...]
 
 
-class RanksFigure(Figure):
-    record_type = RankedSystems
+class RanksFigure(Figure[RankedSystems]):
     heading = "rankings"
     place = 10
     finding_place = 20
+    beside = (RankingStrengthsFigure.key,)
     definition = (
         "Rankings by system: the share of co-ranked responses that its own outrank, mean rank, share of first places "
         "and how often each rank was given; Friedman's test with Nemenyi's post-hoc test; and of every two systems how "
@@ -161,13 +162,13 @@ class RanksFigure(Figure):
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         """The best system, and which others it is ranked above; the last, where every other is ranked above it."""
-        found = group[self.key]
+        found = self.of(group)
         best = _leader(group, 1)
         if best is None:
             return
-        others = _tested_against(found["pairs"], best, 1)
+        others = _tested_against(found.pairs, best, 1)
         below = {other: each for other, each in sorted(others.items()) if each and is_supported(each)}
-        n_others = len(found["by_system"]) - 1
+        n_others = len(found.by_system) - 1
         if below:
             names = joined([view.system(other) for other in below])
             which = "every other" if len(below) == n_others > 1 else names
@@ -175,7 +176,7 @@ class RanksFigure(Figure):
         last = _leader(group, -1)
         above = {
             other: each
-            for other, each in _tested_against(found["pairs"], str(last), -1).items()
+            for other, each in _tested_against(found.pairs, str(last), -1).items()
             if each and is_supported(each)
         }
         if n_others > 1 and len(above) == n_others:
@@ -188,16 +189,16 @@ class RanksFigure(Figure):
         best = _leader(group, 1)
         if best is None:
             return
-        found = group[self.key]
-        tested = _tested_against(found["pairs"], best, 1)
-        ahead = len(tested) == len(found["by_system"]) - 1 and all(
+        found = self.of(group)
+        tested = _tested_against(found.pairs, best, 1)
+        ahead = len(tested) == len(found.by_system) - 1 and all(
             is_supported(each) for each in tested.values()
         )
         worths = _worths(group)
         if worths:
             yield leading_fact(view, group, "Highest Plackett-Luce worth", worths, decimal, ahead=ahead)
         else:
-            shares = [(each["system"], each["outranked"]) for each in found["by_system"]]
+            shares = [(each.system, each.outranked) for each in found.by_system]
             yield leading_fact(view, group, "Outranks most", shares, in_percent, ahead=ahead)
 
     def intro(self, view: ReportView) -> str:
@@ -210,7 +211,7 @@ class RanksFigure(Figure):
         for question in view.asked(self.key):
             lead = view.lead(question)
             for group in view.lead_first(question):
-                tag, found, folded = tag_of(group), group[self.key], group is not lead
+                tag, found, folded = tag_of(group), self.of(group), group is not lead
                 yield Block(
                     view.title_for(group, question["prompt"]),
                     tables=(_mean_ranks(view, group),),
@@ -224,7 +225,7 @@ class RanksFigure(Figure):
                 heading = view.title_for(group, "Differences between systems")
                 yield Block(
                     heading,
-                    _friedman_text(found["friedman"]),
+                    _friedman_text(found.friedman),
                     tuple(_differences(view, group)),
                     folded=folded,
                     tag=tag,
@@ -263,44 +264,44 @@ def _distribution(given: AnswerInput) -> tuple[RankCounts, ...]:
     )
 
 
-def _worths(group: Record) -> list[tuple[str, Record]]:
+def _worths(group: Record) -> list[tuple[str, Estimate]]:
     """Plackett-Luce worths of systems where rankings are of different sets of them, since these allow for who else was
     ranked; nothing where all rankings are of one set, which shares say as well, or worths are not there.
     """
-    if group[KEY]["one_set"] or STRENGTHS not in group:
+    if RanksFigure.of(group).one_set or not RankingStrengthsFigure.is_in(group):
         return []
-    return [(each["system"], each["score"]) for each in group[STRENGTHS]["plackett_luce"]["worths"]]
+    return [(each.system, each.score) for each in RankingStrengthsFigure.of(group).plackett_luce.worths]
 
 
 def _leader(group: Record, side: int) -> str | None:
     """The system that leads, or with the side -1 the last; None where systems were not ranked together."""
-    by_system = group[KEY]["by_system"]
-    if len({each["group"] for each in by_system}) != 1 or len(by_system) < 2:
+    by_system = RanksFigure.of(group).by_system
+    if len({each.group for each in by_system}) != 1 or len(by_system) < 2:
         return None
-    found = _worths(group) or [(each["system"], each["outranked"]) for each in by_system]
-    return max(found, key=lambda each: side * each[1]["value"])[0]
+    found = _worths(group) or [(each.system, each.outranked) for each in by_system]
+    return max(found, key=lambda each: side * each[1].known)[0]
 
 
-def _tested_against(pairs: list[Record], system: str, side: int) -> dict[str, Record | None]:
+def _tested_against(pairs: Sequence[RankedAbove], system: str, side: int) -> dict[str, Tested | None]:
     """Every other system that was ranked beside it, with their test; None where it does not stand on that side of it.
 
     Shares of two systems need not have the order that all of them together have.
     """
     found = {}
     for pair in pairs:
-        share = side * (pair["above"]["value"] - 0.5)
-        if pair["system_1"] == system:
-            found[pair["system_2"]] = pair["test"] if share > 0 else None
-        elif pair["system_2"] == system:
-            found[pair["system_1"]] = pair["test"] if share < 0 else None
+        share = side * (pair.above.known - 0.5)
+        if pair.system_1 == system:
+            found[pair.system_2] = pair.test if share > 0 else None
+        elif pair.system_2 == system:
+            found[pair.system_1] = pair.test if share < 0 else None
     return found
 
 
-def _finding(view: ReportView, group: Record, system: str, heading: str, tests: dict[str, Record]) -> Record:
-    weakest = max(tests.values(), key=lambda each: each["p_corrected"])
-    least, several = min(each["n"] for each in tests.values()), len(tests) > 1
+def _finding(view: ReportView, group: Record, system: str, heading: str, tests: dict[str, Tested]) -> Record:
+    weakest = max(tests.values(), key=corrected_p)
+    least, several = min(each.n for each in tests.values()), len(tests) > 1
     queries = f"{'at least ' if several else ''}{least:,} queries"
-    (share,) = (each["outranked"] for each in group[KEY]["by_system"] if each["system"] == system)
+    (share,) = (each.outranked for each in RanksFigure.of(group).by_system if each.system == system)
     return {
         "kind": "ranked",
         "system": system,
@@ -313,8 +314,8 @@ def _finding(view: ReportView, group: Record, system: str, heading: str, tests: 
 
 
 def _mean_ranks(view: ReportView, group: Record) -> Table:
-    found = group[KEY]
-    alike = found["one_set"]
+    found = RanksFigure.of(group)
+    alike = found.one_set
     build = Builder(
         "Of the responses of other systems in the same ranking, the share that it is ranked above"
         f"{', mean rank' if alike else ''}, and share of first places with the share that random rankings would give; "
@@ -324,24 +325,24 @@ def _mean_ranks(view: ReportView, group: Record) -> Table:
     )
     for each in _in_order(found):
         build.add(
-            head(view.system(each["system"])),
-            build.share(each["outranked"]),
-            *([build.coefficient(each["mean_rank"])] if alike else []),
-            build.share(each["first"]),
-            build.number(each["chance"], percent),
-            build.n(each["first"], "judgments"),
-            of=where.of(group, system=each["system"]),
+            head(view.system(each.system)),
+            build.share(each.outranked),
+            *([build.coefficient(each.mean_rank)] if alike else []),
+            build.share(each.first),
+            build.number(each.chance, percent),
+            build.n(each.first, "judgments"),
+            of=where.of(group, system=each.system),
         )
     return build.build()
 
 
-def _uneven(found: Record) -> str:
-    least, most = found["sizes"]
+def _uneven(found: RankedSystems) -> str:
+    least, most = found.sizes
     sizes = f"of {least} responses" if least == most else f"of {least} to {most} responses"
     apart = (
         " Some systems were never ranked together, neither directly nor through others: their shares say nothing of "
         "each other."
-        if len({each["group"] for each in found["by_system"]}) > 1
+        if len({each.group for each in found.by_system}) > 1
         else ""
     )
     return (
@@ -350,23 +351,23 @@ def _uneven(found: Record) -> str:
     )
 
 
-def _in_order(found: Record) -> list[Record]:
-    return sorted(found["by_system"], key=lambda each: -(each["outranked"]["value"] or 0))
+def _in_order(found: RankedSystems) -> list[RanksOfSystem]:
+    return sorted(found.by_system, key=lambda each: -(each.outranked.value or 0))
 
 
 def _plot(view: ReportView, question: Record, key: str) -> DotPlot | None:
     return share_plot(
         [
             (
-                view.system(system["system"]),
+                view.system(system.system),
                 [
-                    (where.narrowed(group, system=each["system"]), each["outranked"])
+                    (where.narrowed(group, system=each.system), each.outranked)
                     for group in view.plotted(question)
-                    for each in group[key]["by_system"]
-                    if each["system"] == system["system"]
+                    for each in RanksFigure.of(group).by_system
+                    if each.system == system.system
                 ],
             )
-            for system in _in_order(view.lead(question)[key])
+            for system in _in_order(RanksFigure.of(view.lead(question)))
         ],
         what=f"Share outranked: {question['prompt']}",
         axis="Share outranked",
@@ -376,65 +377,68 @@ def _plot(view: ReportView, question: Record, key: str) -> DotPlot | None:
 
 
 def _counts(view: ReportView, group: Record) -> Table:
-    found = group[KEY]
-    most = max((len(each["counts"]) for each in found["distribution"]), default=0)
+    found = RanksFigure.of(group)
+    most = max((len(each.counts) for each in found.distribution), default=0)
     build = Builder(
         "How often each rank was given, in percent of the system's ranks.",
         columns(["System", *(str(rank) for rank in range(1, most + 1)), "n"]),
         foot="Responses ranked equal count under the first of the places that they share.",
     )
-    for each in found["distribution"]:
-        counts = each["counts"] + [0] * (most - len(each["counts"]))
+    for each in found.distribution:
+        counts = [*each.counts, *[0] * (most - len(each.counts))]
         total = sum(counts)
         build.add(
-            head(view.system(each["system"])),
+            head(view.system(each.system)),
             *(TableCell(percent(n / total)) for n in counts),
             count(total, "judgments"),
-            of=where.of(group, system=each["system"]),
+            of=where.of(group, system=each.system),
         )
     return build.build()
 
 
-def _friedman_text(test: Record) -> tuple[str, ...]:
-    if test["undefined"]:
-        return (f"Undefined. {test['undefined']}",)
-    p = "< 0.001" if test["p_value"] < 0.001 else f"= {test['p_value']:.3f}"
-    dropped = "".join(f" Not included: {part['n']:,} {part['reason']}." for part in test["left_out"])
+def _friedman_text(test: RanksTest) -> tuple[str, ...]:
+    if test.undefined:
+        return (f"Undefined. {test.undefined}",)
+    assert test.p_value is not None
+    assert test.statistic is not None
+    assert test.critical_difference is not None
+    p = "< 0.001" if test.p_value < 0.001 else f"= {test.p_value:.3f}"
+    dropped = "".join(f" Not included: {part.n:,} {part.reason}." for part in test.left_out)
     return (
-        f"Friedman's \N{GREEK SMALL LETTER CHI}\u00b2 = {decimal(test['statistic'])} with {test['degrees_of_freedom']} "
-        f"degrees of freedom, p {p}, over {test['n']:,} {test['unit']}. Nemenyi's critical difference of two mean "
-        f"ranks is {decimal(test['critical_difference'])}.{dropped}",
+        f"Friedman's \N{GREEK SMALL LETTER CHI}\u00b2 = {decimal(test.statistic)} with {test.degrees_of_freedom} "
+        f"degrees of freedom, p {p}, over {test.n:,} {test.unit}. Nemenyi's critical difference of two mean "
+        f"ranks is {decimal(test.critical_difference)}.{dropped}",
     )
 
 
 def _differences(view: ReportView, group: Record) -> Iterator[Table]:
     """Of every two systems that were ranked together; of mean ranks only where Friedman's test has any."""
-    found = group[KEY]
-    if found["pairs"]:
+    found = RanksFigure.of(group)
+    if found.pairs:
         build = Builder(
             "Share of rankings with both in which the first system is ranked above the second, in percent; equals "
             "count half. p: sign-flip test of 50 % over queries.",
             columns(["System", "above", "Share", "n", *P_COLUMNS], names=2),
         )
-        for pair in found["pairs"]:
+        for pair in found.pairs:
             build.add(
-                head(view.system(pair["system_1"])),
-                words(view.system(pair["system_2"])),
-                build.share(pair["above"]),
-                build.n(pair["above"]),
-                *build.tested(pair["test"]),
+                head(view.system(pair.system_1)),
+                words(view.system(pair.system_2)),
+                build.share(pair.above),
+                build.n(pair.above),
+                *build.tested(pair.test),
             )
         yield build.build()
-    if found["friedman"]["pairs"]:
+    if found.friedman.pairs:
         build = Builder(
             "Difference in mean rank of two systems (second minus first), with Nemenyi's p-value.",
             columns(["System", "and", "Difference", "Nemenyi's p"], names=2),
         )
-        for pair in found["friedman"]["pairs"]:
+        for apart in found.friedman.pairs:
             build.add(
-                head(view.system(pair["system_1"])),
-                words(view.system(pair["system_2"])),
-                TableCell(decimal(pair["difference"])),
-                build.p(pair["p_value"]),
+                head(view.system(apart.system_1)),
+                words(view.system(apart.system_2)),
+                TableCell(decimal(apart.difference)),
+                build.p(apart.p_value),
             )
         yield build.build()

@@ -24,8 +24,7 @@ class RankingStrengths:
     bradley_terry: RankedStrengths
 
 
-class RankingStrengthsFigure(Figure):
-    record_type = RankingStrengths
+class RankingStrengthsFigure(Figure[RankingStrengths]):
     heading = "rankings"
     place = 40
     deferred_as = "strengths from rankings"
@@ -54,7 +53,7 @@ class RankingStrengthsFigure(Figure):
             for group in view.lead_first(question):
                 title = "Strengths from rankings"
                 name = f"{question['prompt']}: {title.lower()}" if view.several_questions else title
-                reason = group[self.key]["plackett_luce"]["undefined"]
+                reason = self.of(group).plackett_luce.undefined
                 yield Block(
                     view.title_for(group, name),
                     text=(f"Undefined. {reason}",) if reason else (),
@@ -65,28 +64,28 @@ class RankingStrengthsFigure(Figure):
                 )
 
     def _table(self, view: ReportView, group: Record) -> Table:
-        found = group[self.key]
+        found = self.of(group)
         build = Builder(
             "Plackett-Luce worth (logarithm, 0 is the average system), chance to be ranked first among all systems in "
             "percent, and Bradley-Terry strength of the same rankings taken as pairs; n is the number of rankings.",
             columns(["System", "Worth", "First", "Bradley-Terry", "n"]),
         )
-        pairs = {each["system"]: each["score"] for each in found["bradley_terry"]["strengths"]}
-        for worth in found["plackett_luce"]["worths"]:
+        pairs = {each.system: each.score for each in found.bradley_terry.strengths}
+        for worth in found.plackett_luce.worths:
             build.add(
-                head(view.system(worth["system"])),
-                build.coefficient(worth["score"]),
-                build.share(worth["first"]),
-                build.coefficient(pairs[worth["system"]]),
-                build.n(worth["score"], "judgments"),
-                of=where.of(group, system=worth["system"]),
+                head(view.system(worth.system)),
+                build.coefficient(worth.score),
+                build.share(worth.first),
+                build.coefficient(pairs[worth.system]),
+                build.n(worth.score, "judgments"),
+                of=where.of(group, system=worth.system),
             )
         return build.build()
 
     def _plot(self, view: ReportView, group: Record) -> DotPlot | None:
-        worths = group[self.key]["plackett_luce"]["worths"]
+        worths = self.of(group).plackett_luce.worths
         return score_plot(
-            [(view.system(each["system"]), [(group, each["score"])]) for each in worths],
+            [(view.system(each.system), [(group, each.score)]) for each in worths],
             what="Plackett-Luce worths",
             axis="Plackett-Luce worth",
             caption="Plackett-Luce worths; 0 is the average system.",

@@ -57,6 +57,9 @@ class GapOfChoice:
     test: Tested
 
 
+Gap = TestedGap | GapOfSystem | GapOfPair | GapOfChoice
+
+
 @dataclass(frozen=True)
 class PairOfGroups:
     """Two groups of people: the first's less the second's, and whether it is beyond chance.
@@ -85,8 +88,7 @@ class GroupsOfPeople:
 OF_SHARES: Mapping[str, type] = {"by_pair": GapOfPair, "by_pick": GapOfSystem, "by_choice": GapOfChoice}
 
 
-class GroupsOfPeopleFigure(Figure):
-    record_type = GroupsOfPeople
+class GroupsOfPeopleFigure(Figure[GroupsOfPeople]):
     heading = "groups"
     place = 10
     finding_place = 60
@@ -121,22 +123,22 @@ class GroupsOfPeopleFigure(Figure):
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         """Means and agreements that differ beyond chance."""
-        for pair in group[self.key]["pairs"]:
-            first, second = (_label(view, pair[name]) for name in ("first", "second"))
+        for pair in self.of(group).pairs:
+            first, second = (_label(view, getattr(pair, name)) for name in ("first", "second"))
             for gap, what, said in (
-                (pair["mean"], "Mean ratings", decimal),
-                (pair["agreement"]["gap"], "Agreement within the groups", _in_points),
+                (pair.mean, "Mean ratings", decimal),
+                (pair.agreement.gap, "Agreement within the groups", _in_points),
             ):
                 if gap is None or not _is_told(gap):
                     continue
-                value = gap["difference"]["value"]
+                value = gap.difference.known
                 way = "higher" if value > 0 else "lower"
                 yield {
                     "kind": "groups",
                     "about": f"{first}, {second}",
                     "heading": f"{what}: groups of people differ",
-                    "text": f"{first}: {said(abs(value))} {way} than {second}, over {gap['test']['n']:,} queries "
-                    f"({corrected(gap['test'])}).",
+                    "text": f"{first}: {said(abs(value))} {way} than {second}, over {gap.test.n:,} queries "
+                    f"({corrected(gap.test)}).",
                     "anchor": anchor_of(question),
                 }
 
@@ -163,27 +165,30 @@ class GroupsOfPeopleFigure(Figure):
             ),
         )
         for question in view.asked(self.key):
-            for group in (each for each in question["groups"] if self.key in each):
-                for pair in group[self.key]["pairs"]:
-                    names = " vs ".join(_name(group, pair[side]) for side in ("first", "second"))
+            for group in (each for each in question["groups"] if self.is_in(each)):
+                for pair in self.of(group).pairs:
+                    names = " vs ".join(_name(group, getattr(pair, side)) for side in ("first", "second"))
                     named = head(question["prompt"]), words(names, tag_of(group))
                     for of, gap in _named_means(view, pair):
                         means.add(
                             *named,
                             words(of),
-                            means.coefficient(gap["difference"]),
+                            means.coefficient(gap.difference),
                             *_size_and_test(means, gap),
                         )
                     for of, gap in _named_shares(view, question, pair):
                         shares.add(
-                            *named, words(of), shares.share(gap["difference"]), *_size_and_test(shares, gap)
+                            *named, words(of), shares.share(gap.difference), *_size_and_test(shares, gap)
                         )
-                    found = pair["agreement"]
+                    found = pair.agreement
                     agreed.add(
                         *named,
-                        *(agreed.share(found[name]) for name in ("within_first", "within_second", "between")),
-                        agreed.coefficient(found["gap"]["difference"]),
-                        *_size_and_test(agreed, found["gap"]),
+                        *(
+                            agreed.share(getattr(found, name))
+                            for name in ("within_first", "within_second", "between")
+                        ),
+                        agreed.coefficient(found.gap.difference),
+                        *_size_and_test(agreed, found.gap),
                     )
         if means.rows:
             yield Block("Means of groups of people", tables=(means.build(),))
@@ -203,15 +208,15 @@ class GroupsOfPeopleFigure(Figure):
 FIGURE = GroupsOfPeopleFigure()
 
 
-def _size_and_test(build: Builder, gap: Record) -> tuple[TableCell, ...]:
+def _size_and_test(build: Builder, gap: Gap) -> tuple[TableCell, ...]:
     """The effect size of a difference, its p-values, and the number of queries that they are over."""
-    return build.coefficient(gap["effect"]), *build.tested(gap["test"]), count(gap["test"]["n"])
+    return build.coefficient(gap.effect), *build.tested(gap.test), count(gap.test.n)
 
 
-def _named_means(view: ReportView, pair: Record) -> Iterator[tuple[str, Record]]:
-    if pair["mean"]:
-        yield "all", pair["mean"]
-    yield from ((view.system(each["system"]), each) for each in pair["by_system"])
+def _named_means(view: ReportView, pair: PairOfGroups) -> Iterator[tuple[str, Gap]]:
+    if pair.mean:
+        yield "all", pair.mean
+    yield from ((view.system(each.system), each) for each in pair.by_system)
 
 
 def _in_points(difference: float) -> str:
@@ -313,18 +318,17 @@ def _gaps(pair: Record) -> Iterator[Record]:
     yield pair["agreement"]["gap"]
 
 
-def _named_shares(view: ReportView, question: Record, pair: Record) -> Iterator[tuple[str, Record]]:
-    for each in pair["by_pair"]:
-        yield f"{view.system(each['system_1'])} vs {view.system(each['system_2'])}", each
-    for each in pair["by_pick"]:
-        yield view.system(each["system"]), each
+def _named_shares(view: ReportView, question: Record, pair: PairOfGroups) -> Iterator[tuple[str, Gap]]:
     labels = {str(point["value"]): point["label"] for point in question["points"]}
-    for each in pair["by_choice"]:
-        yield labels[each["choice"]], each
+    yield from (
+        (f"{view.system(each.system_1)} vs {view.system(each.system_2)}", each) for each in pair.by_pair
+    )
+    yield from ((view.system(each.system), each) for each in pair.by_pick)
+    yield from ((labels[each.choice], each) for each in pair.by_choice)
 
 
-def _is_told(gap: Record) -> bool:
-    return is_supported(gap["test"]) and gap["difference"]["value"] is not None
+def _is_told(gap: TestedGap) -> bool:
+    return is_supported(gap.test) and gap.difference.value is not None
 
 
 def _name(people: Record, key: str) -> str:

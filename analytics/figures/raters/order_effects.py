@@ -71,8 +71,7 @@ class OrderEffects:
     left_out: tuple[LeftOut, ...]
 
 
-class OrderEffectsFigure(Figure):
-    record_type = OrderEffects
+class OrderEffectsFigure(Figure[OrderEffects]):
     needs = (WorkOrder,)
     heading = "raters"
     place = 96
@@ -124,19 +123,19 @@ class OrderEffectsFigure(Figure):
             "Answers along each person's own work, and the last third minus the first, of shares in points, with a "
             "sign-flip test over queries.",
             columns(["Raters", "Question", "Of", *thirds, "Last minus first", *P_COLUMNS, "n"], names=3),
-            foot=_foot([group[KEY]["left_out"] for _, group in found]),
+            foot=_foot([OrderEffectsFigure.of(group).left_out for _, group in found]),
         )
         for question, group in found:
-            for each in group[KEY]["measures"]:
-                write = build.coefficient if each["measure"] in NUMBERS else build.share
+            for each in OrderEffectsFigure.of(group).measures:
+                write = build.coefficient if each.measure in NUMBERS else build.share
                 build.add(
                     group_head(group),
                     words(question["prompt"]),
-                    words(NAMES[each["measure"]]),
-                    *(write(third) for third in each["thirds"]),
-                    write(each["difference"]),
-                    *build.tested(each["test"], each["difference"]["undefined"]),
-                    build.n(each["difference"]),
+                    words(NAMES[each.measure]),
+                    *(write(third) for third in each.thirds),
+                    write(each.difference),
+                    *build.tested(each.test, each.difference.undefined),
+                    build.n(each.difference),
                 )
         if build.rows:
             yield Block("Order in the work", tables=(build.build(),), folded=True)
@@ -152,12 +151,12 @@ class OrderEffectsFigure(Figure):
 FIGURE = OrderEffectsFigure()
 
 
-def _foot(found: list[list[Record]]) -> str:
+def _foot(found: list[tuple[LeftOut, ...]]) -> str:
     """The most answers that any row lacks, by reason: rows of a form lack the same ones."""
     most: dict[str, int] = {}
     for parts in found:
         for part in parts:
-            most[part["reason"]] = max(most.get(part["reason"], 0), part["n"])
+            most[part.reason] = max(most.get(part.reason, 0), part.n)
     told = "; ".join(f"{n:,} {reason}" for reason, n in most.items())
     return f"Not included: {told}." if told else ""
 

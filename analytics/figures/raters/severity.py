@@ -9,6 +9,7 @@ from analytics.figures import where
 from analytics.figures.beside_people import is_share
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.replacement.differences import DifferencesFigure
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.raters.severity import severities
@@ -36,8 +37,7 @@ class Severities:
     people: int
 
 
-class SeverityFigure(Figure):
-    record_type = Severities
+class SeverityFigure(Figure[Severities]):
     heading = "raters"
     place = 94
     deferred_as = "severity of raters"
@@ -75,9 +75,9 @@ class SeverityFigure(Figure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         judged = {question["key"]: question["groups"] for question in view.asked(JUDGED)}
         for question in view.asked(self.key):
-            for group in (each for each in question["groups"] if self.key in each):
-                found = group[self.key]
-                listed, share = len(found["raters"]), is_share(question)
+            for group in (each for each in question["groups"] if self.is_in(each)):
+                found = self.of(group)
+                listed, share = len(found.raters), is_share(question)
                 judges = judged.get(question["key"], [])
                 what, sides = (
                     (
@@ -91,20 +91,20 @@ class SeverityFigure(Figure):
                     f"{question['prompt']}: each person's {what} on the same texts; {sides}"
                     f"{' Judges: less people on what both judged.' if judges else ''}",
                     columns(["Rater", "Difference", "n"]),
-                    foot=f"The {listed} people with the most ratings, of {found['people']:,}."
-                    if listed < found["people"]
+                    foot=f"The {listed} people with the most ratings, of {found.people:,}."
+                    if listed < found.people
                     else "",
                 )
                 write = build.share if share else build.coefficient
-                for each in found["raters"]:
+                for each in found.raters:
                     build.add(
-                        head(view.raters.get(each["rater"], each["rater"])),
-                        write(each["difference"]),
-                        build.n(each["difference"]),
-                        of=where.of_rater(each["rater"]),
+                        head(view.raters.get(each.rater, each.rater)),
+                        write(each.difference),
+                        build.n(each.difference),
+                        of=where.of_rater(each.rater),
                     )
                 for judge in judges:
-                    overall = judge[JUDGED]["cells"][0]["difference"]
+                    overall = DifferencesFigure.of(judge).cells[0].difference
                     build.add(
                         head(judge["label"], tag=tag_of(judge)),
                         write(overall),

@@ -1,6 +1,6 @@
 """Times per judgment, item and rater, and skips."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from analytics.display.blocks import Block
@@ -9,6 +9,8 @@ from analytics.figures import where
 from analytics.figures.figure import Record, StudyFigure
 from analytics.figures.raters.judgments import MAX_RATERS
 from analytics.figures.report_view import ReportView
+from analytics.statistics.core.reading import read
+from analytics.statistics.raters.times import Times
 
 WHOSE = {"person": "People", "simulated": "Simulated raters"}
 WATCHED = {"active": "active", "visible": "visible"}
@@ -51,31 +53,29 @@ def _times(found: Record) -> Table:
         foot=IMPORTED if found["imported"] else "",
     )
     for key, name in WATCHED.items():
-        times = found[key]
+        times = read(Times, found[key])
         build.add(
             head(name),
             words("judgments"),
             *_mean(build, times),
-            *_quartiles(build, times["quartiles"]),
-            build.n(times["mean"]),
+            *_quartiles(build, times.quartiles),
+            build.n(times.mean),
         )
         for what in ("item", "rater"):
-            cells = _quartiles(build, times[f"{what}_medians"])
+            cells = _quartiles(build, times.item_medians if what == "item" else times.rater_medians)
             build.add(head(name), words(f"{what}s"), words(""), words(""), *cells, words(""))
     return build.build()
 
 
-def _mean(build: Builder, times: Record) -> tuple[TableCell, TableCell]:
+def _mean(build: Builder, times: Times) -> tuple[TableCell, TableCell]:
     """The mean and the standard deviation."""
-    if times["mean"]["value"] is None:
+    if times.mean.value is None:
         none = build.number(None, _seconds, NOT_RECORDED)
         return none, none
-    return build.figure(times["mean"], _seconds), build.number(
-        times["spread"], _seconds, "There is one judgment."
-    )
+    return build.figure(times.mean, _seconds), build.number(times.spread, _seconds, "There is one judgment.")
 
 
-def _quartiles(build: Builder, values: list[float]) -> list[TableCell]:
+def _quartiles(build: Builder, values: Sequence[float]) -> list[TableCell]:
     return [build.number(value, _seconds, NOT_RECORDED) for value in values or (None,) * 3]
 
 
@@ -85,7 +85,7 @@ def _thirds(found: Record) -> Table:
         columns(["Time", "First third", "Second third", "Last third"]),
     )
     for key, name in WATCHED.items():
-        values = found[key]["thirds"] or (None,) * 3
+        values = read(Times, found[key]).thirds or (None,) * 3
         build.add(head(name), *(build.number(value, _seconds, NOT_RECORDED) for value in values))
     return build.build()
 

@@ -11,13 +11,14 @@ from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, point_records, points_of, several
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import RatingFigure
+from analytics.figures.rating_records import Ratings, SystemRatings
 from analytics.figures.report_view import ReportView, anchor_of, group_head, tag_of
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
 from evaluation.protocols import QuestionSpec
 
 
-class ChoicesFigure(RatingFigure):
+class ChoicesFigure(RatingFigure[Ratings]):
     heading = "choices"
     definition = "Choices: how often each option was chosen, overall and by system."
 
@@ -47,12 +48,12 @@ class ChoicesFigure(RatingFigure):
             )
             for group in question["groups"]:
                 build.add(
-                    group_head(group), *_shares_and_n(build, question, group[self.key]), of=where.of(group)
+                    group_head(group), *_shares_and_n(build, question, self.of(group)), of=where.of(group)
                 )
             yield Block(question["prompt"], tables=(build.build(),), anchor=anchor_of(question))
             lead = view.lead(question)
             for group in view.lead_first(question):
-                if group[self.key]["by_system"]:
+                if self.of(group).by_system:
                     yield Block(
                         view.title_for(group, f"By system: {question['prompt']}"),
                         tables=(_by_system(view, question, labels, group),),
@@ -73,17 +74,17 @@ def _by_system(view: ReportView, question: Record, labels: list[str], group: Rec
         "How often each option was chosen for the responses of each system, in percent.",
         columns(["System", *labels, "n"]),
     )
-    for each in group[KEY]["by_system"]:
-        of = where.of(group, system=each["system"])
-        build.add(head(view.system(each["system"])), *_shares_and_n(build, question, each), of=of)
+    for each in ChoicesFigure.of(group).by_system:
+        of = where.of(group, system=each.system)
+        build.add(head(view.system(each.system)), *_shares_and_n(build, question, each), of=of)
     return build.build()
 
 
-def _shares_and_n(build: Builder, question: Record, found: Record) -> list[TableCell]:
-    shares = found["distribution"]
-    n = sum(each["n"] for each in shares)
+def _shares_and_n(build: Builder, question: Record, found: Ratings | SystemRatings) -> list[TableCell]:
+    shares = found.distribution
+    n = sum(each.n for each in shares)
     cells = (
-        where.answered(build.share(each["share"]), each["share"], question["key"], str(each["value"]))
+        where.answered(build.share(each.share), each.share, question["key"], str(each.value))
         for each in shares
     )
     return [*cells, count(n, "judgments")]

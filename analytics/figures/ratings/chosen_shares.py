@@ -90,8 +90,7 @@ class NamedShares:
         return cls(read_shares(source.spec.get("shares") or ()))
 
 
-class ChosenSharesFigure(Figure):
-    record_type = ChosenShares
+class ChosenSharesFigure(Figure[ChosenShares]):
     needs = (NamedShares,)
     heading = "shares"
     place = 10
@@ -122,29 +121,29 @@ class ChosenSharesFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
-            for at, share in enumerate(question["groups"][0][self.key]["shares"]):
+            for at, share in enumerate(self.of(question["groups"][0]).shares):
                 build = Builder(
                     f"{_definition(share)}, in percent: over all answers, and the mean over items of each item's "
                     "share.",
                     columns(["Raters", "Of", "Over all", "Answers", "Per item", "Items"], names=2),
                 )
                 for group in view.lead_first(question):
-                    for of, found in _cells(view, group[self.key]["shares"][at]):
+                    for of, found in _cells(view, self.of(group).shares[at]):
                         build.add(
                             group_head(group),
                             words(of),
-                            build.share(found["pooled"]),
-                            build.n(found["pooled"]),
-                            build.share(found["per_item"]),
-                            build.n(found["per_item"]),
+                            build.share(found.pooled),
+                            build.n(found.pooled),
+                            build.share(found.per_item),
+                            build.n(found.per_item),
                         )
-                yield Block(share["label"], tables=(build.build(),), plot=_plot(view, question, at))
+                yield Block(share.label, tables=(build.build(),), plot=_plot(view, question, at))
 
     def methods(self, view: ReportView) -> Iterator[str]:
         defined = {
-            share["key"]: f"{share['label']}: {_definition(share)[:1].lower()}{_definition(share)[1:]}."
+            share.key: f"{share.label}: {_definition(share)[:1].lower()}{_definition(share)[1:]}."
             for record in self.records(view)
-            for share in record["shares"]
+            for share in record.shares
         }
         yield from defined.values()
         yield (
@@ -206,30 +205,30 @@ def _side(chosen: ChosenValues, question: QuestionSpec) -> SideOfShare:
     return SideOfShare(chosen.question, question.prompt, names, labels)
 
 
-def _cells(view: ReportView, share: Record) -> Iterator[tuple[str, Record]]:
-    yield "all", share["overall"]
-    for each in share["by_system"]:
-        yield view.system(each["system"]), each
-    for each in share["by_arm"]:
-        yield view.arm(each["arm"]), each
+def _cells(
+    view: ReportView, share: ShareAmong
+) -> Iterator[tuple[str, ChosenShare | ShareOfSystem | ShareOfArm]]:
+    yield "all", share.overall
+    yield from ((view.system(each.system), each) for each in share.by_system)
+    yield from ((view.arm(each.arm), each) for each in share.by_arm)
 
 
-def _definition(share: Record) -> str:
-    return f"The share of {_told(share['of'])} among {_told(share['among'])}"
+def _definition(share: ShareAmong) -> str:
+    return f"The share of {_told(share.of)} among {_told(share.among)}"
 
 
-def _told(side: Record) -> str:
-    return f"{' or '.join(f'“{label}”' for label in side['labels'])} to “{side['prompt']}”"
+def _told(side: SideOfShare) -> str:
+    return f"{' or '.join(f'“{label}”' for label in side.labels)} to “{side.prompt}”"
 
 
 def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
     """Over all answers, by system where there are several."""
-    rows: dict[str, list[tuple[Record, Record]]] = {}
+    rows: dict[str, list[tuple[Record, Estimate]]] = {}
     for group in view.plotted(question):
-        share = group[KEY]["shares"][at]
-        for each in share["by_system"]:
-            rows.setdefault(view.system(each["system"]), []).append((group, each["pooled"]))
-        if not share["by_system"]:
-            rows.setdefault(share["label"], []).append((group, share["overall"]["pooled"]))
-    label = question["groups"][0][KEY]["shares"][at]["label"]
+        share = ChosenSharesFigure.of(group).shares[at]
+        for each in share.by_system:
+            rows.setdefault(view.system(each.system), []).append((group, each.pooled))
+        if not share.by_system:
+            rows.setdefault(share.label, []).append((group, share.overall.pooled))
+    label = ChosenSharesFigure.of(question["groups"][0]).shares[at].label
     return share_plot(rows.items(), what=label, caption=f"{label}, over all answers.")

@@ -1,6 +1,6 @@
 """Codes of people's and of models' justifications beside each other; and of two kinds of coders."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,8 +73,7 @@ class CodeContrasts:
     coders: tuple[CodeOfCoders, ...]
 
 
-class CodeContrastFigure(Figure):
-    record_type = CodeContrasts
+class CodeContrastFigure(Figure[CodeContrasts]):
     needs = (SystemKinds,)
     heading = "tags"
     place = 20
@@ -104,7 +103,7 @@ class CodeContrastFigure(Figure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
             for group in view.lead_first(question):
-                if group[self.key]["writers"]:
+                if self.of(group).writers:
                     yield _of_writers(view, group)
             yield from _of_coders(question)
 
@@ -214,26 +213,26 @@ def _side(values: Values, cell: Ints, used: Bools) -> CodedSide:
     return CodedSide(values.value[used], cell[used], values.query[used])
 
 
-def _cells(build: Builder, each: Record) -> tuple[TableCell, ...]:
+def _cells(build: Builder, each: CodeOfCoders | CodeOfWriters) -> tuple[TableCell, ...]:
     return (
-        build.share(each["first"]),
-        build.share(each["second"]),
-        build.share(each["difference"]),
-        *build.tested(each["test"]),
-        count(each["test"]["n"]),
+        build.share(each.first),
+        build.share(each.second),
+        build.share(each.difference),
+        *build.tested(each.test),
+        count(each.test.n),
     )
 
 
 def _of_writers(view: ReportView, group: Record) -> Block:
-    found = group[KEY]["writers"]
-    how = "on queries that both wrote on" if found[0]["paired"] else "on all queries of each"
+    found = CodeContrastFigure.of(group).writers
+    how = "on queries that both wrote on" if found[0].paired else "on all queries of each"
     build = Builder(
         f"Share of texts with a tag, by people and by models, {how}, in percent; difference in points, models minus "
         "people; p: test over queries.",
         columns(["Tag", "Level", "People", "Models", "Difference", *P_COLUMNS, "Queries"], names=2),
     )
     for each in found:
-        build.add(head(each["label"]), words(_level(each)), *_cells(build, each))
+        build.add(head(each.label), words(_level(each)), *_cells(build, each))
     heading = view.title_for(group, "Texts by people and by models")
     return Block(
         heading,
@@ -244,18 +243,20 @@ def _of_writers(view: ReportView, group: Record) -> Block:
     )
 
 
-def _level(each: Mapping[str, object]) -> str:
-    return "group" if each["group_of_tags"] else "tag"
+def _level(each: CodeOfWriters | CodeOfCoders) -> str:
+    return "group" if each.group_of_tags else "tag"
 
 
-def _plot(view: ReportView, found: list[Record]) -> DotPlot | None:
+def _plot(view: ReportView, found: Sequence[CodeOfWriters]) -> DotPlot | None:
     """Groups of tags, or tags without groups: by setting where there are several."""
-    shown = [each for each in found if each["group_of_tags"]] or found
+    shown = [each for each in found if each.group_of_tags] or found
     rows = []
     for each in shown:
-        cells = [(f"{each['label']}: {view.arm(of['arm'])}", of) for of in each["by_arm"]]
-        for label, of in cells or [(each["label"], each)]:
-            rows.append((label, [(PEOPLE, of["first"]), (MODELS, of["second"])]))
+        cells: list[tuple[str, CodeOfWriters | ArmContrast]] = [
+            (f"{each.label}: {view.arm(of.arm)}", of) for of in each.by_arm
+        ]
+        for label, of in cells or [(each.label, each)]:
+            rows.append((label, [(PEOPLE, of.first), (MODELS, of.second)]))
     return share_plot(
         rows, what="Share of texts with a tag", caption="Share of texts with a tag, by who wrote them."
     )
@@ -268,10 +269,10 @@ def _of_coders(question: Record) -> Iterator[Block]:
         columns(["Coders", "Tag", "Level", "People", "They", "Difference", *P_COLUMNS, "Queries"], names=3),
     )
     for group in question["groups"]:
-        for each in group[KEY]["coders"] if KEY in group else ():
+        for each in CodeContrastFigure.of(group).coders if CodeContrastFigure.is_in(group) else ():
             build.add(
                 group_head(group),
-                words(each["label"]),
+                words(each.label),
                 words(_level(each)),
                 *_cells(build, each),
             )

@@ -13,8 +13,7 @@ from analytics.statistics.ratings.places import PlaceMeans, place_means
 from evaluation.protocols import Over, QuestionSpec
 
 
-class RatingPlacesFigure(Figure):
-    record_type = PlaceMeans
+class RatingPlacesFigure(Figure[PlaceMeans]):
     heading = "bias"
     place = 60
     deferred_as = "ratings by place on the screen"
@@ -52,15 +51,12 @@ class RatingPlacesFigure(Figure):
         for question in view.asked(self.key):
             lead = view.lead(question)
             for group in view.lead_first(question):
-                found = group[self.key]
+                found = self.of(group)
                 yield Block(
                     f"{question['prompt']}: {view.title_for(group, 'Place on the screen')}",
                     tables=(_means(found),),
                     plot=score_plot(
-                        [
-                            (f"{each['place'] + 1}.", [(group, each["difference"])])
-                            for each in found["places"]
-                        ],
+                        [(f"{each.place + 1}.", [(group, each.difference)]) for each in found.places],
                         what=f"Rating by place less the rater's mean: {question['prompt']}",
                         axis="Rating less the rater's mean on the item",
                         caption="Ratings at each place on the screen less the same rater's mean on the item.",
@@ -75,20 +71,20 @@ class RatingPlacesFigure(Figure):
 FIGURE = RatingPlacesFigure()
 
 
-def _means(found: Record) -> Table:
-    left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
+def _means(found: PlaceMeans) -> Table:
+    left_out = "; ".join(f"{part.n:,} {part.reason}" for part in found.left_out)
     build = Builder(
         "Mean rating of responses by their place on the screen, and its difference from the mean that the same rater "
         "gave on the item. p: sign-flip test of no difference, over queries.",
         columns(["Place", "Mean", "Difference", *P_COLUMNS, "n"]),
         foot=f"Not included: {left_out}." if left_out else "",
     )
-    for each in found["places"]:
+    for each in found.places:
         build.add(
-            head(f"{each['place'] + 1}."),
-            build.coefficient(each["mean"]),
-            build.coefficient(each["difference"]),
-            *build.tested(each["test"]),
-            build.n(each["mean"]),
+            head(f"{each.place + 1}."),
+            build.coefficient(each.mean),
+            build.coefficient(each.difference),
+            *build.tested(each.test),
+            build.n(each.mean),
         )
     return build.build()

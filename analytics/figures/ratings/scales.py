@@ -10,13 +10,14 @@ from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, 
 from analytics.figures import where
 from analytics.figures.figure import Record
 from analytics.figures.rating_figure import RatingFigure, distribution_table, finer, mean_cell, rows_of
+from analytics.figures.rating_records import Ratings
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 KEY = "ratings/scales"
 
 
-class ScalesFigure(RatingFigure):
+class ScalesFigure(RatingFigure[Ratings]):
     heading = "ratings"
     definition = (
         "Ratings on a scale: mean and distribution, overall, by system, kind of system, setting and category, and "
@@ -41,7 +42,7 @@ class ScalesFigure(RatingFigure):
                 yield Block(heading, tables=(table,), folded=True, tag=tag_of(group))
         for group in view.parts:
             yield from _distributions(view, questions, group)
-        yield from finer(view, questions, self.key)
+        yield from finer(view, questions, type(self))
 
 
 FIGURE = ScalesFigure()
@@ -50,15 +51,15 @@ FIGURE = ScalesFigure()
 def _means(view: ReportView, questions: Sequence[Record], group: Record) -> Table:
     """Systems as rows and questions as columns; a last row for all."""
     asked = list(view.answered(questions, group))
-    found = [records[KEY] for _, records in asked]
-    by_system = any(each["by_system"] for each in found)
+    found = [ScalesFigure.of(records) for _, records in asked]
+    by_system = any(each.by_system for each in found)
     labels = [question["prompt"] for question, _ in asked]
     build = Builder("Mean ratings.", columns(["System" if by_system else "Ratings", *labels]))
     for name, factor, key in rows_of(view, found):
         of = where.of(group, system=key) if factor == "system" else None
         build.add(head(name), *(mean_cell(build, each, factor, key) for each in found), of=of)
-    build.add(head("All"), *(build.coefficient(each["mean"]["mean"]) for each in found))
-    build.add(head("Number of ratings"), *(count(each["mean"]["mean"]["n"]) for each in found))
+    build.add(head("All"), *(build.coefficient(each.overall) for each in found))
+    build.add(head("Number of ratings"), *(count(each.overall.n) for each in found))
     return build.build()
 
 
@@ -66,7 +67,10 @@ def _question(view: ReportView, question: Record) -> Block:
     group = view.lead(question)
     return Block(
         question["prompt"],
-        tables=(distribution_table(view, question, group, KEY), *_best_and_worst(view, group[KEY])),
+        tables=(
+            distribution_table(view, question, group, ScalesFigure.of(group)),
+            *_best_and_worst(view, ScalesFigure.of(group)),
+        ),
         plot=_plot(view, question),
         tag=tag_of(group),
         anchor=anchor_of(question),
@@ -77,15 +81,18 @@ def _distributions(view: ReportView, questions: Sequence[Record], group: Record)
     tables = tuple(
         replace(table, caption=f"{question['prompt']}: {table.caption[:1].lower()}{table.caption[1:]}")
         for question, found in view.answered(questions, group)
-        for table in (distribution_table(view, question, found, KEY), *_best_and_worst(view, found[KEY]))
+        for table in (
+            distribution_table(view, question, found, ScalesFigure.of(found)),
+            *_best_and_worst(view, ScalesFigure.of(found)),
+        )
     )
     if tables:
         heading = view.title_for(group, "How often each rating was given")
         yield Block(heading, tables=tables, folded=True, tag=tag_of(group))
 
 
-def _best_and_worst(view: ReportView, found: Record) -> Iterator[Table]:
-    tested = found["best_and_worst"]
+def _best_and_worst(view: ReportView, found: Ratings) -> Iterator[Table]:
+    tested = found.best_and_worst
     if not tested:
         return
     lowest = ", and that with the lowest below" if len(tested) > 1 else ""
@@ -95,9 +102,9 @@ def _best_and_worst(view: ReportView, found: Record) -> Iterator[Table]:
         columns(["System", "Rated", *P_COLUMNS, "n"], names=2),
     )
     for each in tested:
-        rated = "above every other" if each["end"] == "best" else "below every other"
-        test = each["test"]
-        build.add(head(view.system(each["system"])), words(rated), *build.tested(test), count(test["n"]))
+        rated = "above every other" if each.end == "best" else "below every other"
+        test = each.test
+        build.add(head(view.system(each.system)), words(rated), *build.tested(test), count(test.n))
     yield build.build()
 
 
@@ -108,17 +115,17 @@ def _plot(view: ReportView, question: Record) -> DotPlot | None:
         (
             label,
             [
-                (where.narrowed(group, system=each["system"]), each["mean"])
+                (where.narrowed(group, system=each.system), each.mean)
                 for group in plotted
-                for each in group[KEY]["by_system"]
-                if each["system"] == key
+                for each in ScalesFigure.of(group).by_system
+                if each.system == key and each.mean
             ],
         )
         for key, label in view.systems.items()
     ]
     rows = [(label, marks) for label, marks in rows if marks]
     if not rows:
-        rows = [("All", [(group, group[KEY]["mean"]["mean"]) for group in plotted])]
+        rows = [("All", [(group, ScalesFigure.of(group).overall) for group in plotted])]
     ideal = question["ideal"]
     inside = ideal is not None and low < ideal < high
     return mean_plot(

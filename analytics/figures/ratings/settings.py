@@ -26,8 +26,7 @@ class RatedSettings:
     cells: tuple[SettingDifference, ...]
 
 
-class RatedSettingsFigure(Figure):
-    record_type = RatedSettings
+class RatedSettingsFigure(Figure[RatedSettings]):
     needs = (SystemSettings,)
     heading = "ratings"
     place = 30
@@ -64,7 +63,7 @@ class RatedSettingsFigure(Figure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for group in view.groups:
             named = [
-                (question["prompt"], records[self.key]["cells"])
+                (question["prompt"], self.of(records).cells)
                 for question, records in view.answered(view.asked(self.key), group)
             ]
             table = setting_table(

@@ -14,7 +14,7 @@ from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
 from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
-from analytics.figures.rating_figure import RatingFigure
+from analytics.figures.rating_figure import RatingFigure, mean_of
 from analytics.figures.rating_records import ArmMean, Ratings, means_of, ratings
 from analytics.figures.report_view import ReportView, anchor_of, group_head, tag_of
 from analytics.figures.strip import leading_fact
@@ -81,8 +81,7 @@ class TagRatings(Ratings):
     by_tag_group: tuple[TagGroupShare, ...]
 
 
-class TagsFigure(RatingFigure):
-    record_type = TagRatings
+class TagsFigure(RatingFigure[TagRatings]):
     heading = "tags"
     definition = (
         "Tags of a codebook: share and alpha of each tag and of each group of tags, overall and by system."
@@ -108,7 +107,7 @@ class TagsFigure(RatingFigure):
             yield Quantity(name, mean_sums(own.value, own.query, unit="judgments", within=given.ends))
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
-        parts = [(each["label"], each["mean"]) for each in group[self.key]["by_part"]]
+        parts = [(each.label, each.mean) for each in self.of(group).by_part]
         if parts:
             yield leading_fact(view, group, "Most frequent tag", parts, in_percent)
 
@@ -121,7 +120,7 @@ class TagsFigure(RatingFigure):
 
     def methods(self, view: ReportView) -> Iterator[str]:
         yield from super().methods(view)
-        if any(record["by_tag_group"] for record in self.records(view)):
+        if any(record.by_tag_group for record in self.records(view)):
             yield "A judgment counts for a group of tags if it has any of them."
 
 
@@ -205,27 +204,28 @@ def _shares_by(
 def _question(view: ReportView, question: Record) -> Iterator[Block]:
     """A row per tag, the most frequent first."""
     lead = view.lead(question)
-    tags = sorted(lead[KEY]["by_part"], key=lambda each: -(each["mean"]["value"] or 0))
+    tags = sorted(TagsFigure.of(lead).by_part, key=lambda each: -(each.mean.value or 0))
     build = Builder(
         f"Share of judgments with the tag, in percent, and its Krippendorff's {ALPHA} (nominal).",
         columns(["Tag", "Share", "n", ALPHA]),
     )
     for each in tags:
         build.add(
-            head(each["label"]),
-            where.answered(build.share(each["mean"]), each["mean"], f"{question['key']}.{each['part']}", "1"),
-            build.n(each["mean"], "judgments"),
-            build.coefficient(each["alpha"]),
+            head(each.label),
+            where.answered(build.share(each.mean), each.mean, f"{question['key']}.{each.part}", "1"),
+            build.n(each.mean, "judgments"),
+            build.coefficient(each.alpha),
             of=where.of(lead),
         )
     plotted = [
-        (group, {part["part"]: part for part in group[KEY]["by_part"]}) for group in view.plotted(question)
+        (group, {part.part: part for part in TagsFigure.of(group).by_part})
+        for group in view.plotted(question)
     ]
     plot = share_plot(
         [
             (
-                each["label"],
-                [(group, found[each["part"]]["mean"]) for group, found in plotted if each["part"] in found],
+                each.label,
+                [(group, found[each.part].mean) for group, found in plotted if each.part in found],
             )
             for each in tags
         ],
@@ -236,14 +236,14 @@ def _question(view: ReportView, question: Record) -> Iterator[Block]:
     tag = tag_of(lead)
     yield Block(question["prompt"], tables=(build.build(),), plot=plot, tag=tag, anchor=anchor_of(question))
     yield from _tag_groups(view, question)
-    systems = list(dict.fromkeys(each["system"] for part in tags for each in part["by_system"]))
+    systems = list(dict.fromkeys(each.system for part in tags for each in part.by_system))
     if systems:
         yield Block("Tags by system", tables=(_tags_by_system(view, tags, systems),), folded=True, tag=tag)
 
 
 def _tag_groups(view: ReportView, question: Record) -> Iterator[Block]:
     """Tags counted by their groups, with columns for settings and systems where there are several."""
-    found = [(group, group[KEY]["by_tag_group"]) for group in question["groups"]]
+    found = [(group, TagsFigure.of(group).by_tag_group) for group in question["groups"]]
     records = [record for _, groups in found for record in groups]
     if not records:
         return
@@ -251,7 +251,7 @@ def _tag_groups(view: ReportView, question: Record) -> Iterator[Block]:
         (factor, key, name)
         for factor, names in (("arm", view.all_arms), ("system", view.systems))
         for key, name in names.items()
-        if any(each[factor] == key for record in records for each in record[f"by_{factor}"])
+        if any(getattr(each, factor) == key for record in records for each in getattr(record, f"by_{factor}"))
     ]
     build = Builder(
         f"Share of judgments with any tag of the group, in percent, and its Krippendorff's {ALPHA} (nominal).",
@@ -269,30 +269,27 @@ def _tag_groups(view: ReportView, question: Record) -> Iterator[Block]:
     )
     for group, groups in found:
         for record in groups:
-            shares = [
-                next((each["mean"] for each in record[f"by_{factor}"] if each[factor] == key), None)
-                for factor, key, _ in factors
-            ]
+            shares = [mean_of(record, factor, key) for factor, key, _ in factors]
             build.add(
                 group_head(group),
-                words(record["tag_group"]),
-                build.share(record["mean"]),
-                build.n(record["mean"]),
-                build.coefficient(record["alpha"]),
+                words(record.tag_group),
+                build.share(record.mean),
+                build.n(record.mean),
+                build.coefficient(record.alpha),
                 *(build.share(each) if each else TableCell(DASH) for each in shares),
             )
     yield Block("Groups of tags", tables=(build.build(),), anchor=f"groups-{question['key']}")
 
 
-def _tags_by_system(view: ReportView, tags: Sequence[Record], systems: Sequence[str]) -> Table:
+def _tags_by_system(view: ReportView, tags: Sequence[TagShare], systems: Sequence[str]) -> Table:
     build = Builder(
         "Share of judgments with the tag by system, in percent.",
         columns(["Tag", *(view.systems[key] for key in systems)]),
     )
     for each in tags:
-        found = {record["system"]: record["mean"] for record in each["by_system"]}
+        found = {record.system: record.mean for record in each.by_system}
         build.add(
-            head(each["label"]),
+            head(each.label),
             *(build.share(found[key]) if key in found else TableCell(DASH) for key in systems),
         )
     return build.build()

@@ -6,14 +6,15 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.tables import DASH, Builder, TableCell, columns, head
 from analytics.figures.figure import Record
-from analytics.figures.rating_figure import RatingFigure, rows_of
+from analytics.figures.rating_figure import RatingFigure, mean_of, rows_of
+from analytics.figures.rating_records import Ratings
 from analytics.figures.report_view import ReportView, tag_of
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 KEY = "ratings/yes_shares"
 
 
-class YesSharesFigure(RatingFigure):
+class YesSharesFigure(RatingFigure[Ratings]):
     heading = "checks"
     definition = "Checklists: the share of yes answers, overall, by system, setting and category."
 
@@ -31,7 +32,7 @@ class YesSharesFigure(RatingFigure):
             cells: list[TableCell] = []
             for group in plotted:
                 found = view.group_in(question, group)
-                mean = found[self.key]["mean"]["mean"] if found else None
+                mean = self.of(found).overall if found else None
                 cells += (
                     [build.share(mean, tag_of(group)), build.n(mean)]
                     if mean
@@ -42,7 +43,7 @@ class YesSharesFigure(RatingFigure):
             [
                 (
                     question["prompt"],
-                    [(group, group[self.key]["mean"]["mean"]) for group in view.plotted(question)],
+                    [(group, self.of(group).overall) for group in view.plotted(question)],
                 )
                 for question in questions
             ],
@@ -59,9 +60,9 @@ FIGURE = YesSharesFigure()
 
 def _by_system(view: ReportView, questions: Sequence[Record], group: Record) -> Iterator[Block]:
     asked = [
-        (question, found[KEY])
+        (question, YesSharesFigure.of(found))
         for question, found in view.answered(questions, group)
-        if found[KEY]["by_system"]
+        if YesSharesFigure.of(found).by_system
     ]
     if not asked:
         return
@@ -70,8 +71,8 @@ def _by_system(view: ReportView, questions: Sequence[Record], group: Record) -> 
         columns(["System", *(question["prompt"] for question, _ in asked)]),
     )
     for name, factor, key in rows_of(view, [found for _, found in asked]):
-        cells = [next((r for r in each[f"by_{factor}"] if r[factor] == key), None) for _, each in asked]
-        build.add(head(name), *(build.share(each["mean"]) if each else TableCell(DASH) for each in cells))
+        cells = [mean_of(found, factor, key) for _, found in asked]
+        build.add(head(name), *(build.share(each) if each else TableCell(DASH) for each in cells))
     yield Block(
         view.title_for(group, "By system"),
         tables=(build.build(),),

@@ -1,7 +1,7 @@
 """The alternative-annotator test of every judge: whether it fits people as well as one of them does."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 import numpy as np
@@ -79,8 +79,7 @@ class JudgeTolerance:
         return cls(source.study.epsilon)
 
 
-class AlternativeAnnotatorFigure(Figure):
-    record_type = AlternativeJudge
+class AlternativeAnnotatorFigure(Figure[AlternativeJudge]):
     needs = (JudgeTolerance,)
     heading = "judges"
     place = 13
@@ -127,14 +126,14 @@ class AlternativeAnnotatorFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         tested = [
-            (question, group, group[self.key])
+            (question, group, self.of(group))
             for question in view.judged
             for group in question["groups"]
-            if self.key in group
+            if self.is_in(group)
         ]
         if not tested:
             return
-        epsilon = tested[0][2]["epsilon"]
+        epsilon = tested[0][2].epsilon
         build = Builder(
             f"Alternative-annotator test with \N{GREEK SMALL LETTER EPSILON} = {epsilon:g}: the winning rate "
             "\N{GREEK SMALL LETTER OMEGA} is the share of people whom the judge beats, in percent, the advantage "
@@ -149,19 +148,19 @@ class AlternativeAnnotatorFigure(Figure):
             f"winning rate of {PASSING:.0%}.",
         )
         for question, group, found in tested:
-            reason = found["advantage"]["undefined"] if found["winning_rate"] is None else ""
+            reason = found.advantage.undefined if found.winning_rate is None else ""
             build.add(
                 head(question["prompt"] or "Preference"),
                 words(group["label"]),
-                build.number(found["winning_rate"], percent, reason),
-                words("" if found["passes"] is None else "yes" if found["passes"] else "no"),
-                build.share(found["advantage"]),
-                count(found["people"]),
-                build.n(found["advantage"]),
+                build.number(found.winning_rate, percent, reason),
+                words("" if found.passes is None else "yes" if found.passes else "no"),
+                build.share(found.advantage),
+                count(found.people),
+                build.n(found.advantage),
             )
         yield Block("Alternative-annotator test", tables=(build.build(),), plot=_winning_rates(tested))
         for question, group, found in tested:
-            if found["annotators"]:
+            if found.annotators:
                 yield Block(
                     f"{question['prompt'] or 'Preference'}: {group['label']} against each person",
                     tables=(_by_person(view, question, group, found),),
@@ -170,7 +169,7 @@ class AlternativeAnnotatorFigure(Figure):
                 )
 
     def methods(self, view: ReportView) -> Iterable[str]:
-        epsilon = self.records(view)[0]["epsilon"]
+        epsilon = self.records(view)[0].epsilon
         yield (
             "The alternative-annotator test leaves out each person in turn and scores them and the judge by how well "
             "they fit the others on each of the person's items: by accuracy, and for scales by minus the root mean "
@@ -216,16 +215,17 @@ def shared_answers(given: FigureInput) -> tuple[SharedAnswers, tuple[str, ...]]:
     ), given.people.group.raters
 
 
-def _winning_rates(tested: list[tuple[Record, Record, Record]]) -> DotPlot | None:
+def _winning_rates(tested: list[tuple[Record, Record, AlternativeJudge]]) -> DotPlot | None:
     """A row per question and a mark per judge, beside the rate that passes."""
     rows: dict[str, list[Mark]] = {}
     for question, group, found in tested:
-        rate = {"value": found["winning_rate"], "low": None, "high": None, "n": found["people"]}
-        rows.setdefault(question["prompt"] or "Preference", []).append(mark_of(group, rate))
+        mark = mark_of(group, found.advantage)
+        rate = replace(mark, value=found.winning_rate, low=None, high=None, n=found.people)
+        rows.setdefault(question["prompt"] or "Preference", []).append(rate)
     marks = [mark for row in rows.values() for mark in row]
     if all(mark.value is None for mark in marks):
         return None
-    epsilon = tested[0][2]["epsilon"]
+    epsilon = tested[0][2].epsilon
     return dot_plot(
         [PlotRow(label, tuple(row)) for label, row in rows.items()],
         what="Winning rate",
@@ -240,46 +240,46 @@ def _winning_rates(tested: list[tuple[Record, Record, Record]]) -> DotPlot | Non
     )
 
 
-def _differences(view: ReportView, group: Record, found: Record) -> DotPlot:
+def _differences(view: ReportView, group: Record, found: AlternativeJudge) -> DotPlot:
     """Each listed person's lead over the judge, beside epsilon."""
     rows = [
         PlotRow(
-            view.raters.get(each["rater"], each["rater"]),
-            (Mark("person", "lead", each["own"] - each["judge"], n=each["n"]),),
+            view.raters.get(each.rater, each.rater),
+            (Mark("person", "lead", each.own - each.judge, n=each.n),),
         )
-        for each in found["annotators"]
+        for each in found.annotators
     ]
     return dot_plot(
         rows,
         what=f"Lead of each person over {group['label']}",
         axis="Person's lead over the judge, share of items",
         caption="Share of items on which the person fits the others at least as well, less that of "
-        f"{group['label']}; the dotted line is \N{GREEK SMALL LETTER EPSILON} = {found['epsilon']:g}.",
+        f"{group['label']}; the dotted line is \N{GREEK SMALL LETTER EPSILON} = {found.epsilon:g}.",
         form=decimal,
-        reference=found["epsilon"],
+        reference=found.epsilon,
         hints=("judge fits better", "person fits better"),
     )
 
 
-def _by_person(view: ReportView, question: Record, group: Record, found: Record) -> Table:
-    listed = found["annotators"]
+def _by_person(view: ReportView, question: Record, group: Record, found: AlternativeJudge) -> Table:
+    listed = found.annotators
     build = Builder(
         f"{question['prompt'] or 'Preference'}: {group['label']} against each person, on the person's items. Judge and "
         "person: in how many items each fits the others at least as well as the other of the two, in percent.",
         columns(["Person", "Judge", "Person fits", "Difference", "p", f"p ({CORRECTION})", "Beaten", "n"]),
-        foot=f"The {len(listed)} people with the most answers, of {found['people']:,}."
-        if len(listed) < found["people"]
+        foot=f"The {len(listed)} people with the most answers, of {found.people:,}."
+        if len(listed) < found.people
         else "",
     )
     for each in listed:
         build.add(
-            head(view.raters.get(each["rater"], each["rater"])),
-            build.number(each["judge"], percent),
-            build.number(each["own"], percent),
-            build.number(each["own"] - each["judge"], decimal),
-            build.p(each["p_value"]),
-            build.p(each["p_adjusted"]),
-            words("yes" if each["is_beaten"] else "no"),
-            count(each["n"]),
+            head(view.raters.get(each.rater, each.rater)),
+            build.number(each.judge, percent),
+            build.number(each.own, percent),
+            build.number(each.own - each.judge, decimal),
+            build.p(each.p_value),
+            build.p(each.p_adjusted),
+            words("yes" if each.is_beaten else "no"),
+            count(each.n),
         )
     return build.build(compact=True)

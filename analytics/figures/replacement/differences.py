@@ -19,7 +19,7 @@ from analytics.figures.beside_people import (
     label_tables,
     pick_shares,
 )
-from analytics.figures.families import JUDGED, JUDGED_SHARE, FamilyTest, is_supported
+from analytics.figures.families import JUDGED, JUDGED_SHARE, FamilyTest, corrected_p, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
     PAIRS,
@@ -30,6 +30,7 @@ from analytics.figures.figure_input import (
     point_records,
     several,
 )
+from analytics.figures.replacement.alternative_annotator import AlternativeAnnotatorFigure
 from analytics.figures.report_view import ReportView, group_words, joined
 from analytics.frames.needs import NeedSource
 from analytics.statistics.core.estimates import Estimate
@@ -86,11 +87,11 @@ class JudgeCount:
         return cls(len(source.judges))
 
 
-class DifferencesFigure(Figure):
-    record_type = JudgeDifferences
+class DifferencesFigure(Figure[JudgeDifferences]):
     needs = (JudgeCount,)
     heading = "judges"
     across_judges = True
+    beside = (AlternativeAnnotatorFigure.key,)
     place = 12
     deferred_as = "differences of judges from people"
     stops_with = ("win_rate",)
@@ -126,13 +127,13 @@ class DifferencesFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         asked = [
-            (question, [group for group in question["groups"] if self.key in group])
+            (question, [group for group in question["groups"] if self.is_in(group)])
             for question in view.judged
         ]
-        tables = tuple(_table(view, question, groups, self.key) for question, groups in asked if groups)
+        tables = tuple(_table(view, question, groups) for question, groups in asked if groups)
         if tables:
             plot = score_plot(
-                _overall(asked, self.key),
+                _overall(asked),
                 what="Mean rating of judges minus people's",
                 caption="Mean rating of judges minus people's, on what both rated.",
             )
@@ -164,7 +165,7 @@ def judge_findings(view: ReportView) -> Iterator[Record]:
     """Of each judge the largest difference from people that is beyond chance; the largest first."""
     told = sorted(_largest(view), key=lambda each: -_size(each[1], each[2]))
     for group, question, cell, n_others in told[:MOST_JUDGES]:
-        value, share = cell["difference"]["value"], is_share(question)
+        value, share = cell.difference.known, is_share(question)
         size = f"{points(value)} points" if share else decimal(abs(value))
         way = "higher" if value > 0 else "lower"
         form, named = (in_percent if share else decimal), _name(view, cell)
@@ -182,13 +183,13 @@ def judge_findings(view: ReportView) -> Iterator[Record]:
             "about": group["label"],
             "heading": f"{what}{of} {size} {way} than people's"
             + (f": {question['prompt']}" if view.several_questions else ""),
-            "text": f"{form(cell['judge']['value'])} by the judge and {form(cell['people']['value'])} by people, on "
-            f"{cell['difference']['n']:,} {cell['difference']['unit']} that both judged "
-            f"({corrected(cell['test'])}{others}).{_as_annotator(group, question)}",
+            "text": f"{form(cell.judge.known)} by the judge and {form(cell.people.known)} by people, on "
+            f"{cell.difference.n:,} {cell.difference.unit} that both judged "
+            f"({corrected(cell.test)}{others}).{_as_annotator(group, question)}",
             "anchor": "judges",
         }
     if rest := told[MOST_JUDGES:]:
-        weakest = max((each[2]["test"] for each in rest), key=lambda test: test["p_corrected"])
+        weakest = max((each[2].test for each in rest), key=corrected_p)
         yield {
             "kind": "judges",
             "supported": True,
@@ -199,37 +200,37 @@ def judge_findings(view: ReportView) -> Iterator[Record]:
         }
 
 
-def _largest(view: ReportView) -> Iterator[tuple[Record, Record, Record, int]]:
+def _largest(view: ReportView) -> Iterator[tuple[Record, Record, DifferenceCell, int]]:
     """Of each judge that differs: its records of the question, the question, the cell, and how many others differ.
 
     What it does over all responses comes before what it does with those of one system.
     """
-    found: dict[str, list[tuple[Record, Record, Record]]] = {}
+    found: dict[str, list[tuple[Record, Record, DifferenceCell]]] = {}
     for question in view.judged:
         for group in question["groups"]:
-            for cell in group.get(KEY, {"cells": ()})["cells"]:
-                if is_supported(cell["test"]):
+            for cell in DifferencesFigure.of(group).cells if DifferencesFigure.is_in(group) else ():
+                if is_supported(cell.test):
                     found.setdefault(group["key"], []).append((group, question, cell))
     for cells in found.values():
-        overall = [each for each in cells if not (each[2]["system"] or each[2]["option"])]
+        overall = [each for each in cells if not (each[2].system or each[2].option)]
         group, question, cell = max(overall or cells, key=lambda each: _size(each[1], each[2]))
         yield group, question, cell, len(cells) - 1
 
 
-def _size(question: Record, cell: Record) -> float:
+def _size(question: Record, cell: DifferenceCell) -> float:
     """The difference as a part of its range."""
     points = [point["value"] for point in question["points"]]
     width = 1.0 if is_share(question) or not points else max(points) - min(points)
-    return float(abs(cell["difference"]["value"]) / (width or 1.0))
+    return float(abs(cell.difference.known) / (width or 1.0))
 
 
 def _as_annotator(group: Record, question: Record) -> str:
     """A sentence on whether it passes for one of the people, where that was tested."""
-    found = group.get("replacement/alternative_annotator")
-    if found is None or found["passes"] is None:
+    found = AlternativeAnnotatorFigure.of(group) if AlternativeAnnotatorFigure.is_in(group) else None
+    if found is None or found.passes is None or found.winning_rate is None:
         return ""
-    beaten = f"it beats {in_percent(found['winning_rate'])} of {found['people']:,} people"
-    return f" It {'passes' if found['passes'] else 'fails'} the alternative-annotator test: {beaten}."
+    beaten = f"it beats {in_percent(found.winning_rate)} of {found.people:,} people"
+    return f" It {'passes' if found.passes else 'fails'} the alternative-annotator test: {beaten}."
 
 
 def _cell(given: FigureInput, scores: CellScores, n_tests: int) -> DifferenceCell:
@@ -312,18 +313,16 @@ CELLS_OF: dict[str, Callable[[AnswerInput], Iterator[CellScores]]] = {
 }
 
 
-def _overall(
-    asked: Iterable[tuple[Record, list[Record]]], key: str
-) -> list[tuple[str, list[tuple[Record, Record]]]]:
+def _overall(asked: Iterable[tuple[Record, list[Record]]]) -> list[tuple[str, list[tuple[Record, Estimate]]]]:
     """The difference over all units of each scale, of every judge; of rankings, it is none in sum."""
     return [
-        (question["prompt"], [(group, group[key]["cells"][0]["difference"]) for group in groups])
+        (question["prompt"], [(group, DifferencesFigure.of(group).cells[0].difference) for group in groups])
         for question, groups in asked
         if groups and question["form"] == "rated" and not is_share(question)
     ]
 
 
-def _table(view: ReportView, question: Record, groups: list[Record], key: str) -> Table:
+def _table(view: ReportView, question: Record, groups: list[Record]) -> Table:
     form = "checklist" if question["kind"] == Kind.CHECKLIST else question["form"]
     share = is_share(question)
     build = Builder(
@@ -332,9 +331,13 @@ def _table(view: ReportView, question: Record, groups: list[Record], key: str) -
         f"queries. {D_OF_PAIRS}",
         columns(["Of", "Raters", "People", "Judge", "Difference", "d", *P_COLUMNS, "n"], names=2),
     )
-    names = list(dict.fromkeys(_name(view, cell) for group in groups for cell in group[key]["cells"]))
+    names = list(
+        dict.fromkeys(_name(view, cell) for group in groups for cell in DifferencesFigure.of(group).cells)
+    )
     found = {
-        (_name(view, cell), group["key"]): (group, cell) for group in groups for cell in group[key]["cells"]
+        (_name(view, cell), group["key"]): (group, cell)
+        for group in groups
+        for cell in DifferencesFigure.of(group).cells
     }
     write = build.share if share else build.coefficient
     for name in names:
@@ -345,19 +348,19 @@ def _table(view: ReportView, question: Record, groups: list[Record], key: str) -
             build.add(
                 head(name),
                 group_words(group),
-                write(cell["people"]),
-                write(cell["judge"]),
-                write(cell["difference"]),
-                build.coefficient(cell["effect"]),
-                *build.tested(cell["test"], cell["difference"]["undefined"]),
-                build.n(cell["difference"]),
+                write(cell.people),
+                write(cell.judge),
+                write(cell.difference),
+                build.coefficient(cell.effect),
+                *build.tested(cell.test, cell.difference.undefined),
+                build.n(cell.difference),
             )
     return build.build()
 
 
-def _name(view: ReportView, cell: Record) -> str:
+def _name(view: ReportView, cell: DifferenceCell) -> str:
     """The name of a row: a pair in a setting, a system, an option, or everything."""
-    if cell["opponent"]:
-        pair = f"{view.system(cell['system'])} vs {view.system(cell['opponent'])}"
-        return f"{pair}, {view.arm(cell['arm'])}" if len(view.all_arms) > 1 else pair
-    return view.system(cell["system"]) if cell["system"] else cell["option"] or "All"
+    if cell.opponent:
+        pair = f"{view.system(cell.system)} vs {view.system(cell.opponent)}"
+        return f"{pair}, {view.arm(cell.arm)}" if len(view.all_arms) > 1 else pair
+    return view.system(cell.system) if cell.system else cell.option or "All"

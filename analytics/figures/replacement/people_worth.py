@@ -1,6 +1,6 @@
 """The number of people that a judge is worth: its place on the curve of the majority, or mean, of 1, 2, ... people."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -52,8 +52,7 @@ class JudgeWorth:
     score: Literal["agreement", "rmse"]
 
 
-class PeopleWorthFigure(Figure):
-    record_type = JudgeWorth
+class PeopleWorthFigure(Figure[JudgeWorth]):
     heading = "judges"
     place = 14
     stops_with = ("agreement",)
@@ -85,7 +84,7 @@ class PeopleWorthFigure(Figure):
             yield Block("Judges in people", tables=tuple(tables))
         for question in view.judged:
             for group in question["groups"]:
-                plot = _curve(group, group[self.key]) if self.key in group else None
+                plot = _curve(group, self.of(group)) if self.is_in(group) else None
                 if plot:
                     title = f"{question['prompt'] or 'Preference'}: {group['label']} in people"
                     yield Block(title, plot=plot, folded=True)
@@ -95,7 +94,7 @@ class PeopleWorthFigure(Figure):
             "A judge is worth as many people as predict a further person's answer as well as it does, by their "
             "majority or, on a scale, by their mean."
         )
-        scores = {found["score"] for found in self.records(view)}
+        scores = {found.score for found in self.records(view)}
         if "agreement" in scores:
             yield (
                 "To find how well a majority predicts, every answer is held out in turn and predicted by every set of "
@@ -143,22 +142,21 @@ def _of_labels(given: FigureInput) -> PeopleWorth:
     return worth_by_labels(people, judge, query, unit=given.unit, resample=resample)
 
 
-def _points(found: Record) -> list[Record]:
+def _points(found: JudgeWorth) -> Sequence[Estimate]:
     """The curve from one person on: that of labels begins with nobody."""
-    curve: list[Record] = found["curve"]
-    return curve[1:] if found["score"] == "agreement" else curve
+    return found.curve[1:] if found.score == "agreement" else found.curve
 
 
-def _curve(group: Record, found: Record) -> DotPlot | None:
+def _curve(group: Record, found: JudgeWorth) -> DotPlot | None:
     """A row per number of people, beside the judge, whose place is where the curve crosses the line."""
-    judge = found["judge"]
-    if judge["value"] is None:
+    judge = found.judge
+    if judge.value is None:
         return None
-    is_share = found["score"] == "agreement"
+    is_share = found.score == "agreement"
     rows = [
         PlotRow(
-            f"{_people(k)}{' (extrapolated)' if k > found['others'] else ''}",
-            (Mark("person", "People", point["value"], point["low"], point["high"], point["n"]),),
+            f"{_people(k)}{' (extrapolated)' if found.others is not None and k > found.others else ''}",
+            (Mark("person", "People", point.value, point.low, point.high, point.n),),
         )
         for k, point in enumerate(_points(found), 1)
     ]
@@ -176,7 +174,7 @@ def _curve(group: Record, found: Record) -> DotPlot | None:
         "on it.",
         form=short_percent if is_share else decimal,
         within=(0.0, 1.0) if is_share else None,
-        reference=judge["value"],
+        reference=judge.value,
     )
 
 
@@ -192,8 +190,8 @@ def _table(view: ReportView, key: str, score: str) -> Table:
     )
     for question in view.judged:
         for group in question["groups"]:
-            found = group.get(key)
-            if not found or found["score"] != score:
+            found = PeopleWorthFigure.of(group) if PeopleWorthFigure.is_in(group) else None
+            if found is None or found.score != score:
                 continue
             points = _points(found)
             write = build.share if score == "agreement" else build.coefficient
@@ -204,34 +202,34 @@ def _table(view: ReportView, key: str, score: str) -> Table:
                     _marked(build, found, k, write(points[k - 1])) if k <= len(points) else TableCell(DASH)
                     for k in SHOWN
                 ),
-                write(found["judge"]),
+                write(found.judge),
                 _worth(build, found),
-                build.n(found["judge"]),
+                build.n(found.judge),
             )
     return build.build()
 
 
-def _worth(build: Builder, found: Record) -> TableCell:
-    marks = build.note(found["undefined"])
-    if found["value"] is None and not found["beyond"]:
+def _worth(build: Builder, found: JudgeWorth) -> TableCell:
+    marks = build.note(found.undefined)
+    if found.value is None and not found.beyond:
         return TableCell(DASH, marks=marks)
-    most = found["most"]
+    most = found.most
     above = "more than any" if most is None else f"more than {most}"
-    text = above if found["value"] is None else decimal(found["value"])
-    marks += _beyond_others(build, found, found["value"])
-    if found["undefined"]:
+    text = above if found.value is None else decimal(found.value)
+    marks += _beyond_others(build, found, found.value)
+    if found.undefined:
         return TableCell(text, marks=marks)
-    low, high = (above if found[end] is None else decimal(found[end]) for end in ("low", "high"))
+    low, high = (above if end is None else decimal(end) for end in (found.low, found.high))
     return TableCell(text, high if low == high else f"{low} to {high}", marks)
 
 
-def _marked(build: Builder, found: Record, k: int, cell: TableCell) -> TableCell:
+def _marked(build: Builder, found: JudgeWorth, k: int, cell: TableCell) -> TableCell:
     """The cell of so many people, with a footnote where there are not as many."""
     return replace(cell, marks=cell.marks + _beyond_others(build, found, k))
 
 
-def _beyond_others(build: Builder, found: Record, k: float | None) -> tuple[int, ...]:
-    others = found["others"]
+def _beyond_others(build: Builder, found: JudgeWorth, k: float | None) -> tuple[int, ...]:
+    others = found.others
     return build.note(EXTRAPOLATED) if others is not None and k is not None and k > others else ()
 
 

@@ -154,8 +154,7 @@ class PeopleSample:
         return cls(True, frozenset(standing), len(drawn - standing), source.filters.choose_judgments)
 
 
-class PredictionPoweredFigure(Figure):
-    record_type = PoweredMeans
+class PredictionPoweredFigure(Figure[PoweredMeans]):
     needs = (DerivedJudges, PeopleSample)
     heading = "judges"
     place = 17
@@ -203,35 +202,35 @@ class PredictionPoweredFigure(Figure):
         return TITLE
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        refused = dict.fromkeys(filter(None, (record["refused"] for record in self.records(view))))
+        refused = dict.fromkeys(filter(None, (record.refused for record in self.records(view))))
         if refused:
             yield Block("People's means with a judge", text=tuple(refused))
         asked = [
-            (question, [group for group in question["groups"] if group.get(self.key, {}).get("cells")])
+            (question, [group for group in question["groups"] if self.is_in(group) and self.of(group).cells])
             for question in view.judged
         ]
         for number, (question, judged) in enumerate(each for each in asked if each[1]):
-            rows = sum(len(group[self.key]["cells"]) for group in judged)
+            rows = sum(len(self.of(group).cells) for group in judged)
             prompt = question["prompt"] or "Preference"
             yield Block(
                 f"{prompt}: people's means with a judge",
-                text=_notes(judged, self.key) if not number else (),
-                tables=(_means(view, question, judged, self.key),),
+                text=_notes(judged) if not number else (),
+                tables=(_means(view, question, judged),),
                 folded=rows > MOST_OPEN,
             )
-            needed = _needed(view, question, judged, self.key)
+            needed = _needed(view, question, judged)
             if needed.rows:
                 yield Block(f"{prompt}: queries that people must judge", tables=(needed,), folded=True)
 
     def methods(self, view: ReportView) -> Iterable[str]:
-        records = [record for record in self.records(view) if record["cells"]]
+        records = [record for record in self.records(view) if record.cells]
         if records:
             yield (
                 "People judged a random part of the queries. Their means are made more precise by a judge's values on "
                 "all queries: prediction-powered inference with a tuned weight (PPI++; Angelopoulos, Duchi and Zrnic "
                 "2023), queries as units, with t intervals for the population that the queries come from."
             )
-        if any(record["cross_fitted"] for record in records):
+        if any(record.cross_fitted for record in records):
             yield (
                 "A judge that was chosen or fitted on people enters prediction-powered means by cross-fitted values: "
                 "on a query that it was fitted on by the choice without its fold, on others by the mean over the folds "
@@ -391,24 +390,24 @@ def _ratings(given: AnswerInput, fitted: Record | None) -> tuple[Floats, Floats,
     return sides[0], sides[1], items.query[item].astype(np.int64), system
 
 
-def _notes(groups: list[Record], key: str) -> tuple[str, ...]:
+def _notes(groups: list[Record]) -> tuple[str, ...]:
     """Sentences before the first table: what a reader must know of the part that people judged."""
-    found = [group[key] for group in groups]
+    found = [PredictionPoweredFigure.of(group) for group in groups]
     said = [
         "People judged a random part of the queries; the judge's values on all of them make people's mean more "
         "precise, and what the judge is off by is taken away."
     ]
-    if withdrawn := found[0]["withdrawn"]:
+    if withdrawn := found[0].withdrawn:
         said.append(
-            f"{withdrawn:,} of the {found[0]['sampled']:,} queries of people's part are withdrawn; the figures are of "
+            f"{withdrawn:,} of the {found[0].sampled:,} queries of people's part are withdrawn; the figures are of "
             "queries that are not."
         )
-    if any(cell["labelled"] < cell["sampled"] for each in found for cell in each["cells"]):
+    if any(cell.labelled < cell.sampled for each in found for cell in each.cells):
         said.append("Queries of people's part without complete judgments are taken to be like the others.")
     return tuple(said)
 
 
-def _means(view: ReportView, question: Record, groups: list[Record], key: str) -> Table:
+def _means(view: ReportView, question: Record, groups: list[Record]) -> Table:
     share = is_share(question)
     build = Builder(
         f"{question['prompt'] or 'Preference'}: {'expected win rate' if question['form'] == PAIRS else 'mean'} by "
@@ -422,29 +421,25 @@ def _means(view: ReportView, question: Record, groups: list[Record], key: str) -
         "as people alone would need for the same standard error.",
     )
     write = build.share if share else build.coefficient
-    for name, group, cell in _rows(view, question, groups, key):
-        missing = cell["sampled"] - cell["labelled"]
+    for name, group, cell in _rows(view, question, groups):
+        missing = cell.sampled - cell.labelled
         build.add(
             head(name),
             words(group["label"]),
-            write(cell["people"]),
-            write(cell["combined"]),
-            build.number(cell["weight"], decimal),
-            TableCell(f"{cell['labelled']:,}", f"of {cell['sampled']:,}" if missing else ""),
-            TableCell(
-                f"{cell['queries']:,}", f"{cell['unjudged']:,} without the judge" if cell["unjudged"] else ""
-            ),
-            TableCell(DASH) if cell["worth"] is None else TableCell(f"{cell['worth']:,.0f}"),
+            write(cell.people),
+            write(cell.combined),
+            build.number(cell.weight, decimal),
+            TableCell(f"{cell.labelled:,}", f"of {cell.sampled:,}" if missing else ""),
+            TableCell(f"{cell.queries:,}", f"{cell.unjudged:,} without the judge" if cell.unjudged else ""),
+            TableCell(DASH) if cell.worth is None else TableCell(f"{cell.worth:,.0f}"),
         )
     return build.build()
 
 
-def _needed(view: ReportView, question: Record, groups: list[Record], key: str) -> Table:
+def _needed(view: ReportView, question: Record, groups: list[Record]) -> Table:
     share = is_share(question)
-    found = [
-        (name, group, cell) for name, group, cell in _rows(view, question, groups, key) if cell["needed"]
-    ]
-    widths = [each["half_width"] for each in found[0][2]["needed"]] if found else []
+    found = [(name, group, cell) for name, group, cell in _rows(view, question, groups) if cell.needed]
+    widths = [each.half_width for each in found[0][2].needed] if found else []
     labels = [f"\N{PLUS-MINUS SIGN}{100 * width if share else width:g}" for width in widths]
     build = Builder(
         f"{question['prompt'] or 'Preference'}: queries that people must judge for an interval that reaches so far to "
@@ -461,12 +456,12 @@ def _needed(view: ReportView, question: Record, groups: list[Record], key: str) 
             words(group["label"]),
             *(
                 build.number(
-                    each[by],
+                    getattr(each, by),
                     lambda n: f"{n:,.0f}",
-                    f"Cannot be reached by labelling more of the {cell['queries']:,} judged queries: it takes more "
+                    f"Cannot be reached by labelling more of the {cell.queries:,} judged queries: it takes more "
                     "queries.",
                 )
-                for each in cell["needed"]
+                for each in cell.needed
                 for by in ("people", "with_judge")
             ),
         )
@@ -474,20 +469,24 @@ def _needed(view: ReportView, question: Record, groups: list[Record], key: str) 
 
 
 def _rows(
-    view: ReportView, question: Record, groups: list[Record], key: str
-) -> Iterator[tuple[str, Record, Record]]:
+    view: ReportView, question: Record, groups: list[Record]
+) -> Iterator[tuple[str, Record, PoweredMean]]:
     """Each cell under its name, of one judge after the other."""
-    cells = [(_name(view, question, cell), group, cell) for group in groups for cell in group[key]["cells"]]
+    cells = [
+        (_name(view, question, cell), group, cell)
+        for group in groups
+        for cell in PredictionPoweredFigure.of(group).cells
+    ]
     for name in dict.fromkeys(each[0] for each in cells):
         yield from (each for each in cells if each[0] == name)
 
 
-def _name(view: ReportView, question: Record, cell: Record) -> str:
-    if not cell["system"]:
+def _name(view: ReportView, question: Record, cell: PoweredMean) -> str:
+    if not cell.system:
         return "All"
-    name = view.system(cell["system"])
-    if cell["opponent"]:
-        name += f" {'vs' if question['form'] == PAIRS else 'minus'} {view.system(cell['opponent'])}"
+    name = view.system(cell.system)
+    if cell.opponent:
+        name += f" {'vs' if question['form'] == PAIRS else 'minus'} {view.system(cell.opponent)}"
     elif question["form"] == PAIRS:
         name += " vs all others"
-    return f"{name}, {view.arm(cell['arm'])}" if cell["arm"] and len(view.all_arms) > 1 else name
+    return f"{name}, {view.arm(cell.arm)}" if cell.arm and len(view.all_arms) > 1 else name

@@ -77,8 +77,7 @@ class OwnSystems:
         return cls(found)
 
 
-class SelfPreferenceFigure(Figure):
-    record_type = OwnPreference
+class SelfPreferenceFigure(Figure[OwnPreference]):
     needs = (OwnSystems,)
     heading = "judges"
     across_judges = True
@@ -122,9 +121,9 @@ class SelfPreferenceFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         tables = [
-            _table(view, question, groups, self.key)
+            _table(view, question, groups)
             for question in view.judged
-            if (groups := [group for group in question["groups"] if self.key in group])
+            if (groups := [group for group in question["groups"] if self.is_in(group)])
         ]
         if tables:
             yield Block("Self-preference", tables=tuple(tables))
@@ -187,7 +186,7 @@ def _of_ranks(people: AnswerInput, judge: AnswerInput, own: list[int]) -> CellSc
     return CellScores({}, *own_contrasts(scores, is_own), (-most, most), both.left_out)
 
 
-def _table(view: ReportView, question: Record, groups: list[Record], key: str) -> Table:
+def _table(view: ReportView, question: Record, groups: list[Record]) -> Table:
     write_share = is_share(question)
     build = Builder(
         f"{question['prompt'] or 'Preference'}: {CAPTIONS[question['form']]}, by people and by the judge; "
@@ -200,15 +199,15 @@ def _table(view: ReportView, question: Record, groups: list[Record], key: str) -
     )
     write = build.share if write_share else build.coefficient
     for group in groups:
-        found = group[key]
+        found = SelfPreferenceFigure.of(group)
         build.add(
             head(group["label"]),
-            words(joined([view.systems.get(system, system) for system in found["systems"]])),
-            write(found["people"]),
-            write(found["judge"]),
-            write(found["difference"]),
-            build.coefficient(found["effect"]),
-            *build.tested(found["test"], found["difference"]["undefined"]),
-            build.n(found["difference"]),
+            words(joined([view.systems.get(system, system) for system in found.systems])),
+            write(found.people),
+            write(found.judge),
+            write(found.difference),
+            build.coefficient(found.effect),
+            *build.tested(found.test, found.difference.undefined),
+            build.n(found.difference),
         )
     return build.build()

@@ -36,8 +36,7 @@ class JudgeSourceBias:
     test: Tested | None
 
 
-class SourceBiasFigure(Figure):
-    record_type = JudgeSourceBias
+class SourceBiasFigure(Figure[JudgeSourceBias]):
     needs = (SystemKinds,)
     heading = "judges"
     across_judges = True
@@ -83,22 +82,22 @@ class SourceBiasFigure(Figure):
             f"{' Ranks count from 1 for the best.' if 'ranking' in forms else ''}",
             columns(["Question", "Raters", "By models", "By persons", "Bias", *P_COLUMNS, "n"], names=2),
         )
-        marks: dict[str, list[tuple[Record, Record]]] = {}
+        marks: dict[str, list[tuple[Record, Estimate]]] = {}
         for question in view.judged:
-            for group in (each for each in question["groups"] if self.key in each):
-                found = group[self.key]
+            for group in (each for each in question["groups"] if self.is_in(each)):
+                found = self.of(group)
                 blank = words("")
                 build.add(
                     head(question["prompt"]),
                     words(group["label"]),
-                    *(build.coefficient(found[of]) if found[of] else blank for of in ("models", "persons")),
-                    build.coefficient(found["bias"]),
-                    *build.tested(found["test"], found["bias"]["undefined"]),
-                    build.n(found["bias"]),
+                    *(build.coefficient(each) if each else blank for each in (found.models, found.persons)),
+                    build.coefficient(found.bias),
+                    *build.tested(found.test, found.bias.undefined),
+                    build.n(found.bias),
                 )
                 # Of ranks a higher one is worse.
                 if question["form"] != "ranking":
-                    marks.setdefault(question["prompt"], []).append((group, found["bias"]))
+                    marks.setdefault(question["prompt"], []).append((group, found.bias))
         if build.rows:
             plot = score_plot(
                 marks.items(),

@@ -6,6 +6,8 @@ from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Record, StudyFigure
 from analytics.figures.report_view import ReportView
+from analytics.statistics.core.reading import read
+from analytics.statistics.texts.code_shares import CodeShares
 
 SEVERAL = "Several codes may be right, so shares may add up to more than 100."
 
@@ -48,9 +50,9 @@ def _table(view: ReportView, coding: Record) -> Table:
             name = (head(_words(each["list"])), words(_words(row["code"])))
             build.add(
                 *(name if len(lists) > 1 else (head(_words(row["code"])),)),
-                *(build.share(share) for share in row["shares"]),
+                *(build.share(share) for share in read(CodeShares, row).shares),
             )
-    last = [build.n(share) for share in lists[0]["codes"][0]["shares"]]
+    last = [build.n(share) for share in read(CodeShares, lists[0]["codes"][0]).shares]
     build.add(
         head(f"Number of {'queries' if of_queries else 'texts'}"),
         *([words("")] if len(lists) > 1 else []),

@@ -7,6 +7,7 @@ from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, Table, columns, count, head, words
 from analytics.figures.figure import Record, StudyFigure
 from analytics.figures.report_view import ReportView
+from analytics.statistics.core.estimates import Estimate
 
 
 class ContextsFigure(StudyFigure):
@@ -45,13 +46,12 @@ def _table(found: list[Record], *, is_share: bool) -> Table | None:
         foot=" ".join(filter(None, (each["note"] for each in rows))),
     )
     for each in rows:
-        bounds = {"value": each["ratio"], "low": each["low"], "high": each["high"], "undefined": ""}
         build.add(
             head(each["name"]),
             words(each["by"]),
             count(each["n"]),
             count(each["among"]),
-            build.figure(bounds, percent)
+            build.figure(Estimate(each["ratio"], each["low"], each["high"], each["among"], "items"), percent)
             if each["low"] is not None
             else build.number(each["ratio"], percent if is_share else decimal),
         )

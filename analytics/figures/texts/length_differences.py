@@ -13,7 +13,7 @@ from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, Table, TableCell, Where, columns, count, head, words
 from analytics.figures import where
 from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.bins import Bins, binned
@@ -52,8 +52,7 @@ class LengthDifferences:
     cells: tuple[LengthDifference, ...]
 
 
-class LengthDifferencesFigure(Figure):
-    record_type = LengthDifferences
+class LengthDifferencesFigure(Figure[LengthDifferences]):
     heading = "texts"
     place = 12
     definition = (
@@ -76,7 +75,7 @@ class LengthDifferencesFigure(Figure):
         return LengthDifferences(given.terms.baseline if against else None, cells) if cells else None
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        for record in view.records_of(self.key):
+        for record in self.records(view):
             yield Block(
                 "Differences of length",
                 tables=(_table(view, record),),
@@ -127,27 +126,27 @@ def _cell(
     )
 
 
-def _less(view: ReportView, record: Record) -> str:
+def _less(view: ReportView, record: LengthDifferences) -> str:
     """The difference in words, in the middle of a sentence."""
-    if record["baseline"] is None:
+    if record.baseline is None:
         return "the first response's length less the second's"
-    return f"a response's length less that of {view.system(record['baseline'])}"
+    return f"a response's length less that of {view.system(record.baseline)}"
 
 
-def _name(view: ReportView, record: Record, cell: Record) -> str:
-    if cell["system"] is None:
+def _name(view: ReportView, record: LengthDifferences, cell: LengthDifference) -> str:
+    if cell.system is None:
         return "All"
-    system = view.system(cell["system"])
-    return system if record["baseline"] else f"{system} vs {view.system(cell['opponent'])}"
+    system = view.system(cell.system)
+    return system if record.baseline else f"{system} vs {view.system(cell.opponent)}"
 
 
-def _settings(view: ReportView, record: Record) -> bool:
-    return len({cell["arm"] for cell in record["cells"]}) > 1
+def _settings(view: ReportView, record: LengthDifferences) -> bool:
+    return len({cell.arm for cell in record.cells}) > 1
 
 
-def _table(view: ReportView, record: Record) -> Table:
+def _table(view: ReportView, record: LengthDifferences) -> Table:
     settings = _settings(view, record)
-    of = "System" if record["baseline"] else "Pair"
+    of = "System" if record.baseline else "Pair"
     build = Builder(
         f"Differences of length in characters, {_less(view, record)}: mean, standard deviation (SD) and quartiles; "
         "longer and shorter: share of the items, in percent.",
@@ -167,48 +166,50 @@ def _table(view: ReportView, record: Record) -> Table:
             names=2 if settings else 1,
         ),
     )
-    for cell in record["cells"]:
-        n = cell["mean"]["n"]
+    for cell in record.cells:
+        n = cell.mean.n
         build.add(
             head(_name(view, record, cell)),
-            *([words(view.arm(cell["arm"]))] if settings else []),
-            build.figure(cell["mean"], characters),
-            build.number(cell["standard_deviation"], characters, "A spread needs two items."),
-            *(TableCell(characters(quartile)) for quartile in cell["quartiles"]),
+            *([words(view.arm(cell.arm))] if settings else []),
+            build.figure(cell.mean, characters),
+            build.number(cell.standard_deviation, characters, "A spread needs two items."),
+            *(TableCell(characters(quartile)) for quartile in cell.quartiles),
             *(
-                TableCell(percent(cell[name] / n), where=_longer(view, cell, *ends, n=cell[name]))
-                for name, *ends in (("longer", 1, None), ("shorter", None, 0))
+                TableCell(percent(each / n), where=_longer(view, cell, *ends, n=each))
+                for each, *ends in ((cell.longer, 1, None), (cell.shorter, None, 0))
             ),
-            build.n(cell["mean"]),
+            build.n(cell.mean),
             of=_compared(view, cell),
         )
     return build.build()
 
 
-def _compared(view: ReportView, cell: Record) -> Where:
+def _compared(view: ReportView, cell: LengthDifference) -> Where:
     """The items of the setting that compare the two systems, or any with the baseline."""
-    if cell["system"] is None:
-        return where.of_items(arm=cell["arm"], system=cell["opponent"])
-    pair = view.pairs[0].listed_pair(cell["system"], cell["opponent"])
-    return where.of_items(arm=cell["arm"], pair=BETWEEN_SYSTEMS.join(pair))
+    if cell.system is None:
+        return where.of_items(arm=cell.arm, system=cell.opponent)
+    pair = view.pairs[0].listed_pair(cell.system, cell.opponent)
+    return where.of_items(arm=cell.arm, pair=BETWEEN_SYSTEMS.join(pair))
 
 
-def _longer(view: ReportView, cell: Record, low: float | None, high: float | None, *, n: int) -> Where | None:
+def _longer(
+    view: ReportView, cell: LengthDifference, low: float | None, high: float | None, *, n: int
+) -> Where | None:
     """Those of them whose response is longer by so much."""
     if not n or low is high:
         return None
-    own = where.longer(cell["opponent"], low, high)
+    own = where.longer(cell.opponent, low, high)
     return Where((*_compared(view, cell).pairs, own), "items", n)
 
 
-def _plot(view: ReportView, record: Record) -> DotPlot:
+def _plot(view: ReportView, record: LengthDifferences) -> DotPlot:
     settings = _settings(view, record)
     rows = []
-    for cell in record["cells"]:
-        low, median, high = cell["quartiles"]
+    for cell in record.cells:
+        low, median, high = cell.quartiles
         name = _name(view, record, cell)
-        label = f"{name}, {view.arm(cell['arm'])}" if settings else name
-        rows.append(PlotRow(label, (Mark("person", "median", median, low, high, cell["mean"]["n"]),)))
+        label = f"{name}, {view.arm(cell.arm)}" if settings else name
+        rows.append(PlotRow(label, (Mark("person", "median", median, low, high, cell.mean.n),)))
     return dot_plot(
         rows,
         what="Differences of length",
@@ -222,11 +223,11 @@ def _plot(view: ReportView, record: Record) -> DotPlot:
     )
 
 
-def _histograms(view: ReportView, record: Record) -> Iterator[Block]:
+def _histograms(view: ReportView, record: LengthDifferences) -> Iterator[Block]:
     """One for each setting, of everything that was compared in it: of all systems, or of the only pair."""
-    for arm in dict.fromkeys(cell["arm"] for cell in record["cells"]):
-        cells = [cell for cell in record["cells"] if cell["arm"] == arm]
-        if len(cells) > 1 and cells[0]["system"] is not None:
+    for arm in dict.fromkeys(cell.arm for cell in record.cells):
+        cells = [cell for cell in record.cells if cell.arm == arm]
+        if len(cells) > 1 and cells[0].system is not None:
             continue
         setting = f", {view.arm(arm)}" if _settings(view, record) else ""
         bars = _bars(view, cells[0])
@@ -257,9 +258,9 @@ def _histograms(view: ReportView, record: Record) -> Iterator[Block]:
         yield Block(f"Numbers of the distribution{setting}", tables=(build.build(),), folded=True)
 
 
-def _bars(view: ReportView, cell: Record) -> list[Bar]:
+def _bars(view: ReportView, cell: LengthDifference) -> list[Bar]:
     """The outermost with all beyond them."""
-    edges, counts = cell["histogram"]["edges"], cell["histogram"]["counts"]
+    edges, counts = cell.histogram.edges, cell.histogram.counts
     return [
         Bar(*edge, n, _longer(view, cell, *end, n=n))
         for edge, end, n in zip(pairwise(edges), pairwise((None, *edges[1:-1], None)), counts, strict=True)

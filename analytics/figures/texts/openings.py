@@ -39,8 +39,7 @@ class Openings:
     by_system: tuple[OpeningsOfSystem, ...]
 
 
-class OpeningsFigure(Figure):
-    record_type = Openings
+class OpeningsFigure(Figure[Openings]):
     needs = (StudyTexts,)
     heading = "texts"
     place = 20
@@ -88,17 +87,15 @@ class OpeningsFigure(Figure):
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        for record in view.records_of(self.key):
-            systems = record["by_system"]
+        for record in self.records(view):
+            systems = record.by_system
             build = Builder(
                 "Share of each form of question among a system's texts, in percent.",
-                columns(
-                    ["Begins with", *(view.systems.get(each["system"], each["system"]) for each in systems)]
-                ),
+                columns(["Begins with", *(view.systems.get(each.system, each.system) for each in systems)]),
             )
             for at, form in enumerate(OPENINGS):
-                build.add(head(form), *(build.share(each["forms"][at]["share"]) for each in systems))
-            build.add(head("Number of texts"), *(build.number(each["n"], "{:,}".format) for each in systems))
+                build.add(head(form), *(build.share(each.forms[at].share) for each in systems))
+            build.add(head("Number of texts"), *(build.number(each.n, "{:,}".format) for each in systems))
             yield Block("Forms of questions", tables=(build.build(),), folded=True)
 
     def methods(self, view: ReportView) -> Iterable[str]:

@@ -1,6 +1,6 @@
 """Length and readability of the systems' texts."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +9,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.report_view import ReportView
 from analytics.figures.variance.between_groups import (
@@ -68,8 +68,7 @@ class TextsMeasured:
     measures: tuple[TextMeasure, ...]
 
 
-class ReadabilityFigure(Figure):
-    record_type = TextsMeasured
+class ReadabilityFigure(Figure[TextsMeasured]):
     needs = (StudyTexts,)
     heading = "texts"
     place = 10
@@ -94,9 +93,9 @@ class ReadabilityFigure(Figure):
         return TextsMeasured(texts.queries, texts.drawn, tuple(measures))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        for record in view.records_of(self.key):
+        for record in self.records(view):
             tables = [_means(view, record)]
-            if any(each["between"] for each in record["measures"]):
+            if any(each.between for each in record.measures):
                 tables += [each for each in (_analyses(record), _differences(view, record)) if each.rows]
             yield Block("Length and readability", tables=(tables[0],), anchor="readability")
             if tables[1:]:
@@ -146,72 +145,71 @@ def _of_measure(given: FigureInput, texts: StudyTexts, name: TextNumber, values:
     return TextMeasure(name, tuple(rows), between)
 
 
-def _means(view: ReportView, record: Record) -> Table:
-    measures = record["measures"]
-    drawn = f"{record['drawn']:,} of {record['queries']:,} queries, drawn at random."
+def _means(view: ReportView, record: TextsMeasured) -> Table:
+    measures = record.measures
+    drawn = f"{record.drawn:,} of {record.queries:,} queries, drawn at random."
     build = Builder(
         "Mean length of the systems' texts and, of English ones, Flesch's reading ease (higher is easier) and "
         "Kincaid's grade (years of school), with standard deviations (SD).",
-        columns(["System", *(name for each in measures for name in (LABELS[each["measure"]], "SD")), "n"]),
-        foot=drawn if record["drawn"] < record["queries"] else "",
+        columns(["System", *(name for each in measures for name in (LABELS[each.measure], "SD")), "n"]),
+        foot=drawn if record.drawn < record.queries else "",
     )
-    rows: dict[str, dict[str, Record]] = {}
+    rows: dict[str, dict[str, TextMean]] = {}
     for each in measures:
-        for row in each["by_system"]:
-            rows.setdefault(row["system"], {})[each["measure"]] = row
+        for row in each.by_system:
+            rows.setdefault(row.system, {})[each.measure] = row
     for system, found in rows.items():
         build.add(
             head(view.systems.get(system, system)),
-            *(cell for each in measures for cell in _cells(build, found.get(each["measure"]))),
-            build.n(found[measures[0]["measure"]]["mean"]),
+            *(cell for each in measures for cell in _cells(build, found.get(each.measure))),
+            build.n(found[measures[0].measure].mean),
         )
     return build.build()
 
 
-def _cells(build: Builder, row: Record | None) -> tuple[TableCell, TableCell]:
+def _cells(build: Builder, row: TextMean | None) -> tuple[TableCell, TableCell]:
     """The mean, and the standard deviation."""
     if row is None:
         return TableCell(DASH), TableCell(DASH)
-    spread = row["standard_deviation"]
-    return build.coefficient(row["mean"]), TableCell(DASH if spread is None else decimal(spread))
+    spread = row.standard_deviation
+    return build.coefficient(row.mean), TableCell(DASH if spread is None else decimal(spread))
 
 
-def _analysed(record: Record) -> Sequence[Record]:
-    return [each for each in record["measures"] if each["between"]]
+def _analysed(record: TextsMeasured) -> list[tuple[str, GroupsAnalysis]]:
+    return [(LABELS[each.measure], each.between) for each in record.measures if each.between]
 
 
-def _analyses(record: Record) -> Table:
+def _analyses(record: TextsMeasured) -> Table:
     build = Builder(
         f"One-way analysis of variance of the systems' texts; {ETA} is the share of the sum of squares that lies "
         "between systems.",
         columns(["Measure", "F", "Degrees of freedom", ETA, "n"]),
-        foot=without_differences(each["between"] for each in _analysed(record)),
+        foot=without_differences(found for _, found in _analysed(record)),
     )
-    for each in _analysed(record):
-        found = each["between"]
-        degrees = f"{found['df_between']}, {found['df_within']:,}" if found["f"] is not None else ""
+    for label, found in _analysed(record):
+        degrees = f"{found.df_between}, {found.df_within:,}" if found.f is not None else ""
         build.add(
-            head(LABELS[each["measure"]]),
-            build.number(found["f"], decimal, found["undefined"]),
+            head(label),
+            build.number(found.f, decimal, found.undefined),
             TableCell(degrees),
-            build.number(found["eta_squared"], decimal, found["undefined"]),
+            build.number(found.eta_squared, decimal, found.undefined),
             build.n(found),
         )
     return build.build()
 
 
-def _differences(view: ReportView, record: Record) -> Table:
+def _differences(view: ReportView, record: TextsMeasured) -> Table:
     build = Builder(
         "Tukey's honestly significant differences: the second system's mean less the first's, with simultaneous "
         "intervals.",
         columns(["Measure", "System", "and", "Difference"], names=3),
     )
-    for each in _analysed(record):
-        for pair in each["between"]["pairs"]:
+    for label, found in _analysed(record):
+        for pair in found.pairs:
             build.add(
-                head(LABELS[each["measure"]]),
-                words(view.systems.get(pair["system_1"], pair["system_1"])),
-                words(view.systems.get(pair["system_2"], pair["system_2"])),
-                build.coefficient(pair["difference"]),
+                head(label),
+                words(view.systems.get(pair.system_1, pair.system_1)),
+                words(view.systems.get(pair.system_2, pair.system_2)),
+                build.coefficient(pair.difference),
             )
     return build.build()

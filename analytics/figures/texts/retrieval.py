@@ -13,7 +13,7 @@ from analytics.display.group_plots import mean_plot
 from analytics.display.numbers import score
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import FigureInput, several
 from analytics.figures.measured import UNIT, is_first, systems_of
 from analytics.figures.needs import StudyMeasures
@@ -105,8 +105,7 @@ class QuestionSources:
         return cls(source.frame.study_items.question_source)
 
 
-class RetrievalFigure(Figure):
-    record_type = SearchesByJudge
+class RetrievalFigure(Figure[SearchesByJudge]):
     needs = (QuestionSources, StudyMeasures)
     heading = "texts"
     place = 30
@@ -137,10 +136,10 @@ class RetrievalFigure(Figure):
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        judges = {each["rater"]: each for record in view.records_of(self.key) for each in record["judges"]}
+        judges = {each.rater: each for record in self.records(view) for each in record.judges}
         for number, each in enumerate(judges.values()):
-            title = "Retrieval" if len(judges) == 1 else f"Retrieval, by {each['judge']}"
-            rows = [_Shown(_name(view, row), None, row) for row in each["rows"]]
+            title = "Retrieval" if len(judges) == 1 else f"Retrieval, by {each.judge}"
+            rows = [_Shown(_name(view, row), None, row) for row in each.rows]
             anchor = "" if number else "retrieval"
             yield Block(title, tables=tuple(_tables(each, rows)), plot=_plot(each, rows), anchor=anchor)
             by_source = list(_by_search(view, each))
@@ -171,7 +170,7 @@ class _Shown(NamedTuple):
 
     name: str
     source: str | None
-    row: Record
+    row: WayToSearch
 
 
 def _record(
@@ -308,65 +307,65 @@ def _row(
     return WayToSearch(searched or "response", system, tuple(means), tuple(differences))
 
 
-def _name(view: ReportView, row: Record) -> str:
-    match row["searched"]:
+def _name(view: ReportView, row: WayToSearch) -> str:
+    match row.searched:
         case "query":
             return "Query alone"
         case "question":
             return "Query and question"
         case "response":
-            return f"With the response of {view.system(row['system'])}"
-    return f"Run {row['searched']}"
+            return f"With the response of {view.system(row.system)}"
+    return f"Run {row.searched}"
 
 
-def _by_search(view: ReportView, judge: Record) -> Iterator[_Shown]:
+def _by_search(view: ReportView, judge: JudgedSearches) -> Iterator[_Shown]:
     """Every search with each source of questions in turn, so that sources stand below one another."""
-    for search in judge["rows"]:
-        for each in judge["by_source"]:
-            source = view.systems.get(each["source"], each["source"]) or NOT_KNOWN
-            for row in each["rows"]:
-                if (row["searched"], row["system"]) == (search["searched"], search["system"]):
+    for search in judge.rows:
+        for each in judge.by_source:
+            source = view.systems.get(each.source, each.source) or NOT_KNOWN
+            for row in each.rows:
+                if (row.searched, row.system) == (search.searched, search.system):
                     yield _Shown(_name(view, row), source, row)
 
 
-def _tables(judge: Record, rows: Sequence[_Shown]) -> Iterator[Table]:
+def _tables(judge: JudgedSearches, rows: Sequence[_Shown]) -> Iterator[Table]:
     asked = ASKED if _have_sources(rows) else ""
     means = f"Mean nDCG by what was searched for{asked}, with intervals over queries."
     yield _table(judge, rows, "means", "mean", means)
-    if any(each.row["differences"] for each in rows):
+    if any(each.row.differences for each in rows):
         above = f"that of the query alone{asked}, compared search by search, with intervals over queries."
         yield _table(judge, rows, "differences", "difference", f"Mean nDCG above {above}")
 
 
-def _table(judge: Record, rows: Sequence[_Shown], part: str, value: str, caption: str) -> Table:
+def _table(judge: JudgedSearches, rows: Sequence[_Shown], part: str, value: str, caption: str) -> Table:
     """Means or differences, of the rows that have some."""
     by_source = _have_sources(rows)
     names = ["Searched for", *(["Question by"] if by_source else [])]
-    left_out = judge["sources_left_out"] if by_source else 0
+    left_out = judge.sources_left_out if by_source else 0
     build = Builder(
         caption,
-        columns([*names, *(f"nDCG@{cut}" for cut in judge["cuts"]), "n"], names=len(names)),
+        columns([*names, *(f"nDCG@{cut}" for cut in judge.cuts), "n"], names=len(names)),
         foot=f"Sources not shown, those with the fewest items: {left_out:,}." if left_out else "",
     )
     for name, source, row in rows:
-        if row[part]:
-            found = {each["cut"]: each[value] for each in row[part]}
+        found = {each.cut: getattr(each, value) for each in getattr(row, part)}
+        if found:
             cells = [
-                build.figure(found[cut], score) if cut in found else TableCell(DASH) for cut in judge["cuts"]
+                build.figure(found[cut], score) if cut in found else TableCell(DASH) for cut in judge.cuts
             ]
             source_cell = [] if source is None else [words(source)]
-            build.add(head(name), *source_cell, *cells, build.n(row[part][0][value]))
+            build.add(head(name), *source_cell, *cells, build.n(next(iter(found.values()))))
     return build.build()
 
 
-def _plot(judge: Record, rows: Sequence[_Shown]) -> DotPlot | None:
-    deepest = judge["cuts"][-1]
-    by_judge = {"kind": "judge", "label": judge["judge"]}
+def _plot(judge: JudgedSearches, rows: Sequence[_Shown]) -> DotPlot | None:
+    deepest = judge.cuts[-1]
+    by_judge = {"kind": "judge", "label": judge.judge}
     marks = [
-        (name if source is None else f"{name}, {_asked(source)}", [(by_judge, each["mean"])])
+        (name if source is None else f"{name}, {_asked(source)}", [(by_judge, each.mean)])
         for name, source, row in rows
-        for each in row["means"]
-        if each["cut"] == deepest
+        for each in row.means
+        if each.cut == deepest
     ]
     caption = f"nDCG@{deepest} by what was searched for{ASKED if _have_sources(rows) else ''}."
     return mean_plot(marks, what=f"nDCG@{deepest}", caption=caption, within=(0, 1))

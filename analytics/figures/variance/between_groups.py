@@ -62,8 +62,7 @@ class GroupsAnalysis:
     undefined: str
 
 
-class BetweenGroupsFigure(Figure):
-    record_type = GroupsAnalysis
+class BetweenGroupsFigure(Figure[GroupsAnalysis]):
     heading = "ratings"
     place = 50
     deferred_as = "analysis of variance between systems"
@@ -100,17 +99,17 @@ class BetweenGroupsFigure(Figure):
             "squares that lies between systems.",
             columns(["Question", "F", "Degrees of freedom", ETA, "n"]),
             foot=without_differences(
-                records[self.key] for _, records in view.answered(view.asked(self.key), group)
+                self.of(records) for _, records in view.answered(view.asked(self.key), group)
             ),
         )
         for question, records in view.answered(view.asked(self.key), group):
-            found = records[self.key]
-            degrees = f"{found['df_between']}, {found['df_within']:,}" if found["f"] is not None else ""
+            found = self.of(records)
+            degrees = f"{found.df_between}, {found.df_within:,}" if found.f is not None else ""
             build.add(
                 head(question["prompt"]),
-                build.number(found["f"], decimal, found["undefined"]),
+                build.number(found.f, decimal, found.undefined),
                 TableCell(degrees),
-                build.number(found["eta_squared"], decimal, found["undefined"]),
+                build.number(found.eta_squared, decimal, found.undefined),
                 build.n(found),
             )
         return build.build()
@@ -122,12 +121,12 @@ class BetweenGroupsFigure(Figure):
             columns(["Question", "System", "and", "Difference"], names=3),
         )
         for question, records in view.answered(view.asked(self.key), group):
-            for pair in records[self.key]["pairs"]:
+            for pair in self.of(records).pairs:
                 build.add(
                     head(question["prompt"]),
-                    words(view.system(pair["system_1"])),
-                    words(view.system(pair["system_2"])),
-                    build.coefficient(pair["difference"]),
+                    words(view.system(pair.system_1)),
+                    words(view.system(pair.system_2)),
+                    build.coefficient(pair.difference),
                 )
         return build.build()
 
@@ -141,9 +140,9 @@ class BetweenGroupsFigure(Figure):
 FIGURE = BetweenGroupsFigure()
 
 
-def without_differences(analyses: Iterable[Record]) -> str:
+def without_differences(analyses: Iterable[GroupsAnalysis]) -> str:
     """A foot for a table of analyses, of which some have no Tukey's test."""
-    most = max((len(each["systems"]) for each in analyses), default=0)
+    most = max((len(each.systems) for each in analyses), default=0)
     return (
         "" if most <= MOST_COMPARED else f"Tukey's test compares up to {MOST_COMPARED} systems, not {most:,}."
     )

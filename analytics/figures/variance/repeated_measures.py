@@ -61,8 +61,7 @@ class RepeatedAnalysis:
     undefined: str
 
 
-class RepeatedMeasuresFigure(Figure):
-    record_type = RepeatedAnalysis
+class RepeatedMeasuresFigure(Figure[RepeatedAnalysis]):
     heading = "ratings"
     place = 40
     deferred_as = "analysis of variance within queries"
@@ -124,16 +123,16 @@ class RepeatedMeasuresFigure(Figure):
             columns(["Question", "F", "Degrees of freedom", EPSILON, "p", PARTIAL_ETA, "n"]),
         )
         for question, records in view.answered(view.asked(self.key), group):
-            found = records[self.key]
-            reason = found["undefined"]
-            degrees = f"{found['df_systems']}, {found['df_error']:,}" if not reason else ""
+            found = self.of(records)
+            reason = found.undefined
+            degrees = f"{found.df_systems}, {found.df_error:,}" if not reason else ""
             build.add(
                 head(question["prompt"]),
-                build.number(found["f"], decimal, reason),
+                build.number(found.f, decimal, reason),
                 TableCell(degrees),
-                build.number(found["epsilon"], decimal, reason),
-                build.p(found["p_value"], reason),
-                build.number(found["partial_eta_squared"], decimal, reason),
+                build.number(found.epsilon, decimal, reason),
+                build.p(found.p_value, reason),
+                build.number(found.partial_eta_squared, decimal, reason),
                 build.n(found),
             )
         return build.build()
@@ -146,15 +145,15 @@ class RepeatedMeasuresFigure(Figure):
             columns(["Question", "System", "and", "Difference", "d", "p", "Corrected p"], names=3),
         )
         for question, records in view.answered(view.asked(self.key), group):
-            for pair in records[self.key]["pairs"]:
+            for pair in self.of(records).pairs:
                 build.add(
                     head(question["prompt"]),
-                    words(view.system(pair["system_1"])),
-                    words(view.system(pair["system_2"])),
-                    build.coefficient(pair["difference"]),
-                    build.coefficient(pair["effect"]),
-                    build.p(pair["p_value"], pair["difference"]["undefined"]),
-                    build.p(pair["p_corrected"], pair["difference"]["undefined"]),
+                    words(view.system(pair.system_1)),
+                    words(view.system(pair.system_2)),
+                    build.coefficient(pair.difference),
+                    build.coefficient(pair.effect),
+                    build.p(pair.p_value, pair.difference.undefined),
+                    build.p(pair.p_corrected, pair.difference.undefined),
                 )
         return build.build()
 

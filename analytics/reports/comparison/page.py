@@ -11,6 +11,9 @@ from analytics.reports.comparison import rankings_section as rankings
 from analytics.reports.comparison.sentences import about, counted, labels_of
 from analytics.reports.comparison.sides import NAMES
 from analytics.reports.keys import with_keys
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.randomization import Tested
+from analytics.statistics.core.reading import read
 from evaluation.filters import view_in_words
 
 Record = dict[str, Any]
@@ -97,8 +100,8 @@ def _ranking_rows(record: Record, build: Builder, found: Record) -> Iterator[tup
     """From the name of the figure on: what both orders have in common, then each system's means on either side."""
     none = (EMPTY,) * (len(FIGURES) - 1)
     for name, title in rankings.FIGURES.items():
-        n = build.n(found[name]) if name == "tau" else count(found["queries"])
-        yield words(title), words("all"), *none, n, build.coefficient(found[name])
+        n = build.n(read(Estimate, found[name])) if name == "tau" else count(found["queries"])
+        yield words(title), words("all"), *none, n, build.coefficient(read(Estimate, found[name]))
     together = rankings.of_systems(build, found)
     yield words(rankings.OF_SYSTEMS), words("all"), *none, count(found["queries"]), together
     for label, standing in rankings.standings(record, found):
@@ -229,8 +232,8 @@ def _leaderboards(record: Record, found: list[Record]) -> Table:
         build.add(
             head(labels[each["group"]]),
             *(words(arms[each["arm"]]) for _ in settings),
-            *(build.coefficient(each[name]) for name in ("pearson", "spearman", "kendall")),
-            build.n(each["pearson"]),
+            *(build.coefficient(read(Estimate, each[name])) for name in ("pearson", "spearman", "kendall")),
+            build.n(read(Estimate, each["pearson"])),
         )
     return build.build()
 
@@ -241,11 +244,12 @@ def _name(found: Record) -> str:
 
 def _cells(build: Builder, found: Record) -> tuple[TableCell, ...]:
     form = percent if found["share"] else decimal
+    difference = read(Estimate, found["difference"])
     return (
-        *(build.figure(found[side], form) for side in NAMES),
-        build.figure(found["difference"], form),
-        *build.tested(found["test"], found["untested"]),
-        build.n(found["difference"]),
+        *(build.figure(read(Estimate, found[side]), form) for side in NAMES),
+        build.figure(difference, form),
+        *build.tested(found["test"] and read(Tested, found["test"]), found["untested"]),
+        build.n(difference),
     )
 
 

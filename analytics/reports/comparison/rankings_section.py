@@ -8,6 +8,8 @@ from analytics.display.blocks import Block, Section
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head, words
 from analytics.reports.comparison.sentences import labels_of
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.reading import read
 
 Record = dict[str, Any]
 TITLE = "Scores against rankings"
@@ -83,9 +85,9 @@ def _orders(found: list[Record]) -> Table:
         missing = ", ".join(f"{each[key]:,} {said}" for key, said in NOT_SHARED.items() if each[key])
         build.add(
             head(each["question"]["prompt"]),
-            *(build.coefficient(each[name]) for name in FIGURES),
+            *(build.coefficient(read(Estimate, each[name])) for name in FIGURES),
             of_systems(build, each),
-            build.n(each["tau"]),
+            build.n(read(Estimate, each["tau"])),
             TableCell(f"{each['responses']:,}", f"not included: {missing}" if missing else ""),
         )
     return build.build()

@@ -6,6 +6,8 @@ from typing import Any
 from analytics.display.numbers import corrected, decimal, in_percent, percent, points, score
 from analytics.figures.families import is_supported
 from analytics.reports.comparison.sides import NAMES
+from analytics.statistics.core.randomization import Tested
+from analytics.statistics.core.reading import read
 
 Record = dict[str, Any]
 # A smaller difference of coefficients is told with three decimals.
@@ -35,7 +37,8 @@ def findings(record: Record) -> Iterator[Record]:
     prompts = {each["key"]: each["prompt"] for each in record["questions"]}
     groups = {each["a"]: each["label"] for each in record["groups"]}
     for at, found in enumerate(record["comparisons"]):
-        if not is_supported(found["test"]) or not found["difference"]["value"]:
+        test = found["test"] and read(Tested, found["test"])
+        if not is_supported(test) or not found["difference"]["value"]:
             continue
         change = found["difference"]
         fine = score if abs(change["value"]) < FINE else decimal
@@ -54,5 +57,5 @@ def findings(record: Record) -> Iterator[Record]:
             "about": ", ".join([found["name"], *filter(None, [which]), *asked, *several]),
             "heading": f"{higher} in B",
             "text": f"{form(found['b']['value'])} in B and {form(found['a']['value'])} in A, a difference of "
-            f"{size}{limits}, over {counted(found['queries'], 'query')} that both have ({corrected(found['test'])}).",
+            f"{size}{limits}, over {counted(found['queries'], 'query')} that both have ({corrected(test)}).",
         }

@@ -71,6 +71,12 @@ class Estimate:
         return self.value is not None
 
     @property
+    def known(self) -> float:
+        """The value, of an estimate that is asked for only where it is defined."""
+        assert self.value is not None
+        return self.value
+
+    @property
     def n_left_out(self) -> int:
         return sum(part.n for part in self.left_out)
 

@@ -77,6 +77,15 @@ class Tested:
 
 
 @dataclass(frozen=True)
+class CorrectedTest(Tested):
+    """A test as a report has it; `p_corrected` is None where it is in no family, and `undefined` says why."""
+
+    p_corrected: float | None = None
+    tests: int = 0
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
 class SignFlip:
     """The chance `tail` of a sum at least as far from zero, on the side that was observed, that of the same sum,
     `equal`, and that of the sum farthest from zero, `least`; `side` is -1, 0 or 1."""
