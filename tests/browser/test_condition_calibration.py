@@ -226,6 +226,8 @@ def test_an_item_by_keyboard_alone_on_a_phone(visitor: Visitor) -> None:
     page = visitor.page
     keys = page.keyboard
     on = '.calibrated[data-row="e{}"] {}'.format
+    # Beside the link to the content and the button of the fragments, nothing comes before the entries.
+    tab_to(page, on(1, "*"), limit=4)
     tab_to(page, on(1, ".accept"))
     keys.press("Enter")
     tab_to(page, on(1, ".down"))
