@@ -14,12 +14,17 @@ let renewals = 0;
 /** An answer that a further look would not change. */
 class Failure extends Error {}
 
+const instruction = () => box().querySelector("#instruction");
+
 function unlock(text) {
-  const field = box().querySelector("#instruction");
+  const field = instruction();
   const button = box().querySelector(".ask-model");
-  if (field) field.readOnly = false;
   if (button) button.disabled = false;
   say(text);
+  if (!field) return;
+  field.readOnly = false;
+  // It is one's own again, and drafts have it again.
+  field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
 async function get(address) {
@@ -42,12 +47,12 @@ async function renew(waiting) {
   if (fresh?.dataset.rounds !== box().dataset.rounds) throw new Failure();
   // A later look was faster.
   if (mine !== renewals) return;
-  const instruction = box().querySelector("#instruction");
+  const before = instruction();
   const focused = box().contains(document.activeElement);
-  const written = instruction?.readOnly ? "" : instruction?.value;
   box().replaceWith(fresh);
-  const field = fresh.querySelector("#instruction");
-  if (field && written) field.value = written;
+  const field = instruction();
+  // What is written stays; what was asked goes, whatever draft the fresh page was made from.
+  if (field) field.value = before && !before.readOnly ? before.value : "";
   if (waiting) say(words.asking);
   if (focused) (fresh.querySelector("#instruction:not([readonly])") ?? fresh.querySelector("summary"))?.focus();
   const rows = [...page.querySelectorAll('.entry-list [data-home^="m"]')];
@@ -77,12 +82,13 @@ async function poll() {
 
 /** What keeps the model from being asked, in words; nothing where it has been. */
 async function send(button) {
+  const { name, value } = instruction();
   try {
     const answer = await fetch(button.getAttribute("formaction"), {
       method: "POST",
       headers: { "Content-Type": "application/json", Accept: "application/json" },
       credentials: "omit",
-      body: JSON.stringify(Object.fromEntries(new FormData(form))),
+      body: JSON.stringify({ ...Object.fromEntries(new FormData(form)), [name]: value }),
     });
     const body = await answer.json();
     return answer.ok ? "" : body.error || words.failed;
@@ -93,6 +99,7 @@ async function send(button) {
 
 async function ask(button) {
   button.disabled = true;
+  instruction().readOnly = true;
   say(words.asking);
   document.dispatchEvent(new Event("assay:asked"));
   const problem = await send(button);
@@ -100,13 +107,17 @@ async function ask(button) {
     unlock(problem);
     return;
   }
-  box().querySelector("#instruction").readOnly = true;
   misses = 0;
   setTimeout(poll, POLL_MS);
   // So that the round is listed at once; if this look fails, the next ones tell.
   renew(true).catch(() => {});
 }
 
+// A draft that is saved while the model is asked, or later, does not bring the instruction back (drafts.js).
+form.addEventListener("formdata", ({ formData }) => {
+  const field = instruction();
+  if (field?.readOnly) formData.delete(field.name);
+});
 document.addEventListener("click", (event) => {
   const button = event.target.closest?.(".ask-model");
   if (!button) return;

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from annotator.models import DraftRound
+from annotator.models import Assignment, DraftRound
 from evaluation import tasks
 from evaluation.extension import Reviser
 from evaluation.models import Item, Judgment
@@ -226,6 +226,8 @@ def test_an_item_by_keyboard_alone_on_a_phone(visitor: Visitor) -> None:
     page = visitor.page
     keys = page.keyboard
     on = '.calibrated[data-row="e{}"] {}'.format
+    # Beside the link to the content and the button of the fragments, nothing comes before the entries.
+    tab_to(page, on(1, "*"), limit=4)
     tab_to(page, on(1, ".accept"))
     keys.press("Enter")
     tab_to(page, on(1, ".down"))
@@ -431,6 +433,33 @@ def test_a_model_is_asked_after_a_form_was_refused(visitor: Visitor, queue: list
     page.unroute("**/revise/")
     page.get_by_role("button", name="Ask for a revised draft").click()
     expect(asking).to_have_text("Write what the model should change, then ask again.")
+
+
+def test_what_a_model_was_asked_does_not_come_back(visitor: Visitor, queue: list[int]) -> None:
+    """The draft is saved again after the request: neither that nor the page that is shown then has the instruction."""
+    come(visitor, make_condition_calibration_study(main=1))
+    page = visitor.page
+    asking, instruction = page.locator(".asking"), page.get_by_label("What should it change?")
+    # The look that would empty the field comes to nothing, as it comes late on a slow connection.
+    page.route(page.url, lambda route: route.abort(), times=1)
+    instruction.fill("Add the pressure cooker.")
+    with page.expect_response("**/revise/"), page.expect_request_finished(lambda sent: "/draft/" in sent.url):
+        instruction.press("Control+Enter")
+    wait_for_saved(page)
+    assert "round.instruction" not in Assignment.objects.get().draft
+    tasks.work_on_job(queue.pop())
+    expect(asking).to_contain_text("The model has answered")
+    expect(instruction).to_have_value("")
+    page.reload()
+    expect(instruction).to_have_value("")
+    # What could not be sent is still there to be sent again.
+    page.route("**/revise/", lambda route: route.abort())
+    instruction.fill("Shorter.")
+    instruction.press("Control+Enter")
+    expect(asking).to_have_text("That did not work. Please try again.")
+    wait_for_saved(page)
+    page.reload()
+    expect(instruction).to_have_value("Shorter.")
 
 
 # --- without scripts ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import FULL_SCREEN, PHONE, Visitor
+from tests.browser.conftest import FULL_SCREEN, PHONE, WIDE, Visitor
 from tests.browser.ranking import (
     SUBMIT,
     come,
@@ -150,6 +150,13 @@ def test_the_script_takes_the_selects_place_without_moving_anything(
     page.reload()
     expect(page.locator(".ranking.ready")).to_be_visible()
     expect(page.locator(".entry select").first).not_to_be_visible()
+    # Out of sight it takes no room: the arrows end the row, and the text has all that is left of it.
+    for window in (WIDE, PHONE):
+        resize(page, window)
+        first = page.locator(".entry").first
+        body, arrows = (first.locator(each).bounding_box() for each in (".body", ".arrows"))
+        assert arrows["x"] - body["x"] - body["width"] < 8
+    resize(page, WIDE)
     assert {place for place in page.evaluate(PLACES) if place.startswith("LI")} == {
         place for place in before if place.startswith("LI")
     }

@@ -162,13 +162,16 @@ def walk(client: Client, participant: Participant, language: str) -> Iterator[st
 SAID = {
     "de": (
         *("Ich bin einverstanden", "Anleitung", "Übung", "3 Angaben", "1 von 4"),
-        *("Abschicken und weiter", "Ihr Abschlusscode"),
+        *("Abschicken und weiter", "Ihr Abschlusscode", "Sie werden nicht gelöscht"),
     ),
     "es": (
         *("Acepto", "Instrucciones", "Práctica", "3 respuestas", "1 de 4"),
-        *("Enviar y continuar", "Su código de finalización"),
+        *("Enviar y continuar", "Su código de finalización", "No se eliminan"),
     ),
-    "ar": ("أوافق", "التعليمات", "تدريب", "3 إجابات", "1 من 4", "إرسال ومتابعة", "رمز الإكمال"),
+    "ar": (
+        *("أوافق", "التعليمات", "تدريب", "3 إجابات", "1 من 4", "إرسال ومتابعة", "رمز الإكمال"),
+        "لا تُحذف هذه الإجابات",
+    ),
 }
 
 

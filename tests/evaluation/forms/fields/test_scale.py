@@ -213,6 +213,19 @@ def test_feedback_speaks_the_words_of_the_screen():
     ]
 
 
+def test_feedback_lists_responses_in_the_order_shown():
+    protocol, spec, stimulus = get_protocol("aspects"), make_spec("aspects"), make_stimulus(3)
+    gold = {"factuality": {"r1": 3, "r2": 2, "r3": 0}, "best": ["r1", "r3"]}
+    feedback = build_feedback(protocol, spec, stimulus, "r3,r1,r2", protocol.compare_gold(stimulus, gold, []))
+    lines = [(line["prompt"], line["who"], line["accepted"]) for line in feedback["lines"]]
+    assert lines == [
+        ("Factuality", "Response 1", "0 Mostly false"),
+        ("Factuality", "Response 2", "3 True throughout"),
+        ("Factuality", "Response 3", "2 Mostly true"),
+        ("Which answer do you like best?", "", "Response 1 or Response 2"),
+    ]
+
+
 def test_feedback_names_attributes_choices_and_ranks():
     choice = {"over": "item", "choices": ["a", "b"]}
     tags = {"over": "choice", "choices": ["a", "b"]}
