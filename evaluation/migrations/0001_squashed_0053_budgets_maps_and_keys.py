@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
                     ('visits', models.PositiveSmallIntegerField(db_default=1, default=1, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100)])),
                     ('practice_each_visit', models.BooleanField(db_default=False, default=False)),
                     ('paid_minutes', models.PositiveIntegerField(default=20, validators=[django.core.validators.MinValueValidator(1)])),
-                    ('lease_minutes', models.PositiveIntegerField(default=60, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10080)])),
+                    ('lease_minutes', models.PositiveIntegerField(default=60, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(525600)])),
                     ('people_budget', models.DecimalField(blank=True, decimal_places=2, max_digits=10, null=True, validators=[django.core.validators.MinValueValidator(Decimal('0.01'))])),
                     ('pay', models.DecimalField(blank=True, decimal_places=2, max_digits=8, null=True)),
                     ('currency', models.CharField(default='GBP', max_length=3)),

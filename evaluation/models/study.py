@@ -36,8 +36,8 @@ DEFAULT_EPSILON = 0.1
 # Of one person.
 MAX_VISITS = 100
 MAX_RETENTION_DAYS = 10_000
-# A week: an item that is reserved for longer is lost to everybody else.
-MAX_LEASE_MINUTES = 7 * 24 * 60
+# A year: an item that is reserved for longer is lost to everybody else. Dumps of studies that had more are still read.
+MAX_LEASE_MINUTES = 365 * 24 * 60
 
 
 class Status(models.TextChoices):

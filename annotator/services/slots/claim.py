@@ -105,7 +105,7 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
     if slot is not None and slot.holder_id and not 0 < slot.standing <= participant.study.redundancy:
         if _close(slot, now):
             return claim_slot(participant, now)
-        slot = _find_open(once, participant, arms, now)
+        slot = _find_wanted(once, participant, arms, now)
     if slot is None:
         return None
     if slot.holder_id is not None:
@@ -149,11 +149,18 @@ def _find(once: str, participant: Participant, arms: Iterable[int], now: datetim
     return None
 
 
-def _find_open(once: str, participant: Participant, arms: Iterable[int], now: datetime) -> Any:
-    """The first open slot of the first arm that has one."""
-    values = {"study": participant.study_id, "participant": participant.pk, "now": now}
-    found = (FIRST_OPEN[once].first(**values, arm=arm) for arm in arms)
-    return next((slot for slot in found if slot is not None), None)
+def _find_wanted(once: str, participant: Participant, arms: Iterable[int], now: datetime) -> Any:
+    """Find a slot that need not be closed in the first arm that has one."""
+    for arm in arms:
+        slots = _locked(_untouched(once, participant.study_id, arm, participant.pk)).annotate(
+            standing=STANDING
+        )
+        wanted = slots.filter(standing__gt=0, standing__lte=participant.study.redundancy)
+        slot = wanted.filter(lapsed_slots(now)).order_by("leased_until").first()
+        slot = slot or slots.filter(OPEN).order_by("rank").first()
+        if slot is not None:
+            return slot
+    return None
 
 
 def _find_anywhere(once: str, participant: Participant, arms: Iterable[int], now: datetime) -> Any:

@@ -87,7 +87,7 @@ def _set(settings: dict[str, Any], part: str, name: str, value: Any) -> None:
     elif (part, outer) == ("spec", TEXTS):
         texts = settings.setdefault(TEXTS, {})
         if not isinstance(texts, dict):
-            raise CommandError("The file's spec.texts is no object of texts.")
+            raise CommandError("spec.texts is no object of texts.")
         texts[inner] = value
     else:
         raise CommandError(f"Of {part}.{outer} no part can be set: give all of it.")

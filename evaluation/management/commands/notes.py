@@ -22,22 +22,25 @@ class Command(AssayCommand):
         )
         parser.add_argument("--judgment", type=int, metavar="ID", help="a judgment of the item")
         chosen = parser.add_mutually_exclusive_group()
-        chosen.add_argument("--write", default="", metavar="TEXT")
+        chosen.add_argument("--write", metavar="TEXT")
         chosen.add_argument("--delete", type=int, metavar="ID")
         add_by_argument(parser, "whose note it is; needed to write or delete one")
 
     def perform(self, options: dict[str, Any]) -> Outcome:
         by = member_named(options["by"])
         study = study_to_write(options["study"], by)
-        if (options["write"] or options["delete"]) and by is None:
+        is_written, is_deleted = options["write"] is not None, options["delete"] is not None
+        if (is_written or is_deleted) and by is None:
             raise CommandError("A note is somebody's: say with --by whose.")
+        if options["judgment"] is not None and not is_written:
+            raise CommandError("--judgment says what --write is on.")
         try:
-            if options["write"]:
+            if is_written:
                 note = add_note(
                     _item(study, options), text=options["write"], by=by, judgment=_judgment(study, options)
                 )
                 self.stdout.write(f"Wrote note {note.pk}.")
-            elif options["delete"]:
+            elif is_deleted:
                 delete_note(_note(study, options["delete"]), by=by)
                 self.stdout.write(f"Deleted note {options['delete']}.")
         except Refused as refused:

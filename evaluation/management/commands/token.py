@@ -25,17 +25,17 @@ class Command(AssayCommand):
         )
         chosen = parser.add_mutually_exclusive_group()
         chosen.add_argument("--list", action="store_true", help="make none, and list those that there are")
-        chosen.add_argument(
-            "--revoke", default="", metavar="KEY", help="the beginning of one, as --list shows it"
-        )
+        chosen.add_argument("--revoke", metavar="KEY", help="the beginning of one, as --list shows it")
 
     def perform(self, options: dict[str, Any]) -> Outcome:
         user = get_user_model().objects.filter(username=options["username"]).first()
         if user is None:
             raise CommandError(f"There is no user {options['username']!r}.")
-        if options["revoke"] and not revoke_token(user, key=options["revoke"]):
+        # An empty one, as of a script's variable that is not set, is a key that nobody has.
+        is_revoked = options["revoke"] is not None
+        if is_revoked and not revoke_token(user, key=options["revoke"]):
             raise CommandError(f"{user} has no token {options['revoke']!r}.")
-        if options["list"] or options["revoke"]:
+        if options["list"] or is_revoked:
             return self._list(user)
         name = options["name"].strip()
         if not 0 < len(name) <= 80:

@@ -284,11 +284,11 @@ def test_what_people_are_promised_and_the_texts_language_are_set(draft, study, a
 
 def test_the_time_and_money_of_people_have_limits(draft, as_owner):
     path = "studies/draft/design/"
-    rules = {"people_budget": "250.00", "lease_minutes": 10_080}
+    rules = {"people_budget": "250.00", "lease_minutes": 525_600}
     assert (
         as_owner.patch(path, {"rules": rules}).json()["rules"] | rules == as_owner.get(path).json()["rules"]
     )
-    bad = as_owner.patch(path, {"rules": {"people_budget": "0", "lease_minutes": 10_081}})
+    bad = as_owner.patch(path, {"rules": {"people_budget": "0", "lease_minutes": 2_147_483_648}})
     assert set(fields(bad)) == {"rules.people_budget", "rules.lease_minutes"}
     assert as_owner.patch(path, {"rules": {"people_budget": None}}).json()["rules"]["people_budget"] is None
 

@@ -212,6 +212,13 @@ def test_notes_are_written_listed_and_deleted(draft: Study, editor: Any, viewer:
     StudyMember.objects.create(study=draft, user=another, role="editor")
     with pytest.raises(CommandError, match="Only an owner"):
         command("notes", "draft", "--delete", note["id"], "--by", "another")
+    # A script's variable that is not set.
+    with pytest.raises(CommandError, match="no note 0"):
+        command("notes", "draft", "--delete", "0", "--by", "editor")
+    with pytest.raises(CommandError, match="note"):
+        command("notes", "draft", "--item", item.key, "--write", "", "--by", "editor")
+    with pytest.raises(CommandError, match="--judgment says what --write is on"):
+        command("notes", "draft", "--judgment", "1")
     command("notes", "draft", "--delete", note["id"], "--by", "editor")
     assert not Note.objects.exists()
 
@@ -228,6 +235,8 @@ def test_tokens_are_listed_and_revoked() -> None:
     assert text not in listed
     with pytest.raises(CommandError, match="other has no token"):
         command("token", "other", "--revoke", token.token_key)
+    with pytest.raises(CommandError, match="owner has no token ''"):
+        command("token", "owner", "--revoke", "")
     assert facts("token", "owner", "--revoke", token.token_key)["tokens"] == []
     assert not ApiToken.objects.exists()
     assert other.is_active

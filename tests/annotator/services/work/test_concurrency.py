@@ -271,7 +271,7 @@ def while_somebody_holds(rows, act):
 def test_who_takes_an_item_waits_for_no_row_of_an_arm(owner):
     """Who skips holds one arm's row when they take the next item, so two who waited would wait for each other."""
     study = small_study(owner, queries=6, items_per_participant=4)
-    person, late = idle(study, "person"), come(study, "late")
+    person, late, slow = idle(study, "person"), come(study, "late"), come(study, "slow")
     cursors = ClaimCursor.objects.filter(arm__study=study)
     cursors.update(first_open=1_000)
     while_somebody_holds(cursors, partial(advance_participant, person.token))
@@ -280,13 +280,15 @@ def test_who_takes_an_item_waits_for_no_row_of_an_arm(owner):
     other, next_one = idle(study, "other"), idle(study, "next one")
     cursors.update(first_open=0)
     change_redundancy(study, 1)
-    held = before(late.token)
+    held, let_go = before(late.token), before(slow.token)
+    assert held.item_id != let_go.item_id
     lapse(pk=held.slot_id)
+    lapse(pk=let_go.slot_id)
     Slot.objects.filter(item=held.item_id, state=SlotState.RETIRED).update(state=SlotState.OPEN)
     recount(study)
     while_somebody_holds(cursors, partial(advance_participant, other.token))
     assert Slot.objects.get(pk=held.slot_id).state == SlotState.RESERVED
-    assert before(other.token).slot_id != held.slot_id
+    assert before(other.token).slot_id == let_go.slot_id
     advance_participant(next_one.token)
     assert Slot.objects.get(pk=held.slot_id).state == SlotState.RETIRED
     assert before(next_one.token) is not None
