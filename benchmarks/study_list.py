@@ -40,7 +40,8 @@ def main(number: int) -> None:
     member = users.create_user(f"{run}-member", is_staff=True)
     _fill(run, number, [root, member])
     load = os.getloadavg()[0]
-    print(f"{number:,} studies; milliseconds, at a load of {load:.1f} before\n{'':12}{'page':20}{'median':>8}{'p95':>8}")
+    print(f"{number:,} studies; milliseconds, at a load of {load:.1f}")
+    print(f"{'':12}{'page':20}{'median':>8}{'p95':>8}")
     for who in (root, member):
         client = Client()
         client.force_login(who)

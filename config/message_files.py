@@ -1,7 +1,7 @@
 """Messages as files, where there is no Redis: each is written under another name first, and appears whole.
 
-Kombu's own transport opens a file under its final name and then fills it. A worker that looks in between takes the empty
-file, and the message is lost.
+Kombu's own transport opens a file under its final name and then fills it. A worker that looks in between takes an
+empty file, and the message is lost.
 """
 
 import os
@@ -15,18 +15,18 @@ from kombu.transport import filesystem
 from kombu.utils.json import dumps
 
 
-class Channel(filesystem.Channel):
-    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:
+class WholeFiles(filesystem.Channel):
+    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
         path = Path(self.data_folder_out) / name
         # Readers take names of their queue's ending only.
         unfinished = path.with_name(f"{name}.part")
         try:
-            unfinished.write_text(dumps(payload))
+            unfinished.write_text(dumps(message))
             os.replace(unfinished, path)
         except OSError as error:
             raise ChannelError(f"Cannot add file {path} to its folder") from error
 
 
 class Transport(filesystem.Transport):
-    Channel = Channel
+    Channel = WholeFiles

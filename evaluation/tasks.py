@@ -106,8 +106,8 @@ def ask_for_job(
     wait: bool,
 ) -> Job:
     """The job that does this for the study in the state that `fingerprint` identifies: the one under way, whoever asked
-    for it, sent anew where no broker took it; the one that ended in that state without a result; or a new one. With `wait`, as it is three seconds later
-    at most.
+    for it, sent anew where no broker took it; the one that ended in that state without a result; or a new one. With
+    `wait`, as it is three seconds later at most.
     """
     job = job_at(kind.key, study.slug, subject)
     asked = {"by": by, "parameters": {**parameters, FINGERPRINT: fingerprint}}

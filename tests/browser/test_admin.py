@@ -291,7 +291,9 @@ def test_from_an_empty_database_to_an_export(
     participants.get_by_text("by step and outcome").click()
     participants.get_by_text("completed").wait_for()
     # What was unfolded stays so when the page refreshes.
-    participants.locator("details").evaluate("each => { each.dataset.before = 1; document.activeElement.blur(); }")
+    participants.locator("details").evaluate(
+        "each => { each.dataset.before = 1; document.activeElement.blur(); }"
+    )
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     participants.locator("[data-before]").wait_for(state="detached")
     expect(participants.get_by_text("completed")).to_be_visible()
