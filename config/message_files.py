@@ -16,13 +16,14 @@ from kombu.utils.json import dumps
 
 
 class WholeFiles(filesystem.Channel):
-    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
+    # Kombu's stubs name this argument in two ways.
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
         path = Path(self.data_folder_out) / name
         # Readers take names of their queue's ending only.
         unfinished = path.with_name(f"{name}.part")
         try:
-            unfinished.write_text(dumps(message))
+            unfinished.write_text(dumps(payload))
             os.replace(unfinished, path)
         except OSError as error:
             raise ChannelError(f"Cannot add file {path} to its folder") from error
