@@ -5,6 +5,7 @@ A tenth have items, and all have the row of counts that a worker keeps; each pag
 Usage: DATABASE_URL=postgres://... python -m benchmarks.study_list [STUDIES]
 """
 
+import os
 import sys
 import time
 from datetime import timedelta
@@ -38,7 +39,9 @@ def main(number: int) -> None:
     root = users.create_user(f"{run}-root", is_staff=True, is_superuser=True)
     member = users.create_user(f"{run}-member", is_staff=True)
     _fill(run, number, [root, member])
-    print(f"{number:,} studies; milliseconds\n{'':12}{'page':20}{'median':>8}{'p95':>8}")
+    load = os.getloadavg()[0]
+    print(f"{number:,} studies; milliseconds, at a load of {load:.1f}")
+    print(f"{'':12}{'page':20}{'median':>8}{'p95':>8}")
     for who in (root, member):
         client = Client()
         client.force_login(who)

@@ -8,10 +8,13 @@ from typing import Any
 
 from celery import Celery, signals
 from kombu import Queue
+from kombu.transport import TRANSPORT_ALIASES
 
 from evaluation.operations import logcontext
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+TRANSPORT_ALIASES["filesystem"] = "config.message_files:Transport"
 
 app = Celery("assay")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -53,6 +53,8 @@ COUNTED_FOR = 20.0
 SENDS_FOR = 300
 # What has failed is tried again for whoever asks after this long.
 TRIED_AGAIN_AFTER = timedelta(minutes=1)
+# Until then it may be on its way to the broker.
+SENT_AGAIN_AFTER = timedelta(seconds=10)
 
 
 @shared_task
@@ -104,8 +106,8 @@ def ask_for_job(
     wait: bool,
 ) -> Job:
     """The job that does this for the study in the state that `fingerprint` identifies: the one under way, whoever asked
-    for it; the one that ended in that state without a result; or a new one. With `wait`, as it is three seconds later
-    at most.
+    for it, sent anew where no broker took it; the one that ended in that state without a result; or a new one. With
+    `wait`, as it is three seconds later at most.
     """
     job = job_at(kind.key, study.slug, subject)
     asked = {"by": by, "parameters": {**parameters, FINGERPRINT: fingerprint}}
@@ -117,6 +119,9 @@ def ask_for_job(
             # Somebody else has asked at this moment.
             job = job_at(kind.key, study.slug, subject)
             assert job is not None
+    elif job.is_unsent and timezone.now() - job.heartbeat_at > SENT_AGAIN_AFTER:
+        # Where no beat runs, nobody else does. However often it is sent, one worker takes it.
+        send_job(job.pk)
     elif job.is_lost or not (job.is_active or _is_settled(job, fingerprint)):
         # Its row is used again, which others may be waiting for; whoever else asks at this moment finds it changed.
         as_seen = Job.objects.filter(state=job.state, heartbeat_at=job.heartbeat_at)

@@ -18,10 +18,13 @@ from markdown_it.token import Token
 from mdit_py_plugins.anchors import anchors_plugin
 
 DOCS: Path = settings.BASE_DIR / "docs"
+# Where the others are: platforms have pages of their names.
+OTHERS = "Recruitment"
 # What a reader comes for, with the beginnings of its pages' names in the order to read them.
 GROUPS = (
     ("First steps", ("getting-started", "admin", "glossary")),
     ("Design", ("protocols/", "papers")),
+    (OTHERS, ()),
     ("Judges", ("judges", "runs", "scores")),
     ("Results", ("report", "statistics", "replication")),
     ("Pipelines", ("pipelines/",)),
@@ -29,8 +32,6 @@ GROUPS = (
     ("Installation", ("operating", "settings", "security", "performance")),
     ("Development", ("architecture", "accessibility", "faults")),
 )
-# Platforms have pages of their names.
-OTHERS = "Recruitment"
 
 
 @login_required
@@ -64,6 +65,8 @@ def _titles() -> list[tuple[str, str]]:
     for path in sorted(DOCS.rglob("*.md")):
         name = path.relative_to(DOCS).with_suffix("").as_posix()
         title = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+        if title.startswith("`"):
+            title = title.replace("_", " ").strip("`").capitalize()
         found.append((name, title.replace("`", "")))
     return found
 
@@ -72,7 +75,6 @@ def _titles() -> list[tuple[str, str]]:
 def _groups() -> list[tuple[str, list[tuple[str, str]]]]:
     """The pages by what a reader comes for."""
     found: dict[str, list[tuple[int, str, str]]] = {heading: [] for heading, _ in GROUPS}
-    found[OTHERS] = []
     for name, title in _titles():
         heading, at = next(
             (

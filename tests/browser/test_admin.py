@@ -8,7 +8,7 @@ import orjson
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from config.celery import app
 from evaluation.models import Job, Judgment, Study
@@ -287,7 +287,16 @@ def test_from_an_empty_database_to_an_export(
 
     # Watching, leaving out, putting back.
     tab(page, "Overview")
-    page.get_by_role("region", name="Participants").get_by_text("completed").wait_for()
+    participants = page.get_by_role("region", name="Participants")
+    participants.get_by_text("by step and outcome").click()
+    participants.get_by_text("completed").wait_for()
+    # What was unfolded stays so when the page refreshes.
+    participants.locator("details").evaluate(
+        "each => { each.dataset.before = 1; document.activeElement.blur(); }"
+    )
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    participants.locator("[data-before]").wait_for(state="detached")
+    expect(participants.get_by_text("completed")).to_be_visible()
     glance(desk, "20-overview-judged")
 
     import_scores(desk, tmp_path / "scores.csv")

@@ -19,7 +19,7 @@ def test_a_leaderboard_is_published_read_and_withdrawn(
 ) -> None:
     owner = member(viewport=WIDE)
     owner.go("/studies/contexteval/report/?whole=1")
-    owner.page.get_by_role("link", name="The leaderboard by itself, to publish it").click()
+    owner.page.get_by_role("link", name="Publish", exact=True).click()
     owner.page.get_by_role("heading", name="Publication").wait_for()
     assert_sound(owner)
     # The browser itself asks for the tick.

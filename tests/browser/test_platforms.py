@@ -224,9 +224,8 @@ def test_the_pages_of_lists_and_of_what_to_think_about(visitor: Visitor) -> None
     visitor.go(reverse("admin:evaluation_study_launch", args=[draft.slug]))
     expect(page.locator(".missing-list li:not(.blocks, :has(.quiet))")).to_have_count(1)
     visitor.go(reverse("admin:evaluation_study_entry_rules", args=[draft.slug]))
-    expect(
-        page.get_by_text("Unknown in this study: SONA gives each person a new survey code").first
-    ).to_be_visible()
+    page.get_by_text("Studies whose people can't be recognised here").click()
+    expect(page.get_by_text("SONA gives each person a new survey code").first).to_be_visible()
     page.get_by_label("Study, rule 1").select_option(str(pilot))
     page.get_by_label("Reason").fill("They know the items.")
     assert visitor.complaints == []

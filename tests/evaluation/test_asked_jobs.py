@@ -95,6 +95,18 @@ def test_nobody_waits_for_a_worker_that_can_not_be_told(study, monkeypatch):
     assert wait_for_job(job).is_unsent
 
 
+def test_what_no_broker_took_is_sent_for_whoever_asks_next(study, monkeypatch):
+    job = asked(study)
+    sent = []
+    monkeypatch.setattr(tasks, "send_message", lambda task, pk: sent.append(pk) or True)
+    asked(study)
+    assert not sent  # it may be on its way
+    Job.objects.update(heartbeat_at=timezone.now() - timedelta(seconds=11))
+    asked(study)
+    asked(study)
+    assert sent == [job.pk]
+
+
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("ended", [False, True])

@@ -12,19 +12,18 @@ MAX_CODE = 40
 
 
 class CodesForm(forms.Form):
-    """One code per outcome, and one per further visit. `locked`: they are shown, and can't be changed."""
+    """One code per outcome, and one per further visit."""
 
-    def __init__(self, *args: Any, study: Study, locked: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         further = further_keys(study)
         self._keys = [*ParticipantOutcome.values, *further]
         for key in self._keys:
             self.fields[f"code_{key}"] = forms.CharField(
                 label=code_label(key).capitalize(),
-                help_text="" if locked or key not in further else "Empty: a new one is made.",
+                help_text="Empty: a new one is made." if key in further else "",
                 max_length=MAX_CODE,
                 required=False,
-                disabled=locked,
                 initial=study.completion_codes.get(key, ""),
                 widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
             )

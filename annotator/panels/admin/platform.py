@@ -60,7 +60,7 @@ def platform(request: HttpRequest, study: Study) -> HttpResponse:
     sent = request.POST if request.method == "POST" else None
     of_codes = sent is not None and sent.get("form") == "codes"
     form = settings_form(chosen)(None if of_codes else sent, initial=stored)
-    codes = CodesForm(sent if of_codes else None, study=study, locked=fixed)
+    codes = CodesForm(sent if of_codes else None, study=study)
     is_saved = _save_codes(request, study, codes) if of_codes else _save(request, study, chosen, form)
     if is_saved:
         return HttpResponseRedirect(reverse("admin:evaluation_study_platform", args=[study.slug]))

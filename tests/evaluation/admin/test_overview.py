@@ -119,6 +119,9 @@ def test_what_simulated_raters_judged_is_no_work_of_people(owner: Any) -> None:
     assert "<dt>Judgments by simulated raters</dt><dd><b>3</b>" in page
     assert "Done: all" not in page
     assert "the study is not closed" not in page
+    listed = " ".join(signed_in(owner).get("/studies/").content.decode().split())
+    assert '<span>3 of 3</span> <span class="quiet">simulated</span>' in listed
+    assert "from people" not in listed
 
 
 def test_an_exclusion_is_named_with_what_it_costs(full: Any, owner: Any) -> None:
