@@ -171,9 +171,10 @@ class Study:
         found: Record = self.client.post(self.at("replacements/"), {"reason": reason}, once=True)
         return found
 
-    def settle_item(self, item: str, answers: Record, reason: str) -> Record:
-        """Settle an item by your answers."""
-        return self._act("settled", {"item": item, "answers": answers, "reason": reason})
+    def settle_item(self, item: str, answers: Record, reason: str = "") -> Record:
+        """Settle an item by your answers; without a reason it is the text that the form asks for."""
+        given = {"reason": reason} if reason else {}
+        return self._act("settled", {"item": item, "answers": answers, **given})
 
     # --- judges -------------------------------------------------------------------------------------------------------
 

@@ -123,6 +123,10 @@ def launched(slug: str = "contrast", **options: Any) -> Study:
     return launch(make_study(slug, **options))
 
 
-def launched_pairs(slug: str, queries: int, **options: Any) -> Study:
-    """A live study of so many pairs, in one arm and without items of other roles."""
-    return launched(slug, queries=queries, arms=PAPER_ARMS[:1], training=False, checks=0, **options)
+def launched_pairs(slug: str, queries: int, *, why: bool = True, **options: Any) -> Study:
+    """A live study of so many pairs, in one arm and without items of other roles; whether to say `why` is left to
+    raters where it is not required."""
+    study = make_study(slug, queries=queries, arms=PAPER_ARMS[:1], training=False, checks=0, **options)
+    if not why:
+        study.questions.filter(key="justification").update(required=False)
+    return launch(study)

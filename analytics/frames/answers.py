@@ -8,7 +8,7 @@ import numpy as np
 
 from analytics.frames.arrays import NO_ORDER, AnswerGroup, Answers, AnswersFrame, response_places
 from analytics.frames.directions import Directed, by_direction, directed_questions
-from analytics.frames.entries import count_sets, measure_distances, pair_sets, read_sets
+from analytics.frames.entries import count_sets, measure_distances, pair_sets, read_sets, sets_by_item
 from analytics.frames.items import read_attributes
 from analytics.frames.rows import ORDERS_PER_SAMPLE, Asked, Membership, StudyRows, read_answers
 from analytics.statistics.core.reduce_values import reduce_values
@@ -44,6 +44,7 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
     sets = {each.key: read_sets(rows, each) for each in questions if each.kind == Kind.ENTRIES}
     for each in sets.values():
         answers |= count_sets(each)
+    by_item = {key: sets_by_item(rows, each) for key, each in sets.items()}
     distances = cache(lambda key: measure_distances(sets[key]))
     raters: Ints = rows.judgments["rater"].to_numpy()
     present = set(pd.unique(raters).tolist())
@@ -63,7 +64,8 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
         questions,
         tuple(group for group in groups if group.n_judgments),
         attributes,
-        cache(lambda key: pair_sets(rows, sets[key])),
+        by_item,
+        cache(lambda key: pair_sets(by_item[key])),
     )
 
 

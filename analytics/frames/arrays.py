@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,13 @@ from analytics.statistics.preferences.best_picks import NO_PICK, Picks
 from analytics.statistics.rankings.ranks import UNKNOWN_PLACE, Ranks
 from evaluation.database.columns import CodedColumn
 from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols.entries.sets import Entry
 
 RESPONSE = re.compile(r"(?:^|\.)r(\d+)$")
 VALUE = re.compile(r"^f(\d+)\.v(\d+)$")
 NO_ORDER = -1
+# The sets of entries of each item, by its row, and of each rater, by pseudonym.
+SetsByItem: TypeAlias = Mapping[int, Mapping[str, Sequence[Entry]]]
 
 
 def response_places(parts: Sequence[str]) -> Ints:
@@ -114,7 +117,7 @@ class StudyItems:
 
 @dataclass(frozen=True, eq=False)
 class SetPairs:
-    """Every two raters' sets of one item, arrays of shape (n,): their raters' pseudonyms, and how far they agree."""
+    """Pairs of two raters' sets of one item, arrays of shape (n,): their raters' pseudonyms, and how far they agree."""
 
     item: Ints
     one: npt.NDArray[Any]
@@ -266,7 +269,9 @@ class AnswersFrame:
     questions: tuple[QuestionSpec, ...]
     groups: tuple[AnswerGroup, ...]
     attributes: Attributes | None
-    # By the key of a question that asks for sets of entries; computed when it is first called, as it takes long.
+    # By the key of a question that asks for sets of entries.
+    sets: Mapping[str, SetsByItem]
+    # Every two of them of one item; computed when it is first called, as it takes long.
     set_pairs: Callable[[str], SetPairs]
 
 

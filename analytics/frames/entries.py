@@ -1,15 +1,15 @@
 """Sets of entries: as answers that can be counted (what became of each drafted entry, and what the sets are made of),
 and as responses whose entries are measured."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
+from itertools import combinations, product
+from typing import Any, TypeAlias
 
 import numpy as np
 from django.db.models.fields.json import KeyTransform
 
-from analytics.frames.arrays import SetPairs
+from analytics.frames.arrays import SetPairs, SetsByItem
 from analytics.frames.rows import Asked, StudyRows, places
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.entries.calibrators import distance_from_draft, matched_f1
@@ -25,6 +25,8 @@ LABELS = {
     Decision.MERGED: "Merged",
     Decision.REJECTED: "Rejected",
 }
+# A rater's pseudonym, and a set of theirs.
+_SetOf: TypeAlias = tuple[str, Sequence[Entry]]
 # What of a set is counted besides, after the question's key and a dot, which no key of a question holds.
 SIZE, OF_ADDED, OF_REVISED, DISTANCE = ("size", "added", "revised", "distance")
 
@@ -63,8 +65,7 @@ def count_sets(sets: EntrySets) -> dict[str, Asked]:
     return {sets.question.key: _decisions(sets), **_composition(sets)}
 
 
-def pair_sets(rows: StudyRows, sets: EntrySets) -> SetPairs:
-    """Every two sets of one item by different raters, compared by their conditions."""
+def sets_by_item(rows: StudyRows, sets: EntrySets) -> SetsByItem:
     items: Ints = rows.judgments["item"].to_numpy()
     raters: Ints = rows.judgments["rater"].to_numpy()
     by_item: dict[int, dict[str, Sequence[Entry]]] = {}
@@ -72,10 +73,27 @@ def pair_sets(rows: StudyRows, sets: EntrySets) -> SetPairs:
         # Of a judge that was asked several times, its first set.
         rater = rows.raters[int(raters[row])].pseudonym
         by_item.setdefault(int(items[row]), {}).setdefault(rater, entries)
+    return by_item
+
+
+def pair_sets(sets: SetsByItem) -> SetPairs:
+    """Every two sets of one item by different raters, compared by their conditions."""
+    return _compared((item, pair) for item, given in sets.items() for pair in combinations(given.items(), 2))
+
+
+def pair_sets_with(sets: SetsByItem, others: SetsByItem) -> SetPairs:
+    """Each set of an item with each of the others' of the same item, compared by their conditions."""
+    return _compared(
+        (item, pair)
+        for item, given in sets.items()
+        for pair in product(given.items(), others.get(item, {}).items())
+    )
+
+
+def _compared(pairs: Iterable[tuple[int, tuple[_SetOf, _SetOf]]]) -> SetPairs:
     made = [
-        (item, one, other, *matched_f1(_similarity(given[one], given[other])))
-        for item, given in by_item.items()
-        for one, other in combinations(given, 2)
+        (item, one, other, *matched_f1(_similarity(its, others)))
+        for item, ((one, its), (other, others)) in pairs
     ]
     return SetPairs(
         item=np.array([each[0] for each in made], dtype=np.int64),

@@ -34,6 +34,7 @@ from evaluation.services.settled_gold import use_settled_as_gold
 from evaluation.services.settling import (
     JUDGES,
     PEOPLE,
+    asked_reason,
     order_for_settling,
     reason_of,
     settle_item,
@@ -160,7 +161,14 @@ class _Settling:
             **around_screen(
                 self.study, self.spec, self.stimulus, submit=self._here(), label=f"Settle {self.item.key}"
             ),
-            "settle": {"reason": reason, "error": error, "mine": mine, **self._strip(), **self._others()},
+            "settle": {
+                "asks_reason": asked_reason(self.study, self.spec, self.stimulus) is None,
+                "reason": reason,
+                "error": error,
+                "mine": mine,
+                **self._strip(),
+                **self._others(),
+            },
         }
         status = 422 if problems or error else 200
         response = render(self.request, "admin/evaluation/settling/settle.html", context, status=status)

@@ -38,7 +38,12 @@ class SettleSerializer(StrictSerializer):
         help_text="By question; of one that is asked of several parts an object by part: "
         '{"preference": "r1", "accuracy": {"r1": 3, "r2": 1}}.'
     )
-    reason = BodyTextField(max_length=LONGEST_EXPLANATION)
+    reason = BodyTextField(
+        max_length=LONGEST_EXPLANATION,
+        required=False,
+        default="",
+        help_text="May be left out where the form asks for a text that has to be written: then it is that.",
+    )
 
 
 def settled_records(study: Study, judgments: Sequence[Judgment]) -> list[dict[str, Any]]:

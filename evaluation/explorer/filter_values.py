@@ -11,7 +11,7 @@ from evaluation.explorer.answer_conditions import (
     require_leading,
 )
 from evaluation.explorer.answers_of import named, response_names
-from evaluation.explorer.item_list import POSITION, SORTED_BY
+from evaluation.explorer.item_list import POSITION
 from evaluation.explorer.longer_than import LongerThan
 from evaluation.explorer.majorities import AGREE, ANY, NONE
 from evaluation.explorer.settled_items import DIFFER, NO, YES
@@ -23,17 +23,29 @@ from evaluation.services.tallies import leading_questions
 ALL = "all"
 # Of judgments, and of items: what `state` can say of each.
 OF_JUDGMENTS, OF_ITEMS = ("counting", "excluded", "surplus"), ("withdrawn", "flagged")
-# The values of the names that have a list of them.
-CHOICES: Mapping[str, Sequence[str]] = {
-    "role": (*Role.values, ALL),
-    "by": Rater.Kind.values,
-    "vs": (DIFFER, AGREE),
-    "outcome": Outcome.values,
-    "state": (*OF_JUDGMENTS, *OF_ITEMS),
-    "texts": (YES,),
-    "note": (YES,),
-    "settled": (YES, NO, DIFFER),
-    "sort": (POSITION, *SORTED_BY),
+# The values of the names that have a list of them, each with what it is called.
+CHOICES: Mapping[str, Mapping[str, str]] = {
+    "role": {**{value: str(label) for value, label in Role.choices}, ALL: "all roles"},
+    "by": {**{value: str(label) for value, label in Rater.Kind.choices}, "simulated": "simulated rater"},
+    "vs": {DIFFER: "majorities differ", AGREE: "majorities agree"},
+    "outcome": {value: str(label) for value, label in Outcome.choices},
+    "state": {
+        "counting": "judgment counts",
+        "excluded": "judgment excluded",
+        "surplus": "judgment surplus",
+        "withdrawn": "item withdrawn",
+        "flagged": "item flagged",
+    },
+    "texts": {YES: "with a reason or text"},
+    "note": {YES: "with a note"},
+    "settled": {YES: "settled", NO: "not settled", DIFFER: "settled one way and another"},
+    "sort": {
+        POSITION: "order of the study",
+        "disagreement": "disagreement among people",
+        "against_judges": "people against judges",
+        "newest": "judged last",
+        "slowest": "slowest",
+    },
 }
 # The names of which several values can be given.
 SEVERAL = ("pair", "by", "answered", "answer", "range", "longer_than", "winner", "outcome", "state")
@@ -101,7 +113,7 @@ def _one_of(name: str) -> Callable[[Study, str], str]:
     def read(study: Study, value: str) -> str:
         known = CHOICES[name]
         if value not in known:
-            raise ValueError(f"{LABELS[name]}: there is no {value!r}, but {', '.join(known)}.")
+            raise ValueError(f"{LABELS[name]}: there is no {value!r}, but {', '.join(known.values())}.")
         return value
 
     return read

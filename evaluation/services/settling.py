@@ -14,8 +14,8 @@ from django.utils import timezone
 from evaluation import design
 from evaluation.models import Exclusion, Item, Judgment, Rater, Role, Study
 from evaluation.permissions import get_study_for, is_owner
-from evaluation.protocols import AnswersInvalid, AnswerValue
-from evaluation.protocols.base import Data
+from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, Over, QuestionSpec
+from evaluation.protocols.base import Data, Spec, Stimulus
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.exclusions import exclude, restore
 from evaluation.services.history import log_action, server_account
@@ -66,27 +66,41 @@ def settle_items(
     return settled
 
 
-def settle_item(item: Item, data: Data, *, reason: str, by: Any, shown: Collection[str] = ()) -> Judgment:
+def settle_item(
+    item: Item, data: Data, *, reason: str = "", by: Any, shown: Collection[str] = ()
+) -> Judgment:
     """Settle an item by these answers, or settle it anew; of others' answers the member was `shown` these. Without a
-    member, `by` None, it is whoever runs the server.
+    reason it is what the form itself asks for in words. Without a member, `by` None, it is whoever runs the server.
 
-    Raises AnswersInvalid with every problem of the answers, and Refused without a reason or for an item that nobody
-    can judge.
+    Raises AnswersInvalid with every problem of the answers, and Refused without a reason of either kind or for an item
+    that nobody can judge.
     """
     study = item.study
-    reason = storable(reason).strip()[:LONGEST_EXPLANATION]
-    if not reason:
-        raise Refused("A settled label needs a reason.")
+    reason = storable(reason).strip()
     with transaction.atomic():
         by = _with_right(study, by)
         _check(item)
         revision = study.revisions.order_by("-number")[0]
+        own = asked_reason(study, revision.spec, item.stimulus or {})
+        if not reason and own is None:
+            raise Refused("A settled label needs a reason.")
         answers = study.protocol_object.clean(revision.spec, item.stimulus or {}, data)
+        if own is not None and not reason:
+            reason = next(each.text or "" for each in answers if each.question == own.key).strip()
+        reason = reason[:LONGEST_EXPLANATION]
         rater = _rater_of(study, by)
         noted = {SETTLED: {"reason": reason, "shown": sorted(shown)}}
         judgment = _record(item, rater, revision.pk, answers, noted)
         log_action(study=study, by=by, message=f"Settled item {item.key}.", reason=reason)
     return judgment
+
+
+def asked_reason(study: Study, spec: Spec, stimulus: Stimulus) -> QuestionSpec | None:
+    """The question of the form whose answer is the reason for the others, None without one: the first text about the
+    item that has to be written."""
+    questions = study.protocol_object.questions(spec, stimulus)
+    texts = (each for each in questions if each.kind == Kind.TEXT and each.over == Over.ITEM)
+    return next((each for each in texts if each.required), None)
 
 
 def exclude_or_take_back(judgment: Judgment, *, reason: str, by: Any) -> Exclusion:

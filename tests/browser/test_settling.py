@@ -18,18 +18,13 @@ from tests.browser.walking import resize
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def disputed(owner: Any, n: int) -> Study:
+def disputed(owner: Any, n: int, *, why: bool = True) -> Study:
     """A live study of so many pairs and one; on all but the first people differ, on the last most."""
-    study = factories.launched_pairs("settled", n + 1, owner=owner, steps=factories.NO_STEPS)
+    study = factories.launched_pairs("settled", n + 1, owner=owner, steps=factories.NO_STEPS, why=why)
     for at, item in enumerate(study.items.filter(role="main").order_by("pk")):
         tally = {"study": study, "disagreement": at / (2 * n)}
         ItemTally.objects.update_or_create(item=item, defaults=tally)
     return study
-
-
-@pytest.fixture
-def pairs(owner: Any) -> Study:
-    return disputed(owner, 5)
 
 
 @pytest.mark.parametrize("n", [5, pytest.param(50, marks=pytest.mark.audit)])
@@ -43,24 +38,40 @@ def test_disagreements_by_keys_alone(owner: Any, visitor: Visitor, n: int) -> No
         expect(page.get_by_text(re.compile(rf"\b{left} {noun} left"))).to_be_visible()
         page.keyboard.press(key)
         page.keyboard.press("n")
-        page.keyboard.type("It says more about it.")
+        page.keyboard.type(f"It says more about it, reason {left}.")
         page.keyboard.press("Control+Enter")
-        expect(page.get_by_label("Reason")).to_be_focused()
-        page.keyboard.type(f"Reason {left}.")
-        page.keyboard.press("Enter")
     expect(page.get_by_text("0 disagreements left")).to_be_visible()
     settled = list(settled_judgments(study).order_by("pk"))
-    reasons = [f"Reason {left}." for left in range(n, 0, -1)]
+    reasons = [f"It says more about it, reason {left}." for left in range(n, 0, -1)]
     assert [each.trace["settled"]["reason"] for each in settled] == reasons
     page.keyboard.press("s")
     expect(page.get_by_text("1 item in all")).to_be_visible()
     assert visitor.complaints == []
 
 
-@pytest.mark.parametrize("window", [None, PHONE], ids=["wide", "phone"])
-def test_the_page_is_accessible_and_fits(
-    pairs: Study, owner: Any, visitor: Visitor, window: dict[str, int] | None
+def test_where_the_form_leaves_why_to_raters_keys_lead_to_a_line_for_the_reason(
+    owner: Any, visitor: Visitor
 ) -> None:
+    study = disputed(owner, 2, why=False)
+    let_in(visitor, owner)
+    page = visitor.page
+    visitor.go("/studies/settled/settle/")
+    for left in (2, 1):
+        expect(page.get_by_text(re.compile(rf"\b{left} disagreements? left"))).to_be_visible()
+        page.keyboard.press("1")
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_label("Reason")).to_be_focused()
+        page.keyboard.type(f"Reason {left}.")
+        page.keyboard.press("Enter")
+    expect(page.get_by_text("0 disagreements left")).to_be_visible()
+    reasons = [each.trace["settled"]["reason"] for each in settled_judgments(study).order_by("pk")]
+    assert reasons == ["Reason 2.", "Reason 1."]
+    assert visitor.complaints == []
+
+
+@pytest.mark.parametrize("window", [None, PHONE], ids=["wide", "phone"])
+def test_the_page_is_accessible_and_fits(owner: Any, visitor: Visitor, window: dict[str, int] | None) -> None:
+    disputed(owner, 5, why=False)
     if window:
         resize(visitor.page, window)
     let_in(visitor, owner)

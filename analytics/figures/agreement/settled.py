@@ -1,8 +1,10 @@
 """Settled labels: how often people and judges give them, and how far those who settle agree."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Self
 
 import numpy as np
 
@@ -10,8 +12,10 @@ from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput
+from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput
 from analytics.figures.report_view import ReportView, tag_of
+from analytics.frames.arrays import AnswerGroup, AnswersFrame, SetsByItem
+from analytics.frames.entries import pair_sets_with
 from analytics.frames.pairs import PairGroup
 from analytics.frames.passes import with_parts
 from analytics.frames.settled import SettledLabels
@@ -19,17 +23,24 @@ from analytics.statistics.agreement.majorities import MajorityAgreement, majorit
 from analytics.statistics.agreement.percentage import majority
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import MISSING, Floats, Ints
 from analytics.statistics.core.values import NO_SYSTEM, Values, point_codes
+from analytics.statistics.entries.calibrators import SetAgreement, set_agreement
 from analytics.statistics.judges.ratings_vs_people import compare_means
 from evaluation.models import Rater
-from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols import Kind, Over, QuestionSpec
 
 # Of people, those with the most settled items among what they judged; a study may have thousands.
 MOST_LISTED = 50
 # Numbers that nobody settled are labels of their own, unless they are more: then they are one.
 MOST_FURTHER = 60
-FORMS = ("rated", "choice", "picks", "ranking")
+FORMS = ("rated", "choice", "picks", "ranking", "entries")
+CHECKLIST = "Satisfied follow-ups"
+DECISIONS = "Of sets of entries the decisions about drafted ones are compared."
+AGREED = (
+    "F1 of matched conditions, and the same by how alike the matched conditions are; n is the number of items"
+)
 SETTLED_OTHERWISE = "{unit} that were settled one way and another"
 NO_MAJORITY = "settled {unit} without a majority of the raters"
 NOT_BOTH = "{unit} that one of both has not settled"
@@ -42,10 +53,14 @@ OF_PEOPLE = (Rater.Kind.PERSON, Rater.Kind.SIMULATED)
 
 @dataclass(frozen=True)
 class HeldAgainstSettled:
-    """The answers of a rater, or of the majority of a group, held against the settled ones; `error` is the mean
-    absolute difference of numbers, None of labels."""
+    """The answers of a rater, or of the majority of a group, held against the settled ones: of sets of entries the
+    decisions about drafted ones. `error` is the mean absolute difference of numbers, None of labels; `checklist` that
+    of a preference, None without one; `sets` the agreement of each set with each settled one, None of other questions.
+    """
 
     same: MajorityAgreement
+    checklist: MajorityAgreement | None
+    sets: SetAgreement | None
     error: Estimate | None
 
 
@@ -64,6 +79,8 @@ class SettlerPair:
     one: str
     other: str
     same: MajorityAgreement
+    checklist: MajorityAgreement | None
+    sets: SetAgreement | None
 
 
 @dataclass(frozen=True)
@@ -82,8 +99,9 @@ class SettledFigure(Figure[AgainstSettled]):
     place = 90
     definition = (
         "Labels that members of the study settled, held against those of people and judges: share of equal ones and "
-        "kappa, of numbers also the mean absolute difference; and the agreement of every two who settle. Where they "
-        "differ, the label of more than half of them counts."
+        "kappa, of numbers also the mean absolute difference, of sets of entries F1 of matched conditions; and the "
+        "agreement of every two who settle. Where they differ, the label of more than half of them counts, and every "
+        "set."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -93,55 +111,85 @@ class SettledFigure(Figure[AgainstSettled]):
         """None where nothing that the group judged is settled."""
         labels = self.need(given, SettledLabels)
         settled = _settled(given, labels)
-        if settled is None or not len(settled.values):
+        if settled is None:
             return None
         own = _own(given)
-        if not np.isin(own.values.unit, settled.values.unit).any():
+        if not own.n_shared(settled):
             return None
         return AgainstSettled(
-            _held(given, own.values, settled.values, "settled"),
-            tuple(_raters(given, own, settled.values)),
+            _held(given, own, settled, "settled"),
+            tuple(_raters(given, own, settled)),
             tuple(_settlers(given, settled, labels.labels)) if _is_first(given) else (),
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         told = [(q, g, self.of(g)) for q in view.judged for g in q["groups"] if self.is_in(g)]
-        numbers = any(found.held.error for _, _, found in told)
-        build = _builder(
-            f"Answers of people and judges held against the settled ones: {EQUAL}"
-            f"{' and, of numbers, the mean absolute difference' if numbers else ''}. Of several raters the answer of "
-            "more than half counts.",
-            ["Question", "Raters"],
-            numbers=numbers,
+        held = [(q, (words(g["label"], tag_of(g)),), found.held) for q, g, found in told]
+        settlers = [
+            (question, (words(pair.one), words(pair.other)), pair)
+            for question, _, found in told
+            for pair in found.settlers
+        ]
+        numbers = any(found.error for _, _, found in held)
+        decisions = any(found.sets and found.same.agreement.n for _, _, found in held)
+        tables = (
+            *_tables(
+                held,
+                ["Raters"],
+                f"Answers of people and judges held against the settled ones: {EQUAL}"
+                f"{' and, of numbers, the mean absolute difference' if numbers else ''}. Of several raters the answer "
+                f"of more than half counts.{f' {DECISIONS}' if decisions else ''}",
+                f"Sets of people and judges beside the settled ones of the same items, in percent: {AGREED}.",
+            ),
+            *_tables(
+                settlers,
+                ["One", "Other"],
+                f"Every two who settle, on what both settled: share of equal answers in percent, and {COHENS_KAPPA}.",
+                f"Sets of every two who settle, in percent: {AGREED}.",
+            ),
         )
-        for question, group, found in told:
-            names = head(question["prompt"]), words(group["label"], tag_of(group))
-            _add(build, names, found.held, numbers=numbers)
-        if build.rows:
-            yield Block("Settled labels", tables=(build.build(), *_pairs(told)), anchor="settled")
+        if tables:
+            yield Block("Settled labels", tables=tables, anchor="settled")
+        seen = set()
         for question, group, found in told:
             if found.raters:
-                yield self._by_rater(view, question, group, found)
+                yield self._by_rater(view, question, group, found, checklist=group["key"] not in seen)
+                # All preferences have the one checklist.
+                seen |= {group["key"]} if question["form"] == PAIRS else set()
 
-    def _by_rater(self, view: ReportView, question: Record, group: Record, found: AgainstSettled) -> Block:
-        numbers = found.held.error is not None
-        build = _builder(
-            f"{question['prompt']}: each person's answers held against the settled ones.",
-            ["Rater"],
-            numbers=numbers,
+    def _by_rater(
+        self, view: ReportView, question: Record, group: Record, found: AgainstSettled, *, checklist: bool
+    ) -> Block:
+        raters = [((head(view.raters.get(each.rater, each.rater)),), each.held) for each in found.raters]
+        tables = (
+            _answers_table(
+                [(names, held.same, held.error) for names, held in raters],
+                ["Rater"],
+                f"{question['prompt']}: each person's answers held against the settled ones.",
+            ),
+            _answers_table(
+                [(names, held.checklist, None) for names, held in raters if checklist and held.checklist],
+                ["Rater"],
+                f"{CHECKLIST}: each person's answers held against the settled ones.",
+            ),
+            _sets_table(
+                [(names, held.sets) for names, held in raters if held.sets],
+                ["Rater"],
+                f"{question['prompt']}: each person's sets beside the settled ones, in percent: {AGREED}.",
+            ),
         )
-        for each in found.raters:
-            name = head(view.raters.get(each.rater, each.rater))
-            _add(build, (name,), each.held, numbers=numbers)
         of = "" if group["kind"] == "person" else f", {group['label']}"
         title = f"Settled labels by rater: {question['prompt']}{of}"
-        return Block(title, tables=(build.build(compact=True),), folded=True)
+        shown = tuple(build.build(compact=True) for build in tables if build.rows)
+        return Block(title, tables=shown, folded=True)
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
             "Settled labels were given by members of the study, who stand in no group of raters; where they "
             "differ, the label of more than half of them counts, and without one the item is left out."
         )
+        if any(found.held.sets for found in self.records(view)):
+            yield "Every set is compared with each settled set of its item; items weigh the same."
 
 
 FIGURE = SettledFigure()
@@ -149,20 +197,48 @@ FIGURE = SettledFigure()
 
 @dataclass(frozen=True, eq=False)
 class _Given:
-    """The answers of raters, and their names by code."""
+    """The answers of raters, whose names are by code; of a preference also its checklist, and of sets of entries, whose
+    answers are the decisions about drafted ones, the sets themselves."""
 
     values: Values
     raters: Sequence[str]
+    checklist: Values | None = None
+    sets: SetsByItem | None = None
 
-    def of(self, rater: int) -> Values:
-        return self.values.where(self.values.rater == rater)
+    def of(self, name: str) -> Self:
+        """Those of one rater."""
+        code = self.raters.index(name)
+        return replace(
+            self,
+            values=self.values.where(self.values.rater == code),
+            checklist=None if self.checklist is None else self.checklist.where(self.checklist.rater == code),
+            sets=None if self.sets is None else _sets_of(self.sets, {name}),
+        )
+
+    def n_shared(self, other: Self) -> Counter[str]:
+        """By name, the number of answers to what the `other` answered, too."""
+        found: Counter[str] = Counter()
+        for own, others in ((self.values, other.values), (self.checklist, other.checklist)):
+            if own is not None and others is not None:
+                shared = own.rater[np.isin(own.unit, others.unit)]
+                found.update(self.raters[code] for code in shared.tolist())
+        if self.sets is not None and other.sets is not None:
+            found.update(name for item in self.sets if item in other.sets for name in self.sets[item])
+        return found
+
+
+def _sets_of(sets: SetsByItem, raters: Collection[str]) -> SetsByItem:
+    theirs = {
+        item: {name: its for name, its in given.items() if name in raters} for item, given in sets.items()
+    }
+    return {item: given for item, given in theirs.items() if given}
 
 
 def _own(given: FigureInput) -> _Given:
     if isinstance(given, PairInput):
         return _of_votes(given, given.group)
     assert isinstance(given, AnswerInput)
-    return _Given(given.answers.as_values(), given.group.raters)
+    return _of_answers(given, given.frame, given.group)
 
 
 def _settled(given: FigureInput, labels: SettledLabels) -> _Given | None:
@@ -170,11 +246,17 @@ def _settled(given: FigureInput, labels: SettledLabels) -> _Given | None:
         votes = labels.pair_group(given.question.key)
         return None if votes is None else _of_votes(given, votes)
     assert isinstance(given, AnswerInput)
-    group = labels.answer_group
-    if group is None or given.question.key not in group.answers:
+    frame, group = labels.answers, labels.answer_group
+    if frame is None or group is None or given.question.key not in group.answers:
         return None
+    return _of_answers(given, frame, group)
+
+
+def _of_answers(given: AnswerInput, frame: AnswersFrame, group: AnswerGroup) -> _Given:
     answers = with_parts(group.answers[given.question.key], given.answers.parts)
-    return _Given(answers.as_values(), group.raters)
+    sets = frame.sets.get(given.question.key)
+    theirs = None if sets is None else _sets_of(sets, group.raters)
+    return _Given(answers.as_values(), group.raters, sets=theirs)
 
 
 def _of_votes(given: PairInput, group: PairGroup) -> _Given:
@@ -189,7 +271,27 @@ def _of_votes(given: PairInput, group: PairGroup) -> _Given:
         rater=judgments.rater,
         value=judgments.vote.astype(np.float64),
     )
-    return _Given(values, judgments.raters)
+    return _Given(values, group.judgments.raters, checklist=_of_checks(given, group))
+
+
+def _of_checks(given: PairInput, group: PairGroup) -> Values | None:
+    """The checks of each follow-up and response that anybody in the input's own group was asked about."""
+    counts, checks = given.check_counts, group.checks
+    if counts is None or checks is None:
+        return None
+    parts = counts.shape[1] * 2
+    checks = checks.where(checks.follow_up < counts.shape[1])
+    item = group.judgments.item[checks.judgment]
+    part = checks.follow_up.astype(np.int32) * 2 + checks.response
+    return Values(
+        unit=item.astype(np.int64) * parts + part,
+        query=given.items.query[item],
+        system=np.full(len(checks), NO_SYSTEM),
+        part=part,
+        item=item,
+        rater=group.judgments.rater[checks.judgment],
+        value=checks.value.astype(np.float64),
+    )
 
 
 def _is_first(given: FigureInput) -> bool:
@@ -201,20 +303,37 @@ def _unit(given: FigureInput) -> str:
     return given.unit if isinstance(given, AnswerInput) else "items"
 
 
-def _held(given: FigureInput, own: Values, settled: Values, purpose: str) -> HeldAgainstSettled:
-    without = (SETTLED_OTHERWISE, NO_MAJORITY)
-    same = _same(given, settled, own, purpose, without)
-    numbers = given.form in ("rated", "ranking") and given.question.kind != Kind.CHECKLIST
-    if not numbers:
-        return HeldAgainstSettled(same, None)
-    compared = compare_means(
-        _agreed(settled), own, resample=given.resample(f"{purpose}, numbers"), unit=_unit(given)
-    )
-    return HeldAgainstSettled(same, compared.error)
+def _held(given: FigureInput, own: _Given, settled: _Given, purpose: str) -> HeldAgainstSettled:
+    compared = _compared(given, own, settled, purpose, (SETTLED_OTHERWISE, NO_MAJORITY))
+    return HeldAgainstSettled(*compared, _error(given, own, settled, purpose))
+
+
+def _error(given: FigureInput, own: _Given, settled: _Given, purpose: str) -> Estimate | None:
+    if given.form not in ("rated", "ranking") or given.question.kind == Kind.CHECKLIST:
+        return None
+    resample = given.resample(f"{purpose}, numbers")
+    return compare_means(_agreed(settled.values), own.values, resample=resample, unit=_unit(given)).error
+
+
+def _compared(
+    given: FigureInput, own: _Given, settled: _Given, purpose: str, without: tuple[str, str]
+) -> tuple[MajorityAgreement, MajorityAgreement | None, SetAgreement | None]:
+    """Of the answers, of the checklist and of the sets."""
+    same = _same(settled.values, own.values, given.resample(purpose), _unit(given), without)
+    checklist = sets = None
+    if own.checklist is not None and settled.checklist is not None:
+        resample, unit = given.resample(f"{purpose}, checklist"), UNITS[Over.FOLLOW_UP_RESPONSE]
+        checklist = _same(settled.checklist, own.checklist, resample, unit, without)
+    if own.sets is not None and settled.sets is not None:
+        assert isinstance(given, AnswerInput)
+        pairs = pair_sets_with(own.sets, settled.sets)
+        query, resample = given.items.query[pairs.item], given.resample(f"{purpose}, sets")
+        sets = set_agreement(pairs.item, query, pairs.matched, pairs.alike, resample=resample)
+    return same, checklist, sets
 
 
 def _same(
-    given: FigureInput, one: Values, other: Values, purpose: str, without: tuple[str, str]
+    one: Values, other: Values, resample: ResampleSpec, unit: str, without: tuple[str, str]
 ) -> MajorityAgreement:
     """Equal majorities of the two, on what both answered."""
     shared = np.intersect1d(one.unit, other.unit)
@@ -227,14 +346,16 @@ def _same(
         _counts(first, shared, labels),
         _counts(second, shared, labels),
         first.query[np.unique(first.unit, return_index=True)[1]],
-        resample=given.resample(purpose),
-        unit=_unit(given),
+        resample=resample,
+        unit=unit,
         without=without,
     )
 
 
 def _counts(values: Values, units: Ints, labels: Floats) -> Ints:
     """The times that each unit was given each label; whatever is none of the labels is one more."""
+    if not len(labels):
+        return np.zeros((0, 1), dtype=np.int64)
     label = point_codes(values.value, labels.tolist())
     label = np.where(label < 0, len(labels), label)
     return count_matrix(np.searchsorted(units, values.unit), label, len(units), len(labels) + 1)
@@ -249,61 +370,80 @@ def _agreed(settled: Values) -> Values:
     return settled.take(rows[first])
 
 
-def _raters(given: FigureInput, own: _Given, settled: Values) -> Iterator[RaterAgainstSettled]:
+def _raters(given: FigureInput, own: _Given, settled: _Given) -> Iterator[RaterAgainstSettled]:
     """The people of a group one by one, those who judged the most of what is settled first."""
     assert isinstance(given, PairInput | AnswerInput)
     if given.group.kind not in OF_PEOPLE or given.within:
         return
-    judged = own.values.rater[np.isin(own.values.unit, settled.unit)]
-    n = np.bincount(judged, minlength=len(own.raters))
-    most = sorted(np.flatnonzero(n).tolist(), key=lambda rater: (-n[rater], own.raters[rater]))
-    for rater in most[:MOST_LISTED]:
-        name = own.raters[rater]
-        yield RaterAgainstSettled(name, _held(given, own.of(rater), settled, f"settled beside {name}"))
+    n = own.n_shared(settled)
+    for name in sorted(n, key=lambda each: (-n[each], each))[:MOST_LISTED]:
+        yield RaterAgainstSettled(name, _held(given, own.of(name), settled, f"settled beside {name}"))
 
 
 def _settlers(given: FigureInput, settled: _Given, labels: Mapping[str, str]) -> Iterator[SettlerPair]:
-    used = np.unique(settled.values.rater).tolist()
-    for one, other in combinations(used, 2):
+    for one, other in combinations(settled.raters, 2):
         first, second = settled.of(one), settled.of(other)
-        if np.intersect1d(first.unit, second.unit).size:
-            names = settled.raters[one], settled.raters[other]
-            purpose = f"settled by {' and '.join(names)}"
-            same = _same(given, first, second, purpose, (NOT_BOTH, NOT_BOTH))
-            yield SettlerPair(labels[names[0]], labels[names[1]], same)
+        if first.n_shared(second):
+            compared = _compared(given, second, first, f"settled by {one} and {other}", (NOT_BOTH, NOT_BOTH))
+            yield SettlerPair(labels[one], labels[other], *compared)
 
 
-def _builder(caption: str, names: list[str], *, numbers: bool) -> Builder:
+def _tables(
+    told: Sequence[tuple[Record, tuple[TableCell, ...], HeldAgainstSettled | SettlerPair]],
+    names: list[str],
+    answers: str,
+    sets: str,
+) -> Iterator[Table]:
+    """Of (question, names, record) a table of answers, with the checklist once for all preferences, and one of sets."""
+    rows = [
+        (
+            (head(question["prompt"]), *named),
+            found.same,
+            found.error if isinstance(found, HeldAgainstSettled) else None,
+        )
+        for question, named, found in told
+    ]
+    checklists: dict[tuple[TableCell, ...], MajorityAgreement] = {}
+    for _, named, found in told:
+        if found.checklist:
+            checklists.setdefault(named, found.checklist)
+    rows += [((head(CHECKLIST), *named), found, None) for named, found in checklists.items()]
+    of_sets = [
+        ((head(question["prompt"]), *named), found.sets) for question, named, found in told if found.sets
+    ]
+    builders = (
+        _answers_table(rows, ["Question", *names], answers),
+        _sets_table(of_sets, ["Question", *names], sets),
+    )
+    return (build.build() for build in builders if build.rows)
+
+
+def _answers_table(
+    rows: Sequence[tuple[tuple[TableCell, ...], MajorityAgreement, Estimate | None]],
+    names: list[str],
+    caption: str,
+) -> Builder:
+    """A row of what has answers in both: those of a judge's checklist alone are none to the preference."""
+    numbers = any(error for *_, error in rows)
     shown = [*names, "Equal", "By chance", COHENS_KAPPA, *(["Difference"] if numbers else []), "n"]
-    return Builder(caption, columns(shown, names=len(names)))
-
-
-def _add(build: Builder, names: Sequence[TableCell], found: HeldAgainstSettled, *, numbers: bool) -> None:
-    same, error = found.same, found.error
-    build.add(
-        *names,
-        *build.beside_chance(same.agreement, same.by_chance),
-        build.coefficient(same.kappa),
-        *([build.coefficient(error) if error else words("")] if numbers else []),
-        build.n(same.agreement),
-    )
-
-
-def _pairs(told: Iterable[tuple[Record, Record, AgainstSettled]]) -> Iterator[Table]:
-    build = Builder(
-        f"Every two who settle, on what both settled: share of equal answers in percent, and {COHENS_KAPPA}.",
-        columns(["Question", "One", "Other", "Equal", "By chance", COHENS_KAPPA, "n"], names=3),
-    )
-    for question, _, found in told:
-        for pair in found.settlers:
-            same = pair.same
+    build = Builder(caption, columns(shown, names=len(names)))
+    for named, same, error in rows:
+        if same.agreement.n or same.agreement.left_out:
             build.add(
-                head(question["prompt"]),
-                words(pair.one),
-                words(pair.other),
+                *named,
                 *build.beside_chance(same.agreement, same.by_chance),
                 build.coefficient(same.kappa),
+                *([build.coefficient(error) if error else words("")] if numbers else []),
                 build.n(same.agreement),
             )
-    if build.rows:
-        yield build.build()
+    return build
+
+
+def _sets_table(
+    rows: Sequence[tuple[tuple[TableCell, ...], SetAgreement]], names: list[str], caption: str
+) -> Builder:
+    build = Builder(caption, columns([*names, "F1", "Alike", "n"], names=len(names)))
+    for named, sets in rows:
+        if sets.matched.n:
+            build.add(*named, build.share(sets.matched), build.share(sets.alike), build.n(sets.matched))
+    return build

@@ -13,7 +13,7 @@ from evaluation.admin.explorer.seen_screen import shown_names
 from evaluation.extension import JudgeReply, extensions
 from evaluation.forms.answers_in_words import AnswerInWords, ResponseNames, answers_in_words
 from evaluation.models import Exclusion, Judgment, Note, Outcome, Rater, Role, Study
-from evaluation.protocols import QuestionSpec
+from evaluation.protocols import AnswerValue, QuestionSpec
 from evaluation.selectors import standing_exclusions
 from evaluation.services.answers import answers_of
 from evaluation.services.settling import reason_of
@@ -53,6 +53,11 @@ class JudgmentCard:
     @property
     def rater(self) -> Rater:
         return self.judgment.rater
+
+    @property
+    def reason(self) -> str:
+        """Of a settled label, whether an answer says it or not."""
+        return reason_of(self.judgment)
 
     @property
     def counts(self) -> bool:
@@ -115,7 +120,7 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
                 answers_in_words(questions, stimulus, answers.get(each.pk, ()), names),
                 _order(each, names),
                 list(_moves(each.trace, names)),
-                reason_of(each) or str(each.trace.get("rationale", "")),
+                _rationale(each, answers.get(each.pk, ())),
                 signs.get(each.pk, ()),
                 replies.get(each.pk) or list(_kept_replies(each.trace)),
                 own.get(each.pk),
@@ -124,6 +129,12 @@ def judgment_cards(study: Study, judgments: Sequence[Judgment], naming: Naming) 
             )
         )
     return cards
+
+
+def _rationale(judgment: Judgment, answers: Iterable[AnswerValue]) -> str:
+    """The reason for the answers, unless one of them says it."""
+    found = reason_of(judgment) or str(judgment.trace.get("rationale", ""))
+    return "" if any((each.text or "").startswith(found) for each in answers) else found
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from evaluation.explorer.filter_values import ALL, CHOICES, LABELS, SEVERAL
+from evaluation.explorer.filter_values import CHOICES, LABELS, SEVERAL
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.explorer.majorities import ANY, NONE
 from evaluation.filters import SEVERAL as SEVERAL_OF_VIEWS
 from evaluation.filters import few_choices_of
-from evaluation.models import Outcome, Rater, Role, Study
+from evaluation.models import Study
 from evaluation.models.item import BETWEEN_SYSTEMS
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.base import option_key
@@ -25,29 +25,6 @@ FIRST = ("q", "sort")
 TYPED = {"q": "search", "rater": "text", "query": "text", "from": "date", "to": "date"}
 # Those that a page of the list is asked for by, which are no filters.
 CURSORS = ("after", "before")
-SAID = {
-    "sort": {
-        "position": "order of the study",
-        "disagreement": "disagreement among people",
-        "against_judges": "people against judges",
-        "newest": "judged last",
-        "slowest": "slowest",
-    },
-    "role": {**{value: str(label) for value, label in Role.choices}, ALL: "all roles"},
-    "by": {**{value: str(label) for value, label in Rater.Kind.choices}, "simulated": "simulated rater"},
-    "vs": {"differ": "majorities differ", "agree": "majorities agree"},
-    "outcome": {value: str(label) for value, label in Outcome.choices},
-    "state": {
-        "counting": "judgment counts",
-        "excluded": "judgment excluded",
-        "surplus": "judgment surplus",
-        "withdrawn": "item withdrawn",
-        "flagged": "item flagged",
-    },
-    "texts": {"yes": "with a reason or text"},
-    "note": {"yes": "with a note"},
-    "settled": {"yes": "settled", "no": "not settled", "differ": "settled one way and another"},
-}
 
 
 @dataclass(frozen=True)
@@ -189,10 +166,7 @@ def _choices(
     systems = dict(study.systems.values_list("key", "label"))
     pairs = compared[:MOST_OFFERED]
     found = {
-        **{
-            name: _said(name)
-            for name in ("sort", "role", "by", "vs", "outcome", "state", "texts", "note", "settled")
-        },
+        **{name: dict(values) for name, values in CHOICES.items()},
         **few_choices_of(study),
         "pair": {each: each for each in pairs} if len(pairs) > 1 else {},
         "answer": _capped(_answers(questions.values())),
@@ -200,10 +174,6 @@ def _choices(
         "majority": _majorities(questions),
     }
     return {name: values for name, values in found.items() if values}
-
-
-def _said(name: str) -> dict[str, str]:
-    return {value: SAID[name].get(value, value) for value in CHOICES[name]}
 
 
 def _capped(choices: dict[str, str]) -> dict[str, str]:

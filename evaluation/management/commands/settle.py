@@ -35,7 +35,11 @@ class Command(AssayCommand):
             metavar="CSV",
             help="a row per item: the columns item and reason, and one for each question or question.part",
         )
-        parser.add_argument("--reason", default="", help="why; in a file, of the rows that have none")
+        parser.add_argument(
+            "--reason",
+            default="",
+            help="why; in a file, of the rows that have none; by itself what the form asks for in words",
+        )
         parser.add_argument(
             "--answer",
             action="append",

@@ -196,6 +196,23 @@ def settled_study():
     return seeded(study)
 
 
+def settled_sets_study():
+    """Sets of entries by people and a judge, some of which two members settled, too."""
+    study = answered_study("condition_calibration", queries=6, slug="settled-sets")
+    raters = [new_rater(study, f"person {number}") for number in range(2)]
+    raters += [new_rater(study, "oak", Rater.Kind.JUDGE, judge="oak", version=1, model="oak-7b")]
+    raters += [
+        Rater.objects.create(
+            study=study, kind="settled", label=name, pseudonym=f"settler-{name}", in_figures=False
+        )
+        for name in ("ada", "bo")
+    ]
+    for number, (rater, n) in enumerate(zip(raters, (6, 6, 6, 4, 3), strict=True)):
+        drawn = drawn_answers(study, number)
+        give(study, rater, [each if at < n else None for at, each in enumerate(drawn)])
+    return seeded(study)
+
+
 def stopping_study():
     """Three systems and a rule for stopping, of which two raters' leaderboards are correlated."""
     study = factories.make_study(
@@ -252,5 +269,6 @@ MAKERS = {
     "grades": lambda tmp_path: grades_study(),
     "stopping": lambda tmp_path: stopping_study(),
     "settled": lambda tmp_path: settled_study(),
+    "settled_sets": lambda tmp_path: settled_sets_study(),
     "four_way": lambda tmp_path: four_way_votes(),
 }

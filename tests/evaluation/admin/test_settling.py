@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils.html import escape
 
 from annotator.services.rehearsal.manners import HABITS, Manner
 from annotator.services.rehearsal.simulated_answers import simulated_form
@@ -25,7 +27,6 @@ from tests.evaluation.admin.conftest import signed_in
 
 pytestmark = pytest.mark.django_db
 ANSWERS = {"preference": "r1", "justification": "It names the source."}
-FORM = ANSWERS | {"~reason": "Only it is true."}
 
 
 @pytest.fixture
@@ -64,10 +65,10 @@ def test_what_people_differ_on_comes_first_and_the_next_after_each(pairs: Any, o
     assert "2 disagreements left" in text(page)
     assert "3 items in all" in text(page)
     for expected in (second, calm):
-        page = client.post(f"{address(pairs)}?item={shown(page).pk}", FORM, follow=True)
+        page = client.post(f"{address(pairs)}?item={shown(page).pk}", ANSWERS, follow=True)
         assert shown(page) == expected
         assert "is settled. " in text(page)
-    done = client.post(f"{address(pairs)}?item={calm.pk}", FORM, follow=True)
+    done = client.post(f"{address(pairs)}?item={calm.pk}", ANSWERS, follow=True)
     assert done.request["PATH_INFO"] == address(pairs, "settled")
     assert "Nothing is left to settle." in text(done)
     assert settled_judgments(pairs).count() == 3
@@ -87,20 +88,48 @@ def test_an_item_is_passed_over_and_comes_again_at_the_end(pairs: Any, owner: An
 def test_errors_stand_where_a_participant_reads_them_and_nothing_is_lost(pairs: Any, owner: Any) -> None:
     client, item = signed_in(owner), items_of(pairs)[0]
     here = f"{address(pairs)}?item={item.pk}"
-    both = client.post(here, {"justification": "Kept"})
-    assert both.status_code == 422
-    for sentence in ("A settled label needs a reason.", 'class="ask wrong"', "Kept"):
-        assert sentence in text(both), sentence
-    assert [line["href"] for line in both.context["screen"]["summary"]] == [
+    page = client.post(here, {"justification": "Kept"})
+    assert page.status_code == 422
+    for sentence in ('class="ask wrong"', "Kept"):
+        assert sentence in text(page), sentence
+    assert [line["href"] for line in page.context["screen"]["summary"]] == [
         "#q-preference",
         "#q-justification",
-        "#settle-reason",
     ]
+    assert not settled_judgments(pairs)
+
+
+def test_a_form_that_need_not_be_answered_in_words_has_a_line_for_the_reason(owner: Any) -> None:
+    study = factories.launched_pairs("settled", 1, owner=owner, why=False)
+    client, [item] = signed_in(owner), items_of(study)
+    here = f"{address(study)}?item={item.pk}"
+    assert 'id="settle-reason"' in text(client.get(here))
+    both = client.post(here, {})
+    assert both.status_code == 422
+    assert "A settled label needs a reason." in text(both)
+    assert [line["href"] for line in both.context["screen"]["summary"]] == ["#q-preference", "#settle-reason"]
     answers = client.post(here, {"~reason": "Because."})
     assert answers.status_code == 422
     assert "A settled label needs a reason." not in text(answers)
-    assert "Because." in text(answers)
-    assert not settled_judgments(pairs)
+    assert 'value="Because."' in text(answers)
+    assert not settled_judgments(study)
+    client.post(here, ANSWERS | {"~reason": "Because."})
+    assert 'value="Because."' in text(client.get(here))
+    labels = text(client.get(address(study, "settled")))
+    assert labels.count("Because.") == labels.count("It names the source.") == 1
+
+
+def test_a_form_that_asks_why_is_the_one_place_for_the_reason(pairs: Any, owner: Any) -> None:
+    client, item = signed_in(owner), items_of(pairs)[0]
+    here = f"{address(pairs)}?item={item.pk}"
+    assert "settle-reason" not in text(client.get(here))
+    client.post(here, ANSWERS)
+    [settled] = settled_judgments(pairs)
+    assert settled.trace["settled"]["reason"] == "It names the source."
+    history = LogEntry.objects.order_by("pk").last()
+    assert history.change_message == f"Settled item {item.key}. Reason: It names the source."
+    shown_once = text(client.get(reverse("admin:evaluation_item_page", args=[pairs.slug, item.pk])))
+    assert shown_once.count("It names the source.") == 1
 
 
 def test_it_is_blind_until_it_is_asked_to_show(pairs: Any, owner: Any) -> None:
@@ -121,7 +150,7 @@ def test_it_is_blind_until_it_is_asked_to_show(pairs: Any, owner: Any) -> None:
             assert (name in others) == (name in named), (name, named)
         assert ("aspen" in others) == (page is everything)
     assert given_by_judge.item == given.item
-    client.post(f"{address(pairs)}?item={given.item_id}&show=people", FORM)
+    client.post(f"{address(pairs)}?item={given.item_id}&show=people", ANSWERS)
     [settled] = settled_judgments(pairs)
     assert settled.trace["settled"]["shown"] == ["people"]
 
@@ -142,13 +171,13 @@ def test_filters_of_the_list_choose_what_is_settled(pairs: Any, owner: Any) -> N
 
 def test_a_label_is_read_changed_and_taken_back(pairs: Any, owner: Any) -> None:
     client, item = signed_in(owner), items_of(pairs)[0]
-    client.post(f"{address(pairs)}?item={item.pk}", FORM)
+    client.post(f"{address(pairs)}?item={item.pk}", ANSWERS)
     again = client.get(f"{address(pairs)}?item={item.pk}")
     assert "You have settled this item." in text(again)
-    assert 'value="Only it is true."' in text(again)
+    assert "It names the source." in text(again)
     assert again.context["screen"]["fields"][0]["options"][0]["checked"]
     labels = client.get(address(pairs, "settled"))
-    for said in (item.key, "aspen", "Only it is true.", "It names the source."):
+    for said in (item.key, "aspen", "It names the source."):
         assert said in text(labels), said
     [judgment] = settled_judgments(pairs)
     back = address(pairs, "take_back", judgment.pk)
@@ -190,7 +219,7 @@ def test_viewers_read_and_outsiders_find_nothing(pairs: Any, owner: Any, viewer:
     assert read.request["PATH_INFO"] == address(pairs, "settled")
     assert "So it is." in text(read)
     assert "Take back" not in text(read)
-    assert client.post(f"{address(pairs)}?item={item.pk}", FORM, follow=True).status_code == 200
+    assert client.post(f"{address(pairs)}?item={item.pk}", ANSWERS, follow=True).status_code == 200
     assert client.post(address(pairs, "take_back", judgment.pk)).status_code == 403
     assert settled_judgments(pairs).count() == 1
     stranger = signed_in(outsider)
@@ -204,8 +233,8 @@ def test_what_does_not_fit_is_refused(pairs: Any, owner: Any) -> None:
     foreign = items_of(other)[0].pk
     for item in (foreign, "0", "x", "9" * 30):
         assert client.get(f"{address(pairs)}?item={item}").status_code == 404, item
-        assert client.post(f"{address(pairs)}?item={item}", FORM).status_code == 404, item
-    assert client.post(address(pairs), FORM).status_code == 404
+        assert client.post(f"{address(pairs)}?item={item}", ANSWERS).status_code == 404, item
+    assert client.post(address(pairs), ANSWERS).status_code == 404
     assert client.post(address(pairs, "settled")).status_code == 405
     assert client.delete(address(pairs)).status_code == 405
     draft = factories.make_study("a-draft", owner=owner)
@@ -261,12 +290,16 @@ def test_every_protocols_items_can_be_settled(demo: Any, owner: Any, tmp_path: P
         for name, given in data.items()
         for part, value in (given.items() if isinstance(given, dict) else [(None, given)])
     }
-    refused = client.post(f"{address(study)}?item={item.pk}", fields)
-    assert refused.status_code == 422
-    settled = client.post(f"{address(study)}?item={item.pk}", fields | {"~reason": "So it is."}, follow=True)
+    asks_reason = page.context["settle"]["asks_reason"]
+    if asks_reason:
+        assert client.post(f"{address(study)}?item={item.pk}", fields).status_code == 422
+        fields |= {"~reason": "So it is."}
+    settled = client.post(f"{address(study)}?item={item.pk}", fields, follow=True)
     assert "Nothing is left to settle." in text(settled)
     assert settled_judgments(study).get().item == item
     again = client.get(f"{address(study)}?item={item.pk}&show=judges&show=people")
     assert again.status_code == 200
-    assert 'value="So it is."' in text(again)
-    assert "So it is." in text(client.get(address(study, "settled")))
+    reason = settled_judgments(study).get().trace["settled"]["reason"]
+    assert (reason == "So it is.") == asks_reason
+    assert escape(" ".join(reason.split())) in text(again)
+    assert escape(" ".join(reason.split())) in text(client.get(address(study, "settled")))

@@ -94,15 +94,20 @@ def test_a_label_is_taken_back_and_settled_anew(pairs, keys, capsys):
 def test_a_file_settles_many_or_none(pairs, keys, tmp_path, capsys):
     file = tmp_path / "labels.csv"
     head = "item,preference,justification,reason\n"
-    file.write_text(f"{head}{keys[0]},r1,It names the source.,Checked.\n{keys[1]},tie,Neither names one.,\n")
-    with pytest.raises(CommandError, match="Line 3: A settled label needs a reason"):
+    rows = f"{head}{keys[0]},r1,It names the source.,Checked.\n{keys[1]},tie,"
+    file.write_text(f"{rows},\n")
+    with pytest.raises(CommandError, match="Line 3: justification: an answer is missing"):
         settle("--file", str(file))
     assert not labels()
+    file.write_text(f"{rows}Neither names one.,\n")
     settle("--file", str(file), "--reason", "Looked up.")
     assert capsys.readouterr().out == "Settled 2 items.\n"
     assert labels() == ["r1", "tie"]
     reasons = [each.trace[SETTLED]["reason"] for each in settled_judgments_in_order()]
     assert reasons == ["Checked.", "Looked up."]
+    settle("--file", str(file))
+    reasons = [each.trace[SETTLED]["reason"] for each in settled_judgments_in_order()]
+    assert reasons == ["Checked.", "Neither names one."]
 
 
 @pytest.mark.parametrize(

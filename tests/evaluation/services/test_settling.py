@@ -55,6 +55,13 @@ def test_a_settled_label_is_a_judgment_of_a_rater_of_its_own(pairs, owner):
     assert list(verify_study(pairs)) == []
 
 
+def test_without_a_reason_it_is_what_the_form_asks_for_in_words(pairs, owner):
+    item = pairs.items.filter(role="main")[0]
+    long = "It names the source. " * 100
+    judgment = settle_item(item, ANSWERS | {"justification": long}, by=owner)
+    assert judgment.trace[SETTLED]["reason"] == long[:1_000]
+
+
 def test_two_members_settle_the_same_item(pairs, owner, colleague):
     item = pairs.items.filter(role="main")[0]
     settle_item(item, ANSWERS, reason="So it is.", by=owner)
@@ -107,8 +114,9 @@ def test_settled_labels_are_in_no_group_and_fill_no_place(pairs, owner):
 def test_what_can_not_be_settled_is_refused_and_nothing_is_written(pairs, owner):
     main = pairs.items.filter(role="main")[0]
     draft = factories.make_study("a-draft", owner=owner, queries=1)
+    unasked = factories.launched_pairs("unasked", 1, owner=owner, why=False).items.get()
     cases = [
-        (main, ANSWERS, " \n", Refused, "needs a reason"),
+        (unasked, ANSWERS, " \n", Refused, "needs a reason"),
         (main, {"justification": "None."}, "So.", AnswersInvalid, None),
         (draft.items.filter(role="main")[0], ANSWERS, "So.", Refused, "once the study is launched"),
     ]
