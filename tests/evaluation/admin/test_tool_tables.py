@@ -80,8 +80,11 @@ def test_a_map_that_reads_another_tool_s_file_is_refused_with_a_sentence(owner: 
     assert "mturk.csv: the map reads it as a Label Studio export, and it is none." in words(answer)
 
 
-RATED = [potato(key, user, text, mood={mood: "1"}) for key, user, text, mood in (
-    ("i1", "n1", "What a day!", "glad"), ("i1", "n2", "What a day!", "sad"), ("i2", "n1", "It rains.", "sad"))]  # fmt: skip
+RATED = [
+    potato("i1", "n1", "What a day!", mood={"glad": "1"}),
+    potato("i1", "n2", "What a day!", mood={"sad": "1"}),
+    potato("i2", "n1", "It rains.", mood={"sad": "1"}),
+]
 
 
 def test_a_text_of_potato_that_nothing_divides_says_how_to_go_on(

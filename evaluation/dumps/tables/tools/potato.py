@@ -73,8 +73,8 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
             f"Nothing divides what {SHOWN!r} holds into a prompt and responses, so it is taken as the prompt. If it is "
             f"what was rated, choose “response” for {names[0]!r}, the protocol “{PROTOCOLS['custom'].label}”, and what "
             "each column of answers is. If it holds a prompt and responses, write a heading before each part of every "
-            "text in the file (“Prompt:”, “Response 1:”, “Response 2:”, each at the beginning of a line), and give that "
-            "file."
+            "text in the file (“Prompt:”, “Response 1:”, “Response 2:”, each at the beginning of a line), and give "
+            "that file."
         )
     for (row, record, given), parts in zip(every, divided, strict=True):
         if not parts:

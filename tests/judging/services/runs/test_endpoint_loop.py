@@ -113,8 +113,10 @@ ODD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("probed", [True, False])
-@pytest.mark.parametrize("behaviour", ODD)
+@pytest.mark.parametrize(
+    ("behaviour", "probed"),
+    [*((each, True) for each in ODD), ("hollow", False), ("paid200=413", False), ("paid400=invalid", False)],
+)
 def test_a_run_costs_what_the_endpoint_counted(study, served, behaviour, probed):
     """Half of the answers are odd, whatever is asked; each is paid that reports its tokens."""
     judge = make_judge(
