@@ -57,6 +57,11 @@ class Reply:
 class CallFailed(Exception):
     """This call failed for good; trying again won't help."""
 
+    def __init__(self, reason: str, *, tokens: tuple[int, int] = (0, 0)) -> None:
+        # Of the prompt and of the completion, as an answer reports them that is none: they are paid for all the same.
+        self.tokens = tokens
+        super().__init__(reason)
+
 
 class RefusedByFilter(CallFailed):
     """The endpoint's filter refused what was sent."""
@@ -73,7 +78,7 @@ class TryAgain(Exception):
         status: int | None = None,
         tokens: tuple[int, int] = (0, 0),
     ) -> None:
-        # Of the prompt and of the completion, as an answer reports them that is none: they are paid for all the same.
+        # As above.
         self.tokens = tokens
         # Seconds that the server asked for (Retry-After).
         self.after = after

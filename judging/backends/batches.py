@@ -16,7 +16,7 @@ import httpx2
 import orjson
 
 from judging.backends.base import CallFailed, RefusedByFilter, Reply, Request, StopRun, TryAgain
-from judging.backends.chat import FILTERED, ChatBackend, body_of
+from judging.backends.chat import ChatBackend, body_of, held_back
 from judging.backends.connection import MOST_BYTES, read_body
 
 # The path that the requests of a batch are for, as batches name it.
@@ -170,7 +170,7 @@ class BatchBackend(ChatBackend):
             return "", TryAgain("A line of the answers can't be read.")
         if not 200 <= status < 300:
             refused = self._said(status, {}, body)
-            return name, FILTERED if isinstance(refused, RefusedByFilter) else refused
+            return name, held_back(refused) if isinstance(refused, RefusedByFilter) else refused
         try:
             return name, self.read(body, request_id)
         except (TryAgain, CallFailed, StopRun) as odd:

@@ -3,13 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from judging.backends.base import BLANKS, RefusedByFilter, Reply, Request, TryAgain
-from judging.backends.connection import EndpointConnection, token_count
-
-# Of what a filter refused before the model saw it, as of what it held back.
-FILTERED = Reply(text="", finish_reason="content_filter")
+from judging.backends.connection import FILTERS, EndpointConnection, load_object, reported_tokens
 
 
 class ChatBackend(EndpointConnection):
@@ -18,15 +13,24 @@ class ChatBackend(EndpointConnection):
     async def ask(self, request: Request) -> Reply:
         try:
             response, content = await self.post("chat/completions", body_of(request))
-        except RefusedByFilter:
-            return FILTERED
+        except RefusedByFilter as refused:
+            return held_back(refused)
         return self.read(content, response.headers.get("x-request-id", ""))
 
     def read(self, content: bytes, request_id: str) -> Reply:
         """The reply in an answer with status 200; an error that stands there is that error."""
         if status := _failed_status(content):
-            raise self._said(status, {}, content)
+            said = self._said(status, {}, content)
+            if isinstance(said, RefusedByFilter):
+                return held_back(said)
+            raise said
         return read_completion(content, request_id)
+
+
+def held_back(refused: RefusedByFilter) -> Reply:
+    """Of what a filter refused before the model saw it, the reply as of what it held back."""
+    prompt, completion = refused.tokens
+    return Reply(text="", finish_reason="content_filter", prompt_tokens=prompt, completion_tokens=completion)
 
 
 def body_of(request: Request) -> dict[str, Any]:
@@ -46,10 +50,8 @@ def body_of(request: Request) -> dict[str, Any]:
 def read_completion(raw: bytes, request_id: str) -> Reply:
     """The reply in a chat completion's body; TryAgain, with the tokens that it reports, where it is none, or only half
     of one."""
-    data = _load(raw)
-    usage = data.get("usage")
-    known = usage if isinstance(usage, dict) else {}
-    prompt, completion = (token_count(known.get(f"{name}_tokens")) for name in ("prompt", "completion"))
+    data = load_object(raw)
+    prompt, completion = reported_tokens(data)
     try:
         choice = data["choices"][0]
         finish_reason = str(choice.get("finish_reason") or "")
@@ -74,21 +76,15 @@ def read_completion(raw: bytes, request_id: str) -> Reply:
         raise TryAgain("The endpoint's answer is not a chat completion.", tokens=tokens) from None
 
 
-def _load(raw: bytes) -> dict[str, Any]:
-    try:
-        data = orjson.loads(raw)
-    except ValueError:
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
 def _failed_status(raw: bytes) -> int:
     """The status of an error that stands in place of a completion; 0 where there is none."""
-    data = _load(raw)
+    data = load_object(raw)
     error = data.get("error")
     if not error or data.get("choices"):
         return 0
     code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(code, str) and code in FILTERS:
+        return 400
     return code if isinstance(code, int) and 400 <= code < 600 else 502
 
 

@@ -124,14 +124,15 @@ class EndpointConnection:
             return StopRun("The endpoint answers with a redirect, which is not followed; correct its URL.")
         if code == "insufficient_quota" or status == 402:
             return StopRun("The endpoint's quota is used up.")
+        tokens = reported_tokens(load_object(content))
         if status == 400 and code in FILTERS:
-            return RefusedByFilter(said)
+            return RefusedByFilter(said, tokens=tokens)
         if status in STOPS:
             # What a server says to a key that it refuses often quotes the key.
             return StopRun(f"{STOPS[status]} ({said if status == 404 else status}).", status=status)
         if status in FAILS:
-            return CallFailed(said)
-        return TryAgain(said, after=retry_after(headers), status=status)
+            return CallFailed(said, tokens=tokens)
+        return TryAgain(said, after=retry_after(headers), status=status, tokens=tokens)
 
     def _broken(self, error: BaseException) -> str:
         """Describe a connection that brought no answer: the transport calls every failure a timeout."""
@@ -163,6 +164,22 @@ async def read_body(response: httpx2.Response, most: int) -> bytes:
 def token_count(value: Any) -> int:
     """A number of tokens as a server gives it; 0 for what is none."""
     return value if type(value) is int and 0 <= value < 2**31 else 0  # true is no count
+
+
+def load_object(raw: bytes) -> dict[str, Any]:
+    """The JSON object that an answer is; an empty one where it is none."""
+    try:
+        data = orjson.loads(raw)
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def reported_tokens(answer: Mapping[str, Any]) -> tuple[int, int]:
+    """The tokens of the prompt and of the completion that an answer reports, whatever else is in it."""
+    usage = answer.get("usage")
+    known = usage if isinstance(usage, dict) else {}
+    return token_count(known.get("prompt_tokens")), token_count(known.get("completion_tokens"))
 
 
 def _error_of(raw: bytes) -> tuple[str, str]:

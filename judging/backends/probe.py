@@ -102,7 +102,7 @@ async def _ask(backend: Askable, request: Request, plain: Request) -> Reply | No
     except StopRun as denied:
         if denied.status not in DENIES:
             raise
-    await backend.ask(plain)
+    await _ask_plainly(backend, plain)
     try:
         return await backend.ask(request)
     except (CallFailed, StopRun):
@@ -125,8 +125,16 @@ async def _token_limit(backend: Askable, model: str) -> str:
         answered = name if reply is not None else answered
     if not answered:
         # Neither is taken: the plainest request tells whether the server is out of order.
-        await backend.ask(plain)
+        await _ask_plainly(backend, plain)
     return answered or LIMITS[-1]
+
+
+async def _ask_plainly(backend: Askable, plain: Request) -> None:
+    """Ask what has no option that could be refused; StopRun where even that is."""
+    try:
+        await backend.ask(plain)
+    except CallFailed as refused:
+        raise StopRun(f"The endpoint refuses requests without any option, too ({refused}).") from None
 
 
 def _counting(model: str) -> Request:

@@ -51,6 +51,8 @@ LENGTHS = {
     ColumnRole.CLARIFYING_SOURCE: 200,
 }
 NUMBERED = "response"
+# Of a query, what only describes it.
+ABOUT = {"category", "source"}
 
 
 @dataclass
@@ -354,7 +356,9 @@ class RecordMaker:
         wanted = short(self._name(row, ColumnRole.KEY))
         key = self._free_key(wanted or str(self._made))
         mapped.renamed = key if wanted and key != wanted else ""
-        query = {"key": self._queries.setdefault(canonical_hash(content), key), **content}
+        # Where nothing is asked, nothing is asked twice: the query is the item's own.
+        asks = {name for name, value in content.items() if value} - ABOUT
+        query = {"key": self._queries.setdefault(canonical_hash(content), key) if asks else key, **content}
         context = self._context(follow_ups, query["key"])
         record: dict[str, Any] = {
             "key": key,

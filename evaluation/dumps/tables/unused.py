@@ -1,7 +1,9 @@
 """Columns of texts that a map does not use, each with the reason: none is dropped in silence."""
 
 from dataclasses import dataclass
+from typing import Any
 
+from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.column_names import ColumnRole, role_of_name
 from evaluation.dumps.tables.guess import LOOK_AT, SHORT
 from evaluation.dumps.tables.sheet import Sheet, as_name
@@ -29,11 +31,20 @@ def unused_texts(sheet: Sheet, table_map: TableMap, *, guessed: bool) -> list[Un
 
 
 def _has_texts(sheet: Sheet, column: str) -> bool:
-    """True for sentences and for words that differ; not for keys, times, numbers and labels."""
-    texts = [as_name(each) for each in sheet.values(column)[:LOOK_AT]]
+    """True for sentences and for words that differ; not for keys, times, numbers and labels, nor for JSON of these."""
+    texts = [_written(each) for each in sheet.values(column)[:LOOK_AT]]
     if not texts or sum(map(_words, texts)) < 2 * len(texts):
         return False
     return sum(map(len, texts)) >= SHORT * len(texts) or 2 * len(set(texts)) > len(texts) > 1
+
+
+def _written(cell: Any) -> str:
+    """The text of a cell; of JSON the texts in it, without the names of its keys."""
+    found = structure_of(cell)
+    if found is None:
+        return as_name(cell)
+    inside = found.values() if isinstance(found, dict) else found
+    return " ".join(_written(each) for each in inside if isinstance(each, str | list | dict)).strip()
 
 
 def _words(text: str) -> int:

@@ -65,7 +65,8 @@ class Collecting:
             self.stop = answer
             return None
         if isinstance(answer, CallFailed):
-            return failed_attempt(call, subject, str(answer))
+            attempt = failed_attempt(call, subject, str(answer))
+            return self.claims.charged(attempt, answer.tokens, self.batch.target)
         reason = answer if isinstance(answer, TryAgain) else TryAgain(str(answer))
         return self._tried(call, subject, reason) if self.again else None
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from judging.backends.base import Backend, Reply, Request, TryAgain
+from judging.backends.base import Backend, CallFailed, Reply, Request, TryAgain
 from judging.backends.probe import BREAKS, CHAT_PROBE
 from judging.models import Endpoint
 from judging.services.endpoints.rate_gate import RateGate
@@ -51,6 +51,9 @@ class RetryingBackend:
             try:
                 self.tracker.sent()
                 reply = await self.backend.ask(request)
+            except CallFailed as reason:
+                self.tracker.took(*reason.tokens)
+                raise
             except TryAgain as reason:
                 self.tracker.took(*reason.tokens)
                 attempts = settings.ASSAY_RUN_ATTEMPTS

@@ -273,7 +273,8 @@ class EndpointLoop:
             attempt = retry_later(self.run.study.seed, call, subject, reason, timezone.now())
             return self.claims.charged(attempt, reason.tokens, prepared.target.key)
         except CallFailed as error:
-            return failed_attempt(call, subject, str(error))
+            attempt = failed_attempt(call, subject, str(error))
+            return self.claims.charged(attempt, error.tokens, prepared.target.key)
         except StopRun:  # of the run and not of this call, which stays as it was
             raise
         except Exception as error:

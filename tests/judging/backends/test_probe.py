@@ -142,6 +142,7 @@ def test_a_model_without_system_messages_is_told_all_in_one():
         ("401", StopRun),
         ("404", StopRun),
         ("quota", StopRun),
+        ("400", StopRun),
         ("429=0.01", TryAgain),
         ("500", TryAgain),
         ("nothing", TryAgain),

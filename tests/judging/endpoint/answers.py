@@ -64,6 +64,8 @@ class Served:
         self.authorizations: set[str] = set()
         # By limit, the moments of requests and what they took of it.
         self.arrived: defaultdict[str, deque[tuple[float, float]]] = defaultdict(deque)
+        # Tokens of prompts and of completions that its answers reported.
+        self.reported = [0, 0]
         self.total = self.concurrent = self.max_concurrent = 0
         self.connections = 0
         # Uploaded and written files by id, and batches by id.
@@ -77,6 +79,15 @@ class Served:
 
     def knows(self, authorization: str) -> bool:
         return not self.require_key or authorization == f"Bearer {self.require_key}"
+
+    def count_tokens(self, body: bytes) -> None:
+        """Add what an answer reports, as the endpoint's own bill would."""
+        try:
+            usage = json.loads(body)["usage"] or {}
+        except (ValueError, KeyError, TypeError):
+            return
+        for at, name in enumerate(("prompt_tokens", "completion_tokens")):
+            self.reported[at] += usage.get(name, 0)
 
     @property
     def url(self) -> str:

@@ -29,6 +29,8 @@ BEHAVIOURS = {
     "hollow": "200, no choices, and a count of 100 and 20 tokens",
     "held": "the same with a message of null, which the content filter held back",
     "error200": "200, choices of null, and an error with the code of the argument",
+    "paid200": "the same, and a count of 100 and 20 tokens",
+    "paid400": "400 with the code of the argument, and a count of 100 and 20 tokens",
     "babble": "a text that names both responses and is no verdict; embeddings: words for vectors",
     "empty": "an empty text; empty vectors",
     "refusal": "a refusal in the message's own field; embeddings: null for vectors",
@@ -164,9 +166,11 @@ def misbehave(
         return Answer(200, b"<html>not what you asked for</html>", delay)
     if name in HOLLOW:
         return Answer(200, json.dumps({"choices": HOLLOW[name], "usage": PAID}).encode(), delay)
-    if name == "error200":
-        said = {"message": "Provider returned error", "code": int(argument)}
-        return Answer(200, json.dumps({"choices": None, "usage": None, "error": said}).encode(), delay)
+    if name in ("error200", "paid200", "paid400"):
+        code = int(argument) if argument.isdecimal() else argument
+        said = {"message": "Provider returned error", "code": code}
+        body = {"choices": None, "usage": None if name == "error200" else PAID, "error": said}
+        return Answer(400 if name == "paid400" else 200, json.dumps(body).encode(), delay)
     if name == "odd":
         return Answer(200, interface.ODD, delay)
     if name in ("large", "bomb"):

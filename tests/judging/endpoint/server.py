@@ -76,6 +76,8 @@ class Connection(asyncio.Protocol):
         if answer is None:
             return
         served.statuses[answer.status if answer.cut is None else 0] += 1
+        if answer.cut is None:
+            served.count_tokens(answer.body)
         if answer.delay:
             asyncio.get_running_loop().call_later(answer.delay, self._finish, answer)
         else:

@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +44,7 @@ READ = {
     "a name in bold, the colon outside": "**preference**: 1",
     "a line in bold": "**preference: 1**",
     "a value in bold": "preference: **1**",
+    "a value in italics": "preference: *1*",
     "a value in code": "preference: `1`",
 }
 NOT_READ = {
@@ -54,8 +56,40 @@ NOT_READ = {
     "two objects in prose": f'Either {BARE} or {{"answers": {{"preference": "2"}}}}.',
     "an object and a line": f"{BARE}\npreference: 2",
     "two lines": "preference: 1\npreference: 2",
+    "lines in a fence": "```\npreference: 1\n```",
     "prose that names one": "I prefer Response 1, clearly.",
 }
+
+
+# Each row of the table by its beginning, with what of it is read and what is not.
+DOCUMENTED = {
+    "thoughts at the very beginning": (
+        ["thoughts in tags before it", "other tags", "thoughts of which the server keeps the opening tag",
+         "thoughts before lines"],
+        ["a verdict in the thoughts", "thoughts that do not end", "thoughts alone"],
+    ),
+    "a fence": (
+        ["a fence", "a fence without a language", "a fence with Windows' line ends"], ["lines in a fence"]
+    ),
+    "prose around one JSON object": (
+        ["a fence in prose", "one object in prose"], ["two objects in prose", "an object and a line"]
+    ),
+    "bold, italics or code": (
+        ["a name in bold", "a line in bold", "a value in bold", "a value in italics", "a value in code"],
+        ["prose that names one"],
+    ),
+}  # fmt: skip
+
+
+def test_the_documentation_s_rows_are_those_that_are_tested():
+    page = (Path(__file__).parents[3] / "docs" / "judges.md").read_text("utf-8")
+    table = page.partition("| Around the verdict | Read | Not read |\n")[2].partition("\n\n")[0]
+    rows = [line.split("|")[1].strip() for line in table.splitlines()[1:]]
+    assert len(rows) == len(DOCUMENTED)
+    for row, (beginning, (read_so, not_read)) in zip(rows, DOCUMENTED.items(), strict=True):
+        assert row.startswith(beginning)
+        assert all(any(name.startswith(each) for name in READ) for each in read_so)
+        assert all(any(name.startswith(each) for name in NOT_READ) for each in not_read)
 
 
 @pytest.mark.parametrize("text", READ.values(), ids=READ)

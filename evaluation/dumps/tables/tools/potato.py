@@ -21,6 +21,7 @@ from evaluation.dumps.tables.tool import (
     records,
 )
 from evaluation.dumps.tables.turns import LOOK_AT
+from evaluation.protocols import PROTOCOLS
 
 SHOWN, LABELS, SPENT = "displayed_text", "label_annotations", "behavioral_data"
 # In CSV and TSV a column is a label of a scheme.
@@ -69,8 +70,11 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     plain = PlainTable(sheet, uses, about)
     if len(names) == 1:
         plain.notice(
-            f"What {SHOWN!r} holds is one text, in which nothing tells a prompt from responses. "
-            "If it has both, import the file that Potato was given, with their columns."
+            f"Nothing divides what {SHOWN!r} holds into a prompt and responses, so it is taken as the prompt. If it is "
+            f"what was rated, choose “response” for {names[0]!r}, the protocol “{PROTOCOLS['custom'].label}”, and what "
+            "each column of answers is. If it holds a prompt and responses, write a heading before each part of every "
+            "text in the file (“Prompt:”, “Response 1:”, “Response 2:”, each at the beginning of a line), and give "
+            "that file."
         )
     for (row, record, given), parts in zip(every, divided, strict=True):
         if not parts:

@@ -1,5 +1,6 @@
 """Said before an import: oddities of rows, each a sentence with its rows, and columns of texts that are not used."""
 
+import json
 from typing import Any
 
 import pytest
@@ -128,6 +129,22 @@ def test_texts_in_a_script_without_blanks_are_texts(tmp_path: Any) -> None:
     used = {each["column"] for each in opened.map.as_json()["columns"]}
     found = [each.column for each in unused_texts(opened.sheet, opened.map, guessed=True)]
     assert ("其他" in used) != (found == ["其他"])
+
+
+SCORES = {"t5": {"flagged": False}, "categories": {"hate": 0.01, "self harm": 0.2}}
+
+
+@pytest.mark.parametrize("cell", [SCORES, json.dumps(SCORES), [0.2, True], {"labels": ["safe", "safe"]}])
+def test_json_without_texts_is_no_column_of_texts(tmp_path: Any, cell: Any) -> None:
+    """As the Arena's `toxic_chat_tag`, whose name says category; JSON that holds texts is one."""
+    talk = {"answer": {"text": "This one is about as many cups as you like"}}
+    rows = [dict(zip(HEADER, row, strict=True)) | {"toxic_chat_tag": cell, "more": talk} for row in ROWS]
+    opened = open_source(write(tmp_path / "rows.json", json.dumps(rows).encode()))
+    assert opened.sheet is not None
+    assert opened.map is not None
+    found = [each.column for each in unused_texts(opened.sheet, opened.map, guessed=True)]
+    assert not [each for each in found if each.startswith("toxic")]
+    assert [each for each in found if each.startswith("more")]
 
 
 class Terminal:

@@ -1,5 +1,6 @@
 """Tables for studies that say themselves what an item has: documents, claims, responses of their systems."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ from django.urls import reverse
 
 import evaluation.demo
 from evaluation.dumps.imports.draft_items import import_items
-from evaluation.dumps.tables.source import arms_of, open_source
+from evaluation.dumps.tables.row_notes import row_notes
+from evaluation.dumps.tables.source import TableSource, arms_of, open_source
 from evaluation.dumps.tables.study_design import design_of
 from evaluation.dumps.tables.table_map import read_map
 from evaluation.models import Study, StudyMember
@@ -104,6 +106,51 @@ def test_claims_belong_to_their_responses(summaries: Study, tmp_path: Any) -> No
     assert dict(item.responses.values_list("system__key", "claims")) == {
         "alder": ["It opened in 1894.", "It carried trams."], "birch": ["It opened.", "Trams used it."], "cedar": [],
     }  # fmt: skip
+
+
+def test_turns_come_from_conversations_and_are_asked_for(summaries: Study, tmp_path: Any, owner: Any) -> None:
+    summaries.needs = {"query": True, "least": 2, "most": 2, "document": ""}
+    summaries.save()
+    summaries.questions.all().delete()
+    summaries.questions.create(
+        key="clear", kind="checklist", prompt="Clear?", options={"form": {"over": "turn"}}
+    )
+    said = [{"role": "user", "content": "Name a tree"}, {"role": "assistant", "content": "Oak."}]
+    talks = [[*said, {"role": "user", "content": f"And number {n}?"}] for n in range(4)]
+    StudyMember.objects.create(study=summaries, user=owner, role="owner")
+    client = signed_in(owner)
+    upload = reverse("admin:evaluation_study_upload", args=[summaries.slug])
+    rows = [{"said": talk[-1]["content"], "alder": "Elm", "birch": "Ash"} for talk in talks]
+    data = {
+        "per": "item",
+        "header": "on",
+        "as-0": "prompt",
+        "as-1": "response",
+        "as-2": "response",
+        "show": "1",
+    }
+    where = send(client, upload, json.dumps(rows).encode(), "plain.json")
+    client.post(where, data)
+    assert "has no turns of a conversation" in words(client.get(where))
+    rows = [{"said": talk, "alder": "Elm", "birch": "Ash"} for talk in talks]
+    brought(summaries, write(tmp_path / "talks.json", json.dumps(rows).encode()))
+    item = summaries.items.get(key="2")
+    assert [turn["text"] for turn in item.query.turns] == ["Name a tree", "Oak.", "And number 1?"]
+    assert dict(item.responses.values_list("system__key", "text")) == {"alder": "Elm", "birch": "Ash"}
+
+
+def test_where_nothing_is_asked_each_row_is_an_item_of_its_own(summaries: Study, tmp_path: Any) -> None:
+    summaries.needs = {"query": False, "least": 3, "most": 3, "document": ""}
+    summaries.save()
+    rows = write(tmp_path / "t.csv", delimited(SUMMARIES, ("alder", "birch", "cedar")))
+    brought(summaries, rows)
+    assert [*summaries.items.order_by("key").values_list("query__text", flat=True)] == [""] * 4
+    assert summaries.queries.count() == 4
+    opened = open_source(
+        rows, protocol=summaries.protocol, arms=arms_of(summaries), design=design_of(summaries)
+    )
+    assert isinstance(opened.source, TableSource)
+    assert row_notes(opened.source) == []
 
 
 def test_a_new_study_needs_what_its_table_has(tmp_path: Any) -> None:

@@ -385,5 +385,7 @@ def test_a_text_of_potato_that_nothing_divides_is_said_to_be_one() -> None:
     sheet, table_map = guess_reading(
         sheet_of(lines([potato("i1", "n1", "Hang it, or bake it?", better={"A": "1"})]))
     )
-    assert "in which nothing tells a prompt from responses" in sheet.notices[1]
+    assert sheet.notices[1].startswith(
+        "Nothing divides what 'displayed_text' holds into a prompt and responses"
+    )
     assert not [each for each in table_map.columns if each.role == "response"]

@@ -1,19 +1,27 @@
 """Keys that are entered in the page: encrypted under a secret of their own, bound to an address, shown to nobody."""
 
+import zipfile
+
 import pytest
+from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
+from django.core import serializers
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
+from analytics.reports.bundle.writing import export_bundle
 from config import logs
+from evaluation.dumps.formats import FORMATS
 from evaluation.refusals import Refused
 from evaluation.services.history import SERVER
+from evaluation.tasks import work_on_job
 from judging.backends.base import StopRun
 from judging.backends.keys import key_for
 from judging.models import Endpoint
+from judging.services.endpoints.connection_test import begin_test
 from judging.services.endpoints.stored_keys import enter_key, key_refusals, remove_key
 from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
@@ -74,6 +82,41 @@ def test_a_run_sends_the_stored_key(owner, member):
         member.save()
         enter_key(Endpoint.objects.get(pk=judge.endpoint_id), KEY, member)
         assert work_on(start_run(study, judge).pk).state == "complete"
+
+
+def test_the_key_is_nowhere_but_on_its_way(owner, client, tmp_path, caplog, capsys):
+    """Not in what a run leaves, even where the endpoint quotes it: exports, the bundle, logs, pages, the database."""
+    caplog.set_level("DEBUG")
+    with served_endpoint.serve(require_key=KEY) as served:
+        study = factories.launched_pairs("keyed", 2, owner=owner)
+        judge = make_judge(study, served, "coin:echo_key@0.5", orders="both")
+        owner.is_superuser = owner.is_staff = True
+        owner.save()
+        enter_key(Endpoint.objects.get(), KEY, owner)
+        run = start_run(study, judge)
+        assert work_on(run.pk).state == "complete"
+        assert served.authorizations == {f"Bearer {KEY}"}
+    assert "I was sent Bearer ***" in " ".join(run.calls.values_list("error", flat=True))
+    begun = begin_test(Endpoint.objects.get(), "coin:echo_key", by=owner)
+    work_on_job(begun.pk)
+    export_bundle(study, tmp_path / "bundle.zip")
+    with zipfile.ZipFile(tmp_path / "bundle.zip") as archive:
+        left = {f"bundle: {name}": archive.read(name) for name in archive.namelist()}
+    for name in FORMATS.keys() - {"settled"}:
+        call_command("export", study.slug, format=name, out=str(tmp_path / f"out-{name}"))
+        left[f"export: {name}"] = (tmp_path / f"out-{name}").read_bytes()
+    client.force_login(owner)
+    place = Endpoint.objects.get()
+    for page in ("change", "history", "test", "key"):
+        left[page] = client.get(reverse(f"admin:judging_endpoint_{page}", args=[place.pk])).content
+    for model in apps.get_models():
+        left[f"rows: {model.__name__}"] = serializers.serialize("json", model._base_manager.all()).encode()
+    said = capsys.readouterr()
+    left |= {"log": caplog.text.encode(), "said": (said.out + said.err).encode()}
+    found = [name for name, content in left.items() if KEY.encode() in content]
+    assert found == []
+    sealed = [name for name, content in left.items() if place.stored_key.encode() in content]
+    assert sealed == ["rows: Endpoint"]
 
 
 def test_who_may_enter_a_key(place, member, django_user_model, settings):

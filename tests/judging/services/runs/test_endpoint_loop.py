@@ -41,6 +41,7 @@ MISBEHAVIOURS = {
     "hollow": "complete: 8 failed, asked 16 times",
     "error200=429": "complete: 8 failed, asked 16 times",
     "error200=404": "stopped: 8 open",
+    "paid200=content_filter": "complete: 8 refused, asked 8 times",
     "babble": "complete: 8 unparsed, asked 24 times",
     "empty": "complete: 8 unparsed, asked 24 times",
     "refusal": "complete: 8 refused, asked 8 times",
@@ -106,23 +107,35 @@ def _error(run):
     return run.calls.exclude(error="").values_list("error", flat=True).first() or ""
 
 
-@pytest.mark.parametrize("behaviour", ["held", "hollow"])
-def test_what_an_answer_without_a_reply_reports_was_paid(study, served, behaviour):
+ODD = [
+    "held", "hollow", "odd", "garbage", "error200=429", "paid200=429", "paid200=413", "paid200=content_filter",
+    "paid400=content_filter", "paid400=invalid", "400", "500", "refusal", "filtered", "truncated", "babble", "empty",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "probed"),
+    [*((each, True) for each in ODD), ("hollow", False), ("paid200=413", False), ("paid400=invalid", False)],
+)
+def test_a_run_costs_what_the_endpoint_counted(study, served, behaviour, probed):
+    """Half of the answers are odd, whatever is asked; each is paid that reports its tokens."""
     judge = make_judge(
-        study, served, f"coin:{behaviour}@0.5", price_prompt=Decimal(10), price_completion=Decimal(10)
+        study,
+        served,
+        f"coin:{behaviour}@0.6",
+        probed=probed,
+        price_prompt=Decimal(10),
+        price_completion=Decimal(30),
     )
     run, _ = judged(study, judge)
-    odd = sum(each.behaviour == behaviour for each in served.log)
-    assert odd
-    entries = LedgerEntry.objects.filter(run=run)
-    well = [call for call in run.calls.all() if call.outcome == "ok"]
-    paid = sum(call.prompt_tokens + call.completion_tokens for call in run.calls.all())
-    assert sum(each.prompt_tokens + each.completion_tokens for each in entries) == paid
-    assert paid >= 120 * odd
+    assert any(behaviour.startswith(each.behaviour) for each in served.log)
+    entries = list(LedgerEntry.objects.filter(study=study))
+    tokens = [sum(each.prompt_tokens for each in entries), sum(each.completion_tokens for each in entries)]
+    assert tokens == served.reported
     assert sum(each.calls for each in entries) == served.total
-    run.refresh_from_db()
-    assert run.spent == sum(each.cost for each in entries) == paid * Decimal(10) / 1_000_000
-    assert len(well) < 8 or behaviour == "hollow"
+    cost = (served.reported[0] * Decimal(10) + served.reported[1] * Decimal(30)) / 1_000_000
+    assert sum(each.cost for each in entries) == cost
+    assert run.spent == sum(each.cost for each in entries if each.run_id == run.pk)
 
 
 def test_a_failing_fifth_is_made_good(study, served, settings):
