@@ -40,7 +40,8 @@ class LongerThan:
     @classmethod
     def parse(cls, study: Study, text: str) -> Self:
         """`<system key>:<range>`. ValueError says what is wrong with it."""
-        system, colon, given = text.partition(":")
+        # A system's key may have colons itself, such as a model's.
+        system, colon, given = text.rpartition(":")
         if not colon:
             raise ValueError(f"{text!r} names no range: write it as system:100..200.")
         return cls(known_system(study, system), NumberRange.parse(given))
