@@ -224,6 +224,28 @@ def test_an_address_leads_to_the_same_filters(study):
             "answer",
             "No item of the study has a response 'r9' (its",
         ),
+        (
+            {"answer": ["preference@cedar:r1"]},
+            "answer",
+            "Answers to 'preference' are not about single responses, so none is of a system; write "
+            "winner=preference:system",
+        ),
+        (
+            {"answer": ["satisfied.r1@cedar:1"]},
+            "answer",
+            "'satisfied' has no part 'r1@cedar' (its parts: f1.r1).",
+        ),
+        (
+            {"answer": ["satisfied.nonsense:1"]},
+            "answer",
+            "'satisfied' has no part 'nonsense' (its parts: f1.r1).",
+        ),
+        ({"answer": ["satisfied.f0.r1:1"]}, "answer", "'satisfied' has no part 'f0.r1'"),
+        (
+            {"answer": ["preference.r1:r1"]},
+            "answer",
+            "'preference' has no part 'r1' (it is about the item as a whole).",
+        ),
         ({"answer": ["satisfied:2"]}, "answer", "'2' is no answer to 'satisfied' (its answers: 0 to 1)."),
         ({"majority": ["r9"]}, "majority", "'r9' is no answer to 'preference' (its answers: r1, r2, tie)."),
         ({"until": ["-1"]}, "until", "'-1' is no judgment's id."),

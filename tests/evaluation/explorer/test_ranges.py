@@ -112,6 +112,7 @@ def test_what_differs_by_rounding_alone_lies_on_the_border(study, within, items)
         ),
         ("range", "acceptability@oak:1..2", "The study has no system 'oak' (its systems: aspen"),
         ("range", "acceptability.r9:1..2", "No item of the study has a response 'r9'"),
+        ("range", "measure:rouge-l.f1:0..1", "'measure:rouge-l' has no part 'f1' (its parts: r1)."),
         ("range", "best:1..2", "'best' is answered by labels, which have no range."),
         ("range", "justification:1..2", "'justification' is answered by texts"),
         ("longer_than", "aspen", "'aspen' names no range: write it as system:100..200."),
