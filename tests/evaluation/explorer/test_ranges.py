@@ -1,6 +1,7 @@
 """Filters of the list of items with a range: of answers that are numbers, and of differences of length."""
 
 import pytest
+from django.db.models import Value
 from django.urls import reverse
 
 from evaluation.dumps.imports.scores import import_scores
@@ -88,6 +89,19 @@ def test_a_value_of_a_system_is_that_of_its_response(study):
 def test_what_differs_by_rounding_alone_lies_on_the_border(study, within, items):
     filters = ItemFilters.parse(study, {"range": [f"measure:rouge-l@aspen:{within}"]})
     assert filters.n_items(study) == items
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e12])
+@pytest.mark.parametrize(
+    ("within", "found"),
+    [("{}..", (2, 3)), ("{}..{}", (2,)), ("..{}", (1, 2)), ("..<{}", (1,)), ("-{}..<{}", (1,))],
+)
+def test_what_counts_as_the_same_goes_by_the_size_of_numbers(db, owner, size, within, found):
+    """0.1 + 0.2 lies at 0.3 in whatever unit, and 0.2 never does."""
+    values = {1: 0.2 * size, 2: (0.1 + 0.2) * size, 3: 0.4 * size}
+    within = NumberRange.parse(within.format(*[f"{0.3 * size:.12g}"] * within.count("{}")))
+    users = type(owner).objects.filter(pk=owner.pk)
+    assert tuple(n for n, each in values.items() if users.filter(within.holds(Value(each))).exists()) == found
 
 
 @pytest.mark.parametrize(
