@@ -30,7 +30,7 @@ class LengthOf(Func):
         return self.as_sql(compiler, connection, template=template)
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class LongerThan:
     """The other of two responses is by so many characters longer than the system's."""
 

@@ -13,7 +13,7 @@ RANGE = re.compile(r"(?P<low>[^.<]*(?:\.[^.<]+)?)\.\.(?P<below><?)(?P<high>.*)")
 SAME = 5e-10
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class NumberRange:
     """Numbers from `low` to `high`, each infinite where there is none; `high` is not among them if `is_open`."""
 
