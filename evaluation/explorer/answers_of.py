@@ -152,7 +152,8 @@ def response_names(study: Study) -> list[str]:
 def _known_part(study: Study, asked: QuestionSpec | Measure, part: str) -> str:
     """ValueError where no answer to it can be at that part, or where that is of a response that no item has."""
     like = _parts_like(asked)
-    if NUMBER.sub("1", part) not in like and part not in like:
+    is_choice = isinstance(asked, QuestionSpec) and asked.over == Over.CHOICE
+    if (part if is_choice else NUMBER.sub("1", part)) not in like:
         written = named("parts", like) if any(like) else "it is about the item as a whole"
         raise ValueError(f"{asked.key!r} has no part {part!r} ({written}).")
     responses = response_names(study)
@@ -175,7 +176,7 @@ def _require_responses(asked: QuestionSpec | Measure) -> None:
 
 
 def _parts_like(asked: QuestionSpec | Measure) -> list[str]:
-    """Its parts, with 1 for every number."""
+    """Its choices, or a part of it with 1 for every number."""
     if isinstance(asked, Measure):
         return [PARTS_OF_MEASURES[asked.subject]]
     return list(asked.choices) if asked.over == Over.CHOICE else [PARTS_LIKE[asked.over]]
