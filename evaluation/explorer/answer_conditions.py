@@ -26,7 +26,7 @@ from evaluation.selectors import asked_questions
 from evaluation.services.answers import layouts_of_question
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class GivenAnswer:
     """A value of some answers."""
 
@@ -64,7 +64,7 @@ class GivenAnswer:
         return Q(Exact(value, self.value if is_label else as_number(self.value)))
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class AnswerRange:
     """Some answers that are numbers within a range."""
 
@@ -104,7 +104,7 @@ class AnswerRange:
         )
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class PreferredSystem:
     """A system that judgments prefer in a question, or rank first."""
 

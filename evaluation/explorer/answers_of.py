@@ -13,13 +13,18 @@ from django.db.models.functions import Cast
 
 from evaluation.models import Study
 from evaluation.models.item import BETWEEN_SYSTEMS
+from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.layout import AnswerPlace
-from evaluation.protocols.answers.measures import PREFIX, declared_measures
+from evaluation.protocols.answers.measures import PREFIX, Measure, Subject, declared_measures
+from evaluation.protocols.answers.parts import PARTS_LIKE
+from evaluation.protocols.base import Over
 from evaluation.selectors import asked_questions, system_sets
 from evaluation.services.answers import layouts_of_question
 
 NOTHING = Q(pk__in=[])
 RESPONSE = re.compile(r"r[0-9]+")
+NUMBER = re.compile(r"(?<=[a-z])[1-9][0-9]*")
+PARTS_OF_MEASURES: dict[str, str] = {**PARTS_LIKE, Subject.PAIR: "", Subject.ENTRY: "e1.r1"}
 # Between a question and a system.
 OF_SYSTEM = "@"
 
@@ -56,18 +61,19 @@ class AnswersOf:
     @classmethod
     def parse(cls, study: Study, text: str) -> Self:
         """`<question>`, `<question>.<part>` or `<question>@<system key>`. ValueError says what is wrong with it."""
-        known = [*asked_questions(study)]
+        known: dict[str, QuestionSpec | Measure] = {**asked_questions(study)}
         if text.startswith(PREFIX):
-            known += _measures(study)
+            known |= _measures(study)
         if text in known:
             return cls(text)
         for key in sorted(known, key=len, reverse=True):
             rest = text.removeprefix(key)
             if text.startswith(f"{key}."):
-                return cls(key, _known_part(study, rest[1:]))
+                return cls(key, _known_part(study, known[key], rest[1:]))
             if text.startswith(f"{key}{OF_SYSTEM}"):
+                _require_responses(known[key])
                 return cls(key, system=known_system(study, rest[1:]))
-        raise ValueError(f"The study has no question {text!r} ({named('questions', known)}).")
+        raise ValueError(f"The study has no question {text!r} ({named('questions', [*known])}).")
 
     def __str__(self) -> str:
         part = "" if self.part is None else f".{self.part}"
@@ -143,8 +149,13 @@ def response_names(study: Study) -> list[str]:
     return [f"r{number}" for number in range(1, most + 1)]
 
 
-def _known_part(study: Study, part: str) -> str:
-    """ValueError where it is of a response that no item has."""
+def _known_part(study: Study, asked: QuestionSpec | Measure, part: str) -> str:
+    """ValueError where no answer to it can be at that part, or where that is of a response that no item has."""
+    like = _parts_like(asked)
+    is_choice = isinstance(asked, QuestionSpec) and asked.over == Over.CHOICE
+    if (part if is_choice else NUMBER.sub("1", part)) not in like:
+        written = named("parts", like) if any(like) else "it is about the item as a whole"
+        raise ValueError(f"{asked.key!r} has no part {part!r} ({written}).")
     responses = response_names(study)
     for each in part.split(".") if responses else ():
         if RESPONSE.fullmatch(each) and each not in responses:
@@ -154,9 +165,27 @@ def _known_part(study: Study, part: str) -> str:
     return part
 
 
-def _measures(study: Study) -> list[str]:
+def _require_responses(asked: QuestionSpec | Measure) -> None:
+    """ValueError where none of its answers is about one response."""
+    if not any("r1" in each.split(".") for each in _parts_like(asked)):
+        is_preference = isinstance(asked, QuestionSpec) and asked.kind == Kind.PREFERENCE
+        instead = f"; write winner={asked.key}:system for those that prefer one" if is_preference else ""
+        raise ValueError(
+            f"Answers to {asked.key!r} are not about single responses, so none is of a system{instead}."
+        )
+
+
+def _parts_like(asked: QuestionSpec | Measure) -> list[str]:
+    """Its choices, or a part of it with 1 for every number."""
+    if isinstance(asked, Measure):
+        return [PARTS_OF_MEASURES[asked.subject]]
+    return list(asked.choices) if asked.over == Over.CHOICE else [PARTS_LIKE[asked.over]]
+
+
+def _measures(study: Study) -> dict[str, Measure]:
     raters = study.raters.exclude(about={}).values_list("about", flat=True)
-    return sorted({each.key for about in raters for each in declared_measures(about)})
+    found = {each.key: each for about in raters for each in declared_measures(about)}
+    return dict(sorted(found.items()))
 
 
 def _value_at(place: int, is_label: bool, layouts: Collection[int]) -> Case:

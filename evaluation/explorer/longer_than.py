@@ -30,7 +30,7 @@ class LengthOf(Func):
         return self.as_sql(compiler, connection, template=template)
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class LongerThan:
     """The other of two responses is by so many characters longer than the system's."""
 
@@ -40,7 +40,8 @@ class LongerThan:
     @classmethod
     def parse(cls, study: Study, text: str) -> Self:
         """`<system key>:<range>`. ValueError says what is wrong with it."""
-        system, colon, given = text.partition(":")
+        # A system's key may have colons itself, such as a model's.
+        system, colon, given = text.rpartition(":")
         if not colon:
             raise ValueError(f"{text!r} names no range: write it as system:100..200.")
         return cls(known_system(study, system), NumberRange.parse(given))

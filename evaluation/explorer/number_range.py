@@ -9,11 +9,11 @@ from django.db.models import Q
 from django.db.models.lookups import GreaterThanOrEqual, LessThan, LessThanOrEqual
 
 RANGE = re.compile(r"(?P<low>[^.<]*(?:\.[^.<]+)?)\.\.(?P<below><?)(?P<high>.*)")
-# Numbers that differ by less are the same: 0.1 + 0.2 lies at 0.3.
+# Numbers that differ by less, as a share of themselves, are the same: 0.1 + 0.2 lies at 0.3.
 SAME = 5e-10
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class NumberRange:
     """Numbers from `low` to `high`, each infinite where there is none; `high` is not among them if `is_open`."""
 
@@ -48,12 +48,13 @@ class NumberRange:
         """Rows whose number, an expression, lies in it."""
         found = Q()
         if self.low > -inf:
-            found &= Q(GreaterThanOrEqual(number, self.low - SAME))
+            found &= Q(GreaterThanOrEqual(number, self.low - SAME * abs(self.low)))
         if self.high < inf:
+            within = SAME * abs(self.high)
             found &= Q(
-                LessThan(number, self.high - SAME)
+                LessThan(number, self.high - within)
                 if self.is_open
-                else LessThanOrEqual(number, self.high + SAME)
+                else LessThanOrEqual(number, self.high + within)
             )
         return found
 

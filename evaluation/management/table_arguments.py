@@ -16,6 +16,7 @@ from evaluation.dumps.tables.source import Opened, TableSource
 from evaluation.dumps.tables.table_map import PER_RESPONSE, TableMap, read_map
 from evaluation.dumps.tables.unused import unused_texts
 from evaluation.models import SavedTableMap, Study
+from evaluation.models.saved_table_map import as_map_name
 from evaluation.refusals import Refused
 
 
@@ -34,7 +35,12 @@ def map_from(given: str, whose: str) -> TableMap | None:
     if not given:
         return None
     path = Path(given)
-    if not path.exists():
+    try:
+        is_file = path.exists()
+    except OSError:
+        # Longer than the name of any file.
+        is_file = False
+    if not is_file:
         return read_map(_saved_map(given, whose).map)
     try:
         return read_map(orjson.loads(path.read_bytes()))
@@ -48,7 +54,7 @@ def _saved_map(name: str, whose: str) -> SavedTableMap:
     maps = SavedTableMap.objects.order_by("owner__username")
     if whose:
         maps = maps.filter(owner__username=whose)
-    found = list(maps.filter(name=name).select_related("owner"))
+    found = list(maps.filter(name=as_map_name(name)).select_related("owner"))
     if len(found) > 1:
         owners = ", ".join(each.owner.get_username() for each in found)
         raise CommandError(f"Several people saved a map as {name!r}: {owners}. Name one of them.")

@@ -4,7 +4,14 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from evaluation.storable import storable
+
 LONGEST_MAP_NAME = 80
+
+
+def as_map_name(text: str) -> str:
+    """The name as maps are saved and found: without blanks around it, and with single ones inside."""
+    return " ".join(storable(text).split())
 
 
 class SavedTableMap(models.Model):

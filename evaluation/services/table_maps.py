@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from evaluation.job_kinds import IMPORT
 from evaluation.models import Job, SavedTableMap, Status, Study
-from evaluation.models.saved_table_map import LONGEST_MAP_NAME
+from evaluation.models.saved_table_map import LONGEST_MAP_NAME, as_map_name
 from evaluation.refusals import FieldsRefused, Refused
 from evaluation.rendering.mathematics import Spelling
 from evaluation.services.history import log_action
 from evaluation.services.jobs import queue_again
-from evaluation.storable import storable, storable_json
+from evaluation.storable import storable_json
 
 # An import can be mapped before it began, and again when it failed.
 MAPPABLE = (Job.State.STAGED, Job.State.FAILED)
@@ -34,7 +34,7 @@ def keep_table_map(study: Study, table_map: dict[str, Any]) -> None:
 def save_table_map(owner: Any, *, name: str, table_map: Mapping[str, Any]) -> tuple[SavedTableMap, bool]:
     """Save a map under the owner's name for it, in place of the one that has it, and whether that name is a new one.
     The arm is left out: it is of one study, and the map is for any. FieldsRefused says what is wrong with the name."""
-    name = " ".join(storable(name).split())
+    name = as_map_name(name)
     if not name:
         raise FieldsRefused({"name": ["The map needs a name."]})
     if len(name) > LONGEST_MAP_NAME:

@@ -8,8 +8,8 @@ from django.http import Http404
 from evaluation.dumps.tables.staged_table import StagedTable
 from evaluation.dumps.tables.table_map import read_map
 from evaluation.models import SavedTableMap
+from evaluation.models.saved_table_map import as_map_name
 from evaluation.refusals import Refused
-from evaluation.storable import storable
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def _misfit(saved: SavedTableMap, staged: StagedTable) -> str:
 
 def saved_map(user: Any, name: str) -> SavedTableMap:
     """The user's map of that name; Http404 without one."""
-    found = SavedTableMap.objects.filter(owner=user, name=storable(name)).first()
+    found = SavedTableMap.objects.filter(owner=user, name=as_map_name(name)).first()
     if found is None:
         raise Http404
     return found

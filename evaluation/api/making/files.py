@@ -17,7 +17,7 @@ from evaluation.api.query import MAX_ID, BodyTextField, StrictSerializer
 from evaluation.dumps.tables.table_map import TableMap, read_map
 from evaluation.json_bodies import BadJSON, read_json
 from evaluation.models import Job, SavedTableMap, Upload
-from evaluation.models.saved_table_map import LONGEST_MAP_NAME
+from evaluation.models.saved_table_map import LONGEST_MAP_NAME, as_map_name
 from evaluation.refusals import FieldsRefused, Refused
 from evaluation.services.jobs import kept_upload
 from evaluation.services.uploads import blocks_of, delete_upload, whole_upload
@@ -94,7 +94,7 @@ def sent_map(user: Any, given: dict[str, Any]) -> TableMap | None:
     """The map that was sent, or the one that the user saved under the name that was; FieldsRefused without one."""
     if "map_name" not in given:
         return given.get("map")
-    saved = SavedTableMap.objects.filter(owner=user, name=given["map_name"]).first()
+    saved = SavedTableMap.objects.filter(owner=user, name=as_map_name(given["map_name"])).first()
     if saved is None:
         raise FieldsRefused({"map_name": [f"You have no saved map named {given['map_name']!r}."]})
     return read_map(saved.map)

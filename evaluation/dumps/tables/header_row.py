@@ -1,6 +1,7 @@
 """The row that names the columns, found among titles and empty rows; what has no name gets its number."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -9,6 +10,7 @@ from evaluation.dumps.json_text import load_json
 from evaluation.dumps.spreadsheets import exact_cell
 from evaluation.dumps.tables.column_names import role_of_name
 from evaluation.dumps.tables.nested import open_records
+from evaluation.dumps.tables.readers.json_rows import table_of
 from evaluation.dumps.tables.sheet import (
     RawRows,
     Sheet,
@@ -115,19 +117,30 @@ def _handed_back(names: list[str], rows: Rows) -> tuple[list[str], Rows]:
         return names, rows
     first = 3 if names[2:3] == [LINE] else 2
     names = [*map(exact_cell, names[first:])]
+    mended = _mended((number, line) for number, cells in rows for line in cells[2:first])
     return names, [
-        (number, _mended(cells[2:first], names) or [*map(exact_cell, cells[first:])])
+        (
+            number,
+            [mended[number].get(name) for name in names]
+            if number in mended
+            else [*map(exact_cell, cells[first:])],
+        )
         for number, cells in rows
     ]
 
 
-def _mended(line: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """The cells of a line that is JSON by now; none without one."""
-    try:
-        record = load_json(str(exact_cell(line[0]))) if line and not is_empty(line[0]) else None
-    except orjson.JSONDecodeError:
-        return []
-    return [record.get(name) for name in names] if isinstance(record, dict) else []
+def _mended(lines: Iterable[tuple[int, Any]]) -> dict[int, dict[str, Any]]:
+    """By number, the cells of those lines that are JSON by now, under the columns that they had in a whole file."""
+    records: dict[int, dict[str, Any]] = {}
+    for number, line in lines:
+        with suppress(orjson.JSONDecodeError):
+            record = load_json(str(exact_cell(line)))
+            if isinstance(record, dict) and not all(map(is_empty, record.values())):
+                records[number] = record
+    if not records:
+        return {}
+    sheet = name_columns(table_of(records.items(), "line"), "", least_columns=0)
+    return {row.number: dict(zip(sheet.columns, row.cells, strict=True)) for row in sheet.rows}
 
 
 def _are_conversations(rows: Rows, used: Sequence[int]) -> bool:

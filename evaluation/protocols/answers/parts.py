@@ -1,6 +1,20 @@
 """The parts of a stimulus that a question can be asked about, as answers name them."""
 
+from collections.abc import Mapping
+
 from evaluation.protocols.base import Over, QuestionSpec, Stimulus
+
+# A part of each kind that a stimulus has: the others differ from it by their numbers.
+PARTS_LIKE: Mapping[str, str] = {
+    Over.ITEM: "",
+    Over.RESPONSE: "r1",
+    Over.FOLLOW_UP: "f1",
+    Over.FOLLOW_UP_RESPONSE: "f1.r1",
+    Over.VALUE: "f1.v1",
+    Over.TURN: "t1",
+    Over.TURN_RESPONSE: "t1.r1",
+    Over.CLAIM: "c1.r1",
+}
 
 
 def response_parts(stimulus: Stimulus) -> list[str]:

@@ -17,7 +17,7 @@ def saved(as_owner):
 
 
 def test_a_table_is_imported_by_the_name_of_its_map(as_owner, saved):
-    begun = as_owner.upload("imports/", table(), "soups.csv", map_name="arena pairs", slug="soups")
+    begun = as_owner.upload("imports/", table(), "soups.csv", map_name=" arena  pairs ", slug="soups")
     assert begun.status_code == 202, begun.content
     work_on_job(begun.json()["job"]["id"])
     study = Study.objects.get(slug="soups")

@@ -14,6 +14,7 @@ from evaluation.services.tallies import recount
 from tests.analytics.reports.judging import answer, judge, judged_study
 
 PAIR = "aspen | birch"
+KEYS = ("llama3:70b", "team@model:1.5")
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +228,28 @@ def test_an_address_leads_to_the_same_filters(study):
             "answer",
             "No item of the study has a response 'r9' (its",
         ),
+        (
+            {"answer": ["preference@cedar:r1"]},
+            "answer",
+            "Answers to 'preference' are not about single responses, so none is of a system; write "
+            "winner=preference:system",
+        ),
+        (
+            {"answer": ["satisfied.r1@cedar:1"]},
+            "answer",
+            "'satisfied' has no part 'r1@cedar' (its parts: f1.r1).",
+        ),
+        (
+            {"answer": ["satisfied.nonsense:1"]},
+            "answer",
+            "'satisfied' has no part 'nonsense' (its parts: f1.r1).",
+        ),
+        ({"answer": ["satisfied.f0.r1:1"]}, "answer", "'satisfied' has no part 'f0.r1'"),
+        (
+            {"answer": ["preference.r1:r1"]},
+            "answer",
+            "'preference' has no part 'r1' (it is about the item as a whole).",
+        ),
         ({"answer": ["satisfied:2"]}, "answer", "'2' is no answer to 'satisfied' (its answers: 0 to 1)."),
         ({"majority": ["r9"]}, "majority", "'r9' is no answer to 'preference' (its answers: r1, r2, tie)."),
         ({"until": ["-1"]}, "until", "'-1' is no judgment's id."),
@@ -239,3 +262,40 @@ def test_what_does_not_fit_is_refused_by_its_name(study, given, name, sentence):
         filters_of(study, **given)
     assert list(refused.value.by_field) == [name]
     assert sentence in refused.value.by_field[name][0]
+
+
+@pytest.fixture
+def of_models(db):
+    """A study of systems that are called as models are, of which two people judged preferences and checklists."""
+    study = judged_study("models", queries=2, systems=KEYS)
+    for number in range(2):
+        rater = study.raters.create(kind="person", pseudonym=f"person-{number}")
+        for item in study.items.all():
+            answer(study, rater, item, ("r1", "r2")[number], checks={"f1.r1": 1 - number, "f1.r2": number})
+    return study
+
+
+@pytest.mark.parametrize("system", KEYS)
+def test_systems_are_named_whatever_their_keys_have_in_them(of_models, system):
+    rows = list(Judgment.objects.filter(study=of_models).select_related("item"))
+    satisfied = {
+        row.pk
+        for row in rows
+        for each in load_answers(row)
+        if each.part and each.number == 0
+        and row.item.systems_key.split(" | ")[int(each.part.removeprefix("f1.r")) - 1] == system
+    }  # fmt: skip
+    asked = {
+        "winner": (f"preference:{system}", {row.pk for row in rows if preferred(row) == system}),
+        "answer": (f"satisfied@{system}:0", satisfied),
+        "range": (f"satisfied@{system}:0..0", satisfied),
+        "longer_than": (
+            f"{system}:-100..100",
+            {row.pk for row in rows if longer_than(row.item, system, -100, 100)},
+        ),
+    }
+    for name, (value, wanted) in asked.items():
+        filters = filters_of(of_models, **{name: [value]})
+        assert {each.pk for each in filters.judgments(of_models)} == wanted, name
+        assert filters.pairs == [(name, value)]
+        assert wanted, name

@@ -1,24 +1,33 @@
 """Filters of the list of items with a range: of answers that are numbers, and of differences of length."""
 
 import pytest
+from django.db.models import Value
 from django.urls import reverse
 
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.explorer.number_range import NumberRange
 from evaluation.models import Judgment
+from evaluation.protocols import Kind, QuestionSpec
 from evaluation.refusals import FieldsRefused
 from evaluation.services.answers import load_answers
 from tests.analytics.reports.answering import answered_study, drawn_answers, give, items_of, new_rater
 from tests.factories import launch, make_study
 
+TAGS = QuestionSpec(
+    "tags",
+    Kind.CHECKLIST,
+    "What holds?",
+    required=False,
+    options={"form": {"over": "choice", "choices": ["t1", "t3"]}},
+)
 SCORES = (0.1 + 0.2, 0.3, 0.3 - 1e-6, 0.7)
 
 
 @pytest.fixture(scope="module")
 def made(around_module, tmp_path_factory):
     """Two people's ratings of three systems' responses, and a measure of each response."""
-    study = answered_study("aspects", queries=4)
+    study = answered_study("aspects", queries=4, questions=[TAGS])
     for number in range(2):
         give(study, new_rater(study, f"person {number}"), drawn_answers(study, number))
     path = tmp_path_factory.mktemp("scores") / "scores.csv"
@@ -43,7 +52,7 @@ def with_answers(study, question, keep, system=None):
     for row in Judgment.objects.filter(study=study).select_related("item"):
         systems = row.item.systems_key.split(" | ")
         for each in load_answers(row):
-            of = systems[int(each.part.removeprefix("r")) - 1] if each.part else None
+            of = systems[int(each.part.removeprefix("r")) - 1] if each.part.startswith("r") else None
             if each.question == question and keep(each.number) and system in (None, of):
                 found.add(row.pk)
     return found
@@ -75,6 +84,18 @@ def test_both_ends_are_asked_of_the_same_answer(study):
     assert {each.pk for each in filters.judgments(study)} == wanted
 
 
+def test_choices_that_are_ticked_are_parts_of_their_question(study):
+    wanted = {
+        row.pk
+        for row in Judgment.objects.filter(study=study)
+        for each in load_answers(row)
+        if (each.question, each.part, each.number) == ("tags", "t3", 1)
+    }
+    filters = ItemFilters.parse(study, {"answer": ["tags.t3:1"]})
+    assert wanted
+    assert {each.pk for each in filters.judgments(study)} == wanted
+
+
 def test_a_value_of_a_system_is_that_of_its_response(study):
     filters = ItemFilters.parse(study, {"answer": ["acceptability@birch:3"]})
     wanted = with_answers(study, "acceptability", lambda number: number == 3, "birch")
@@ -88,6 +109,19 @@ def test_a_value_of_a_system_is_that_of_its_response(study):
 def test_what_differs_by_rounding_alone_lies_on_the_border(study, within, items):
     filters = ItemFilters.parse(study, {"range": [f"measure:rouge-l@aspen:{within}"]})
     assert filters.n_items(study) == items
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e12])
+@pytest.mark.parametrize(
+    ("within", "found"),
+    [("{}..", (2, 3)), ("{}..{}", (2,)), ("..{}", (1, 2)), ("..<{}", (1,)), ("-{}..<{}", (1,))],
+)
+def test_what_counts_as_the_same_goes_by_the_size_of_numbers(db, owner, size, within, found):
+    """0.1 + 0.2 lies at 0.3 in whatever unit, and 0.2 never does."""
+    values = {1: 0.2 * size, 2: (0.1 + 0.2) * size, 3: 0.4 * size}
+    within = NumberRange.parse(within.format(*[f"{0.3 * size:.12g}"] * within.count("{}")))
+    users = type(owner).objects.filter(pk=owner.pk)
+    assert tuple(n for n, each in values.items() if users.filter(within.holds(Value(each))).exists()) == found
 
 
 @pytest.mark.parametrize(
@@ -112,6 +146,13 @@ def test_what_differs_by_rounding_alone_lies_on_the_border(study, within, items)
         ),
         ("range", "acceptability@oak:1..2", "The study has no system 'oak' (its systems: aspen"),
         ("range", "acceptability.r9:1..2", "No item of the study has a response 'r9'"),
+        ("range", "measure:rouge-l.f1:0..1", "'measure:rouge-l' has no part 'f1' (its parts: r1)."),
+        ("range", "tags.t2:0..1", "'tags' has no part 't2' (its parts: t1, t3)."),
+        (
+            "range",
+            "tags@aspen:0..1",
+            "Answers to 'tags' are not about single responses, so none is of a system.",
+        ),
         ("range", "best:1..2", "'best' is answered by labels, which have no range."),
         ("range", "justification:1..2", "'justification' is answered by texts"),
         ("longer_than", "aspen", "'aspen' names no range: write it as system:100..200."),

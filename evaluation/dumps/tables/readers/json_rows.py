@@ -1,6 +1,6 @@
 """JSON and JSONL whose records are somebody else's: an object is a row, its keys are the columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ def read_json(raw: bytes) -> RawRows:
     records = _records(value)
     if records is None:
         raise Refused("The JSON is no list of objects, one for each row, nor columns of equal length.")
-    return _table(list(enumerate(records, 1)), "record", notices)
+    return table_of(list(enumerate(records, 1)), "record", notices)
 
 
 def read_json_lines(raw: bytes, limit: int | None = None) -> RawRows:
@@ -46,7 +46,7 @@ def read_json_lines(raw: bytes, limit: int | None = None) -> RawRows:
         records.append((number, value))
         if limit is not None and len(records) >= limit:
             break
-    return replace(_table(records, "line", notices), broken=broken)
+    return replace(table_of(records, "line", notices), broken=broken)
 
 
 def _records(value: Any) -> Sequence[Mapping[str, Any]] | None:
@@ -97,7 +97,11 @@ def _column(value: Any) -> list[Any] | None:
     return None
 
 
-def _table(records: Sequence[tuple[int, Mapping[str, Any]]], unit: str, notices: Sequence[str]) -> RawRows:
+def table_of(
+    records: Iterable[tuple[int, Mapping[str, Any]]], unit: str, notices: Sequence[str] = ()
+) -> RawRows:
+    """A row for each record, by its number, and a column for each key that one of them has."""
+    records = list(records)
     names: dict[str, None] = {}
     for _, record in records:
         names.update(dict.fromkeys(record))

@@ -26,6 +26,7 @@ from evaluation.protocols import PROTOCOLS
 SHOWN, LABELS, SPENT = "displayed_text", "label_annotations", "behavioral_data"
 # In CSV and TSV a column is a label of a scheme.
 OF_SCHEME = ":::"
+SECONDS = "seconds"
 KEYS, USERS = ("instance_id", "id"), ("user_id", "user")
 SECTION = re.compile(r"<legend> (.*?) </legend> (.*?)(?: <br/>)? </div>", re.DOTALL)
 BOLD = r"(?:</?b>|</?strong>|\*\*)?"
@@ -56,13 +57,15 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
     shown = _sheet_of(sheet, names, divided)
     material = _of_list(names, answers) or guess_material(shown)
     roles = roles_of_answers(answers, shown, material)
-    columns = columns_for(roles, shown)
+    schemes = list(dict.fromkeys(name for each in answers for name in each))
+    unknown = [each for each in schemes if each not in roles]
+    columns = columns_for(schemes, replace(shown, columns=(*shown.columns, *sheet.columns, SECONDS)))
     key = next((each for each in KEYS if each in sheet.columns), "")
     user = next((each for each in USERS if each in sheet.columns), "")
     uses = [
         *material.columns,
-        *(ColumnUse(columns[name], role) for name, role in roles.items()),
-        ColumnUse("seconds", ColumnRole.SECONDS),
+        *(ColumnUse(columns[each], roles.get(each, ColumnRole.IGNORED)) for each in schemes),
+        ColumnUse(SECONDS, ColumnRole.SECONDS),
         *([ColumnUse(key, ColumnRole.KEY)] if key else []),
         *([ColumnUse(user, ColumnRole.RATER)] if user else []),
     ]
@@ -76,16 +79,21 @@ def _read(sheet: Sheet) -> tuple[Sheet, TableMap]:
             "text in the file (“Prompt:”, “Response 1:”, “Response 2:”, each at the beginning of a line), and give "
             "that file."
         )
+    if unknown:
+        named = ", ".join(repr(columns[each]) for each in unknown)
+        plain.notice(
+            f"Nothing tells what these answers say, so they are not used until the map does: {named}."
+        )
     for (row, record, given), parts in zip(every, divided, strict=True):
         if not parts:
             plain.leave_out("texts that are not divided as the others are")
             continue
-        judged = any(not is_empty(given.get(name)) for name in roles)
-        if not judged:
+        if not given:
             plain.leave_out("annotations without an answer that can be read", "judgment")
-        said = cells_of(given, roles, columns) | {"seconds": _seconds(record.get(SPENT))}
+        said = {columns[each]: given.get(each) for each in unknown}
+        said |= cells_of(given, roles, columns) | {SECONDS: _seconds(record.get(SPENT))}
         who = {user: as_text(record[user])} if user else {}
-        plain.add(row, {key: record.get(key), **parts, **(said | who if judged else {})})
+        plain.add(row, {key: record.get(key), **parts, **(said | who if given else {})})
     table, table_map = plain.finish()
     # Texts that are compared without a prompt: a form of one's own may ask that.
     return table, replace(table_map, protocol="" if material.named(ColumnRole.PROMPT) else "custom")
@@ -112,8 +120,8 @@ def _listed(text: str) -> Parts:
         found: Parts = {}
         name, rest = first, text
         while rest.startswith(f"{name}. "):
-            following = chr(ord(name) + 1)
-            found[name], divider, rest = rest[3:].partition(f"<br>{following}. ")
+            following = str(int(name) + 1) if name.isdecimal() else chr(ord(name) + 1)
+            found[name], divider, rest = rest.removeprefix(f"{name}. ").partition(f"<br>{following}. ")
             rest, name = f"{following}. {rest}" if divider else "", following
         if len(found) > 1:
             return found

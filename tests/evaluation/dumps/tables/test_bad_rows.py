@@ -206,3 +206,25 @@ def test_a_line_that_is_no_json_is_a_bad_row(tmp_path: Any) -> None:
     mended = read(write(tmp_path / "mended.csv", delimited([first, second], header)))
     assert [each["key"] for each in mended.items] == ["q7", "q8"]
     assert [each["responses"][0]["text"] for each in mended.items] == ["- Plum.", "Apple."]
+
+
+def test_a_mended_line_is_opened_as_those_of_the_file_were(tmp_path: Any) -> None:
+    """Where the texts lie a level down, and keys have blanks that a column's name has not."""
+    lines = [
+        json.dumps(
+            {"id": f"q{n}", "found  in": "shop", "data": {"id": n, **dict(zip(HEADER, row, strict=True))}}
+        )
+        for n, row in enumerate(ROWS[:3])
+    ]
+    broken, lines[1] = lines[1], lines[1][:-9]
+    source = opened(write(tmp_path / "pairs.jsonl", "\n".join(lines).encode()))
+    raw, bad = handed_back(source)
+    assert [*bad] == [2]
+    header, row = csv.reader(io.StringIO(raw.decode("utf-8-sig")))
+    # Over several lines, as an editor lays it out.
+    row[2] = json.dumps(json.loads(broken), indent=2)
+    [item] = read(write(tmp_path / "mended.csv", delimited([row], header))).items
+    assert (item["key"], item["query"]["text"]) == ("q1", ROWS[1][0])
+    assert [each["text"] for each in item["responses"]] == [*ROWS[1][1:3]]
+    sheet = opened(tmp_path / "mended.csv").sheet
+    assert (sheet.values("data.id"), sheet.values("found in")) == ([1], ["shop"])

@@ -63,13 +63,15 @@ def test_a_saved_map_is_given_by_its_name(tmp_path: Any, capsys: Any) -> None:
     call_command("import_study", str(path), slug="soups", map="odd pairs", yes=True)
     assert "Columns, by the map:" in capsys.readouterr().out
     assert set(Study.objects.get().systems.values_list("key", flat=True)) == {"aspen", "birch"}
-    call_command("import_queries", str(path), slug="queries", map="odd pairs", owner="ada")
+    call_command("import_queries", str(path), slug="queries", map=" odd   pairs", owner="ada")
     assert Study.objects.get(slug="queries").queries.count() == 2
 
     with pytest.raises(CommandError, match=r"no saved map of that name of bob\. No map is saved\."):
         call_command("import_study", str(path), slug="s", map="odd pairs", owner="bob")
     with pytest.raises(CommandError, match=r"There is no file 'even', .* Saved maps: 'odd pairs'\."):
         call_command("import_study", str(path), slug="s", map="even")
+    with pytest.raises(CommandError, match="There is no file 'xxx"):
+        call_command("import_study", str(path), slug="s", map="x" * 300)
     other = [columns[0], {**columns[1], "system": "elm"}, columns[2]]
     save_table_map(bob, name="odd pairs", table_map={"map": 1, "columns": other})
     with pytest.raises(CommandError, match="Several people saved a map as 'odd pairs': ada, bob"):

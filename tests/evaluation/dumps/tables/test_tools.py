@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_protocol
 from evaluation.dumps.tables.header_row import name_columns
 from evaluation.dumps.tables.reading import read_bytes
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.source import TableSource
+from evaluation.dumps.tables.table_map import ColumnUse
 from evaluation.dumps.tables.tools import TOOLS, guess_reading, read_by, tool_of
 from evaluation.dumps.tables.turns import read_messages
 from evaluation.protocols import PROTOCOLS
@@ -389,3 +391,36 @@ def test_a_text_of_potato_that_nothing_divides_is_said_to_be_one() -> None:
         "Nothing divides what 'displayed_text' holds into a prompt and responses"
     )
     assert not [each for each in table_map.columns if each.role == "response"]
+
+
+def test_answers_to_potato_s_schemes_that_nothing_tells_of_wait_for_the_map(tmp_path: Path) -> None:
+    texts = (
+        "Question: How do I dry mint?<br>Answer: Hang it.",
+        "Question: And basil?<br>Answer: In a glass.",
+    )
+    path = write(
+        tmp_path / "annotated.jsonl",
+        lines([
+            potato(f"i{n}", user, text, good={f"scale_{n + at}": "1"}, seconds={"text_box": "12"})
+            for n, text in enumerate(texts, 1) for at, user in enumerate(("ada", "bob"))
+        ]),
+    )  # fmt: skip
+    found = read(path)
+    assert not [each for each in found.notices if "left out:" in each]
+    assert found.notices[-1].endswith("not used until the map does: 'good', 'seconds (answer)'.")
+    uses = [ColumnUse("good", ColumnRole.SCORE), ColumnUse("user_id", ColumnRole.RATER)]
+    kept = [each for each in found.map.columns if each.column not in ("good", "user_id")]
+    mapped = read(path, table_map=replace(found.map, columns=(*kept, *uses), protocol="custom"))
+    said = [[(each["rater"], each["answers"]["good"]) for each in item["judgments"]] for item in mapped.items]
+    assert said == [
+        [("rater 1", {"r1": 1}), ("rater 2", {"r1": 2})],
+        [("rater 1", {"r1": 2}), ("rater 2", {"r1": 3})],
+    ]
+
+
+def test_potato_s_numbered_parts_are_counted_beyond_nine() -> None:
+    parts = ["Which herb?", *(f"Herb {n}." for n in range(1, 11))]
+    shown = "<br>".join(f"{n}. {each}" for n, each in enumerate(parts))
+    [item] = items_of(lines([potato("i1", "n1", shown, note={"text_box": "All are green."})]))
+    assert prompt_of(item) == "Which herb?"
+    assert [*texts_of(item).values()] == parts[1:]
