@@ -225,6 +225,21 @@ def test_the_command_links_and_says_so(panel):
         run("panel", panel.study.slug, "link", there)
 
 
+@pytest.mark.parametrize("words", [("link", "..", "2"), ("link", "", "2"), ("sync", "..")])
+def test_the_command_refuses_what_is_no_id(panel, words):
+    with pytest.raises(CommandError, match="is not a Prolific id"):
+        run("panel", panel.study.slug, *words)
+
+
+@pytest.mark.parametrize("dots", [".", ".."])
+def test_the_page_refuses_an_id_of_dots(panel, client, owner, dots):
+    client.force_login(owner)
+    address = reverse("admin:evaluation_study_panel_link_study", args=[panel.study.slug])
+    answered = client.post(address, {"external_id": dots, "visit": "2", "reason": ""})
+    assert answered.status_code == 422
+    assert f"{dots}&#x27; is not a Prolific id." in answered.content.decode()
+
+
 def test_the_pages_link_and_show_it(panel, client, owner):
     there = made_there(panel, "CTWO")
     client.force_login(owner)
