@@ -366,6 +366,10 @@ def test_the_pages_link_and_show_it(panel, client, owner):
     for name in ("panel", "platform"):
         shown = client.get(reverse(f"admin:evaluation_study_{name}", args=[panel.study.slug]))
         assert f"Visit 2 on Prolific ({there}): recruiting, 8 places." in shown.content.decode()
+    places = client.get(
+        reverse("admin:evaluation_study_panel_places", args=[panel.study.slug])
+    ).content.decode()
+    assert "to those of further visits, add them on Prolific" in places
     history = client.get(reverse("admin:evaluation_study_history", args=[panel.study.slug])).content.decode()
     assert "The second sitting." in history
 
