@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils import timezone
 
-from annotator.models import LinkedStudy, Panel, PanelRecord, Participant
+from annotator.models import LinkedStudy, Panel, PanelAct, PanelRecord, Participant
 from annotator.panels.money.decisions import intend_approvals, intend_bonuses
 from annotator.panels.money.sending import send
 from annotator.panels.platforms.api import CompletionCode, StudyAction, StudyDraft
@@ -312,6 +312,13 @@ def test_who_returned_goes_with_an_unlinked_study_and_is_not_taken_for_one_of_th
     second, _ = visits(prolific, panel, further[0], client, hands_in=1)
     prolific.give_back(second)
     sync(again(panel))
+    record = PanelRecord.objects.get(external_id=second)
+    act = PanelAct.objects.create(panel=panel, record=record, kind="request_return", state="cancelled")
+    assert "would be lost" in problems_of(unlink_study, again(panel), further[0])[0]
+    act.delete()
+    PanelRecord.objects.filter(pk=record.pk).update(bonuses=Decimal("0.50"), bonuses_at=timezone.now())
+    assert "would be lost" in problems_of(unlink_study, again(panel), further[0])[0]
+    PanelRecord.objects.filter(pk=record.pk).update(bonuses=0)
     unlink_study(again(panel), further[0], by=owner)
     # What a reading found that began before.
     late = ReportedState(second, "ann", "returned", timezone.now(), study_id=further[0])
