@@ -12,7 +12,7 @@ def panels_to_sync() -> QuerySet[Panel]:
     """Studies that are drafted on a panel and not over there: not completed, or with submissions that are undecided."""
     undecided = Q(records__status__in=[PanelStatus.RESERVED, PanelStatus.ACTIVE, PanelStatus.AWAITING_REVIEW])
     drafted = Panel.objects.exclude(drafted_at=None).filter(study__ids_deleted_at=None)
-    linked = Q(linked_studies__in=LinkedStudy.objects.exclude(status=statuses.COMPLETED))
+    linked = Q(linked_studies__in=LinkedStudy.objects.exclude(status__in=[statuses.COMPLETED, statuses.GONE]))
     return drafted.filter(~Q(status=statuses.COMPLETED) | linked | undecided).distinct()
 
 

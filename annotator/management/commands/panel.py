@@ -10,7 +10,7 @@ from annotator.panels.platforms.errors import NotSetUp, PanelError
 from annotator.panels.reconciliation.overview import reconcile_visit
 from annotator.panels.services import recruiting, study_draft
 from annotator.panels.services.events import apply_events
-from annotator.panels.services.linked_studies import link_study, linked_sentence
+from annotator.panels.services.linked_studies import link_study, linked_sentence, unlink_study
 from annotator.panels.services.panel_settings import panel_of, platform_to_draft
 from annotator.panels.services.preflight import draft_problems, draft_warnings
 from annotator.panels.services.readings import read_visit, sync
@@ -29,7 +29,20 @@ from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.history import server_account
 
-ACTS = ("preset", "whom", "check", "draft", "publish", "pause", "start", "places", "link", "sync", "replay")
+ACTS = (
+    "preset",
+    "whom",
+    "check",
+    "draft",
+    "publish",
+    "pause",
+    "start",
+    "places",
+    "link",
+    "unlink",
+    "sync",
+    "replay",
+)
 
 
 class Command(AssayCommand):
@@ -44,14 +57,14 @@ class Command(AssayCommand):
             help=f"of preset: one of {', '.join(all_presets())}; of places: how many more; of whom: NAME=VALUE, with "
             f"NAME one of {', '.join(_filter_names())}, and nothing to be shown it; of sync: the id of a submission, "
             "to read and reconcile that one alone; of link: the id of a further study there, and "
-            "its visit",
+            "its visit; of unlink: its id",
         )
 
     def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["slug"])
         act, values = options["act"], options["value"]
         value = " ".join(values)
-        if value and act not in ("preset", "places", "whom", "link", "sync"):
+        if value and act not in ("preset", "places", "whom", "link", "unlink", "sync"):
             raise CommandError(f"{act} takes no value besides the study, not {value!r}.")
         try:
             if act == "whom":
@@ -62,6 +75,8 @@ class Command(AssayCommand):
                 self._places(study, value)
             elif act == "link":
                 self._link(study, values)
+            elif act == "unlink":
+                self._unlink(study, value)
             elif act == "sync" and value:
                 self._sync_visit(study, value)
             else:
@@ -149,6 +164,13 @@ class Command(AssayCommand):
             raise CommandError("Which study there, and which visit? Give its id and a number: link ID 2.")
         panel = _panel(study)
         link_study(panel, values[0], int(values[1]), by=server_account())
+        self._say(panel)
+
+    def _unlink(self, study: Study, external_id: str) -> None:
+        if not external_id:
+            raise CommandError("Which study there? Give its id: unlink ID.")
+        panel = _panel(study)
+        self.stdout.write(f"Unlinked: {unlink_study(panel, external_id, by=server_account())}")
         self._say(panel)
 
     def _sync(self, study: Study) -> None:

@@ -1,4 +1,4 @@
-"""The page that links a further study on the panel, of a later visit."""
+"""The pages that link a further study on the panel, of a later visit, and take that back."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from annotator.models import Panel
 from annotator.panels.admin.pages import panel_page, panel_url, with_refusals
 from annotator.panels.platforms import get_platform
-from annotator.panels.services.linked_studies import link_study, linked_sentence
+from annotator.panels.services.linked_studies import link_study, linked_sentence, unlink_study
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm
 
 
@@ -43,6 +43,37 @@ def link_further_study(request: HttpRequest, panel: Panel) -> ConfirmedAction:
         button="Link",
         form=LinkedStudyForm,
         initial={"visit": last.visit_number + 1 if last is not None else 2},
+        do=do,
+        back=panel_url(panel.study),
+        logs_itself=True,
+    )
+
+
+def _unlink_form(panel: Panel) -> type[OptionalReasonForm]:
+    choices = [(each.external_id, linked_sentence(each)) for each in panel.linked_studies.all()]
+
+    class UnlinkForm(OptionalReasonForm):
+        study = forms.ChoiceField(choices=choices, label="Study there", widget=forms.RadioSelect)
+        field_order = ("study", "reason")
+
+    return UnlinkForm
+
+
+@panel_page("unlink_study", route="unlink-study/")
+def unlink_further_study(request: HttpRequest, panel: Panel) -> ConfirmedAction:
+    def do(data: dict[str, Any]) -> str:
+        said = with_refusals(
+            lambda: unlink_study(panel, data["study"], by=request.user, reason=data["reason"])
+        )
+        return f"Unlinked: {said}"
+
+    return ConfirmedAction(
+        title="Unlink the study of a further visit",
+        text="From now on it is not read from here, and another study can be linked for its visit. The visit's code is "
+        "dropped unless the first study there has it, too. Refused where its submissions are undecided, "
+        "paid or rejected: they would be lost. Nothing is changed there.",
+        button="Unlink",
+        form=_unlink_form(panel),
         do=do,
         back=panel_url(panel.study),
         logs_itself=True,

@@ -179,6 +179,7 @@ def _acts(panel: Panel, found: Reconciliation) -> list[tuple[str, str]]:
             *([("Pause", "pause")] if panel.status == statuses.ACTIVE else []),
             *([("Add places", "places")] if panel.status != statuses.DRAFT else []),
             *([("Link the study of a further visit", "link_study")] if panel.study.visits > 1 else []),
+            *([("Unlink a study", "unlink_study")] if panel.linked_studies.all() else []),
             *([(f"Send pending requests ({len(found.waiting)})", "send")] if found.waiting else []),
         ]
     return [(label, panel_url(panel.study, name)) for label, name in names]

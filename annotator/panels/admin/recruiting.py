@@ -200,11 +200,16 @@ def add_places(request: HttpRequest, panel: Panel) -> ConfirmedAction:
             return recruiting.places_added(panel, more)
         return f"Already done: there are {panel.places} places in total, and none were added."
 
-    wanted = request.GET.get("more", "")
+    wanted, label = request.GET.get("more", ""), get_platform(panel.platform).label
+    first = (
+        f" They are added to the first visit's study; to those of further visits, add them on {label}."
+        if panel.linked_studies.exists()
+        else ""
+    )
     return ConfirmedAction(
         title="Add places",
-        text=f"There are {panel.places} places on {get_platform(panel.platform).label}. Each "
-        "additional place is one more person to pay, and places can't be removed there.",
+        text=f"There are {panel.places} places on {label}. Each additional place is one more person to pay, and "
+        f"places can't be removed there.{first}",
         button="Add",
         form=PlacesForm,
         initial={"more": wanted if wanted.isdigit() else None, "shown": panel.places},

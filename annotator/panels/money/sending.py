@@ -25,7 +25,7 @@ from annotator.panels.money.bonus_batches import (
     take_bonuses,
 )
 from annotator.panels.platforms.api import PanelSubmission, PlatformClient
-from annotator.panels.platforms.errors import PanelError
+from annotator.panels.platforms.errors import NOT_FOUND, PanelError
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.submission_records import ReportedState, note_status
 
@@ -34,7 +34,6 @@ logger = logging.getLogger(__name__)
 Kind, State = PanelAct.Kind, PanelAct.State
 # What a submission becomes by an act that decides about it.
 BECOMES = {Kind.APPROVE: PanelStatus.APPROVED, Kind.REJECT: PanelStatus.REJECTED}
-NOT_FOUND = 404
 # After this many acts in a row of which the panel gave no account, it is not about the acts.
 MOST_IN_DOUBT = 3
 FOUND = "The panel shows that it happened."

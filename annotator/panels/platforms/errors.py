@@ -1,5 +1,7 @@
 """Errors of a platform's API, which say whether it may have acted all the same, and of its webhooks."""
 
+NOT_FOUND = 404
+
 
 class NotSetUp(Exception):
     """There is no token for the platform here."""

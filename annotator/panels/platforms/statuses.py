@@ -2,6 +2,8 @@
 
 DRAFT, SCHEDULED, PUBLISHING, ACTIVE = "UNPUBLISHED", "SCHEDULED", "PUBLISHING", "ACTIVE"
 PAUSED, REVIEWING, COMPLETED = "PAUSED", "AWAITING REVIEW", "COMPLETED"
+# No panel's word: it knows no such study any more.
+GONE = "GONE"
 # As a sentence has them. A panel may be in a state that has no name here; then its own word is stored and shown.
 STUDY = {
     DRAFT: "a draft",
@@ -11,6 +13,7 @@ STUDY = {
     PAUSED: "paused",
     REVIEWING: "waiting for your review",
     COMPLETED: "completed",
+    GONE: "gone",
 }
 
 

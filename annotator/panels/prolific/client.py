@@ -317,7 +317,7 @@ def _may_repeat(error: PanelError, repeat: Repeat) -> bool:
 def _part(identifier: str) -> str:
     """An id as one part of a path; another study's or the whole list's address can't come of it."""
     if not identifier.strip(". "):
-        raise ValueError(f"{identifier!r} is not a Prolific id.")
+        raise PanelError(404, f"{identifier!r} is not a Prolific id.")
     return quote(identifier, safe="")
 
 

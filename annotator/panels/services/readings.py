@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotator.models import Panel, PanelAct, PanelRecord, PanelStatus
 from annotator.panels.platforms import get_api, get_platform
 from annotator.panels.platforms.api import PanelSubmission, PlatformClient
-from annotator.panels.platforms.errors import PanelBusy, PanelError, PanelUnreachable
+from annotator.panels.platforms.errors import NOT_FOUND, PanelBusy, PanelError, PanelUnreachable
 from annotator.panels.selectors import studies_there
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.recruiting import drafted_id, sync_study
@@ -31,7 +31,6 @@ from evaluation.refusals import Refused
 logger = logging.getLogger(__name__)
 
 BONUS_READS = 500
-NOT_FOUND = 404
 # Waiting for a panel that is busy, it gives a sign of life as often.
 NAP_SECONDS = 10.0
 AT_WORK = (PanelStatus.RESERVED, PanelStatus.ACTIVE)
@@ -80,7 +79,12 @@ def sync_submissions(
     found: list[PanelSubmission] = []
     with _client(panel, patience, watch) as client:
         for study in studies_there(panel):
-            found += client.list_submissions(study, watch=lambda n, of: watch("reading the list", n, of))
+            try:
+                found += client.list_submissions(study, watch=lambda n, of: watch("reading the list", n, of))
+            except PanelError as error:
+                # A linked study that is gone keeps nobody from reading the others.
+                if error.status != NOT_FOUND or study == panel.external_id:
+                    raise
     known = {
         each.external_id: each
         for each in PanelRecord.objects.filter(panel=panel).select_related("panel", "linked_study")

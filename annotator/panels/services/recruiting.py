@@ -13,11 +13,12 @@ from django.utils import timezone
 
 from annotator.models import LinkedStudy, Panel
 from annotator.panels.platforms import get_api, get_platform, statuses
-from annotator.panels.platforms.api import PanelStudy, StudyAction
-from annotator.panels.platforms.errors import PanelError
+from annotator.panels.platforms.api import PanelStudy, PlatformClient, StudyAction
+from annotator.panels.platforms.errors import NOT_FOUND, PanelError
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.preflight import codes_of
 from annotator.panels.services.retention.id_deletion import refuse_without_ids
+from annotator.panels.states import FREED
 from annotator.panels.visit_codes import COMPLETED, code_key
 from evaluation.counting import counted
 from evaluation.models import Status
@@ -115,17 +116,31 @@ def places_added(panel: Panel, more: int) -> str:
 
 
 def sync_study(panel: Panel) -> Panel:
-    """Read the states and places back, of the study and of those that are linked to it."""
+    """Read the states and places back, of the study and of those that are linked to it. One of these may be gone."""
     asked = timezone.now()
     study = drafted_id(panel)
     linked = list(panel.linked_studies.all())
     with open_client(panel.platform) as client:
         there = client.get_study(study)
-        there_linked = [client.get_study(each.external_id) for each in linked]
+        there_linked = [_look_up(client, each.external_id) for each in linked]
     for each, answer in zip(linked, there_linked, strict=True):
-        LinkedStudy.objects.filter(pk=each.pk).update(places=answer.places)
-        note_study_status(panel, each.external_id, answer.status, asked)
+        # Of a study that is gone nobody takes another place.
+        places = answer.places if answer is not None else each.records.exclude(status__in=FREED).count()
+        LinkedStudy.objects.filter(pk=each.pk).update(places=places)
+        note_study_status(
+            panel, each.external_id, answer.status if answer is not None else statuses.GONE, asked
+        )
     return _note_study(panel, there, asked)
+
+
+def _look_up(client: PlatformClient, study: str) -> PanelStudy | None:
+    """None where the panel knows no such study any more."""
+    try:
+        return client.get_study(study)
+    except PanelError as error:
+        if error.status == NOT_FOUND:
+            return None
+        raise
 
 
 def note_study_status(panel: Panel, study: str, status: str, at: datetime) -> None:

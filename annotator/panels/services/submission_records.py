@@ -60,12 +60,15 @@ class ReportedState:
 
 def note_status(panel: Panel, seen: ReportedState) -> PanelRecord | None:
     """Keep what the panel says, unless something newer is known, and do what it calls for here, once. None, and nothing
-    is kept, of a submission whose participant was erased.
+    is kept, of a submission whose participant was erased, and of a study that was unlinked meanwhile.
 
     A return or a time-out frees the participant's place at once and ends their way. Who had finished keeps their
     outcome. What was submitted in that visit follows the panel's policy; only the work of somebody who finished and
     then timed out is never discarded without a person's decision.
     """
+    studies = studies_there(panel)
+    if seen.study_id and studies and seen.study_id not in studies:
+        return None
     with transaction.atomic():
         submission = _lock_visit(panel, seen)
         # After the lock: they may have been erased while this waited for it.

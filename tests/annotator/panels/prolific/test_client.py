@@ -251,8 +251,11 @@ def test_a_wrong_token_is_refused_and_never_shown(prolific):
 
 @pytest.mark.parametrize("identifier", ["", ".", "..", " "])
 def test_an_empty_id_asks_for_nothing_else(prolific, client, identifier):
-    with pytest.raises(ValueError, match="not a Prolific id"):
-        client.get_submission(identifier)
+    for ask in (client.get_submission, client.get_study):
+        error = failure(ask, identifier)
+        assert (error.status, error.sent) == (404, False)
+        assert "not a Prolific id" in str(error)
+    assert not prolific.sent("GET", "")
     assert failure(client.get_submission, "../studies").status == 404
 
 
