@@ -11,10 +11,12 @@ from django.utils import timezone
 
 from annotator.models import KnownMismatch, PanelRecord, Participant, Submission
 from evaluation.dumps.exports.study_export import export_study
-from evaluation.models import Exclusion, ItemFlag, Job, Note, StudyMember
+from evaluation.models import Exclusion, ItemFlag, Job, Judgment, Note, StudyMember
+from evaluation.protocols import AnswerValue
 from evaluation.services.exclusions import exclude
 from evaluation.services.history import log_action
 from evaluation.services.tokens import make_token
+from tests.answers import give_answers
 from tests.config.addresses import ROUTES, world_of
 from tests.evaluation.admin.conftest import make_user
 
@@ -58,6 +60,8 @@ def made(around_module: None) -> SimpleNamespace:
     if not Exclusion.objects.filter(rater=rater, undone_at=None).exists():
         exclude(study=study, rater=rater, reason=f"By {PERSON}.", by=world.owner)
     ItemFlag.objects.update(note=told)
+    give_answers(world.settled, [AnswerValue("justification", "text", text=told)])
+    Judgment.objects.filter(pk=world.settled.pk).update(trace={"settled": {"reason": told, "shown": []}})
     viewer = make_user("viewer")
     StudyMember.objects.create(study=study, user=viewer, role="viewer")
     world.clients, world.tokens = {}, {}
@@ -116,7 +120,7 @@ def test_those_who_run_the_study_read_them(world: SimpleNamespace, page: str) ->
     assert any(each in body for each in IDS)
 
 
-@pytest.mark.parametrize("format", ["jsonl", "csv", "notes"])
+@pytest.mark.parametrize("format", ["jsonl", "csv", "tsv", "notes"])
 def test_in_no_export(world: SimpleNamespace, format: str) -> None:
     out = BytesIO()
     export_study(world.study, format=format, out=out)
@@ -125,7 +129,7 @@ def test_in_no_export(world: SimpleNamespace, format: str) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["notes/", "exclusions/", "judgments/", "raters/", "participants/", "flags/", "quality/"],
+    ["notes/", "exclusions/", "judgments/", "raters/", "participants/", "flags/", "quality/", "settled/"],
 )
 def test_editors_read_them_in_the_api_and_viewers_the_rest(world: SimpleNamespace, page: str) -> None:
     address = world.find(f"api/v1/studies/<slug:slug>/{page}")
@@ -133,6 +137,18 @@ def test_editors_read_them_in_the_api_and_viewers_the_rest(world: SimpleNamespac
     body = read(world, "viewer", address)
     assert PERSON not in body
     assert "x" * len(PERSON) in body or page == "participants/"
+
+
+def test_answers_of_settled_labels_are_blacked_out_in_the_api(world: SimpleNamespace) -> None:
+    for page in ("settled/", "judgments/"):
+        address = world.find(f"api/v1/studies/<slug:slug>/{page}")
+        for who, shown in (("owner", PERSON), ("viewer", "x" * len(PERSON))):
+            found = world.clients[who].get(
+                address, {"kind": "settled"} if page == "judgments/" else {},
+                headers={"authorization": f"Bearer {world.tokens[who]}"},
+            ).json()["results"]  # fmt: skip
+            judgment = found[0].get("judgment", found[0])
+            assert judgment["answers"][0]["text"].startswith(f"{shown} wrote to us")
 
 
 def test_by_no_search_and_no_lookup(world: SimpleNamespace) -> None:
