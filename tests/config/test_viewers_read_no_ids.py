@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotator.models import KnownMismatch, PanelRecord, Participant, Submission
+from annotator.models import KnownMismatch, LinkedStudy, PanelRecord, Participant, Submission
 from evaluation.dumps.exports.study_export import export_study
 from evaluation.models import Exclusion, ItemFlag, Job, Judgment, Note, StudyMember
 from evaluation.protocols import AnswerValue
@@ -20,11 +20,13 @@ from tests.answers import give_answers
 from tests.config.addresses import ROUTES, world_of
 from tests.evaluation.admin.conftest import make_user
 
-# As Prolific makes them: of a person here and a visit, of one whom only the panel knows, of an invited person.
+# As Prolific makes them: of a person here and a visit, of one whom only the panel knows, of a further study there; and
+# the address of an invited person.
 PERSON, VISIT = "5f8d0d55b54764421b7156d9", "60d0fe4f5311236168a109ca"
 OTHER, THEIR_VISIT = "61e1ac5b64764421b7156daa", "62f2bd6c75875532c8267ebb"
+LINKED = "64b4df8e97a97754ea488adf"
 INVITED = "ada.lovelace@example.org"
-IDS = (PERSON, VISIT, OTHER, THEIR_VISIT, INVITED)
+IDS = (PERSON, VISIT, OTHER, THEIR_VISIT, LINKED, INVITED)
 # Pages that are made for people without an account, who hold their own key; the server's own.
 NOT_OURS = ("s/", "p/", "i/", "w/", "hooks/", "patterns/")
 
@@ -43,6 +45,14 @@ def made(around_module: None) -> SimpleNamespace:
     )
     world.link.label = INVITED
     world.link.save()
+    LinkedStudy.objects.create(
+        panel=record.panel,
+        platform="prolific",
+        external_id=LINKED,
+        visit_number=2,
+        status_at=timezone.now(),
+        places=1,
+    )
     KnownMismatch.objects.create(panel=record.panel, key=f"x:{THEIR_VISIT}:y", note=f"{OTHER} wrote to us.")
     for each in IDS:
         log_action(study=study, by=world.owner, message=f"Rejecting {each}.", about=[world.run, world.judge])
