@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotator.models import KnownMismatch, LinkedStudy, PanelRecord, Participant, Submission
 from evaluation.dumps.exports.study_export import export_study
-from evaluation.models import Exclusion, ItemFlag, Job, Judgment, Note, StudyMember
+from evaluation.models import AnswerText, Exclusion, ItemFlag, Job, Judgment, Note, StudyMember
 from evaluation.protocols import AnswerValue
 from evaluation.services.exclusions import exclude
 from evaluation.services.history import log_action
@@ -159,6 +159,18 @@ def test_answers_of_settled_labels_are_blacked_out_in_the_api(world: SimpleNames
             ).json()["results"]  # fmt: skip
             judgment = found[0].get("judgment", found[0])
             assert judgment["answers"][0]["text"].startswith(f"{shown} wrote to us")
+
+
+@pytest.mark.parametrize(("page", "letters"), [("", 160), ("flags/", 120), ("judgments/", 160)])
+def test_nor_the_beginning_of_one_where_a_text_is_cut(
+    world: SimpleNamespace, page: str, letters: int
+) -> None:
+    told = "a" * (letters - 12) + f" {PERSON}"
+    ItemFlag.objects.update(note=told)
+    AnswerText.objects.filter(judgment=world.settled).update(text=told)
+    address = world.find(f"studies/<slug:slug>/{page}")
+    assert f"a {PERSON[:8]}" in read(world, "owner", address)
+    assert PERSON[:8] not in read(world, "viewer", address)
 
 
 def test_by_no_search_and_no_lookup(world: SimpleNamespace) -> None:
