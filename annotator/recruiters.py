@@ -32,7 +32,7 @@ class Recruiters:
         return ""
 
     def unsettled(self, participant: Participant) -> Iterable[str]:
-        """Sentences on what of a participant's visits is not settled with the platform, or not paid."""
+        """Sentences on what of a participant's visits is not settled, not paid, or can't be erased."""
         return ()
 
     def names(self, participant: Participant) -> Iterable[str]:

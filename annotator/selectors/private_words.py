@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.db.models import Model, QuerySet
 
-from annotator.models import Panel, PanelRecord, Participant, PersonalLink, Submission
+from annotator.models import LinkedStudy, Panel, PanelRecord, Participant, PersonalLink, Submission
 from evaluation.models import Study
 
 
@@ -13,6 +13,7 @@ def private_words(study: Study) -> Iterator[str]:
         (Participant.objects.filter(study=study), ("external_id", "token")),
         (Submission.objects.filter(participant__study=study), ("external_id", "external_study_id")),
         (Panel.objects.filter(study=study), ("external_id",)),
+        (LinkedStudy.objects.filter(panel__study=study), ("external_id",)),
         (PanelRecord.objects.filter(panel__study=study), ("external_id", "participant_id")),
         (PersonalLink.objects.filter(study=study), ("label", "key")),
     )

@@ -4,11 +4,13 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.db.models.fields.json import KT
 
 from annotator.models import KnownMismatch, PanelAct, Participant
 from evaluation.counting import counted
-from evaluation.models import AnswerText, Exclusion, ItemFlag, Note
+from evaluation.models import AnswerText, Exclusion, ItemFlag, Judgment, Note, Rater
 from evaluation.services.history import is_telling
+from evaluation.services.settling import SETTLED
 
 # Places of one kind that are named one by one.
 LISTED = 20
@@ -34,7 +36,7 @@ Place = Callable[[Any], str]
 
 
 def _texts(participant: Participant) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...], Place]]:
-    """What others write in a study: its kind, its rows, the fields, and where one stands."""
+    """Words of others in a study: their kind, the rows, the fields, and where one stands."""
     study, rater = participant.study, participant.rater
     notes = Note.objects.filter(study=study).exclude(judgment__rater=rater).select_related("item", "by")
     yield "note", notes, ("text",), lambda note: f"of {note.by or 'a member'} on item {note.item.key}"
@@ -53,6 +55,13 @@ def _texts(participant: Participant) -> Iterator[tuple[str, QuerySet[Any], tuple
         answers.select_related("judgment__rater", "judgment__item"),
         ("text",),
         lambda text: f"of {text.judgment.rater} on item {text.judgment.item.key}",
+    )
+    settled = Judgment.objects.filter(study=study, rater__kind=Rater.Kind.SETTLED)
+    yield (
+        "reason of a settled label",
+        settled.annotate(reason=KT(f"trace__{SETTLED}__reason")).select_related("rater", "item"),
+        ("reason",),
+        lambda label: f"of {label.rater} on item {label.item.key}",
     )
     others = Participant.objects.filter(study=study).exclude(pk=participant.pk).select_related("rater")
     yield "comment", others, ("comments",), lambda other: f"of {other.rater}"

@@ -17,7 +17,7 @@ from evaluation.admin.explorer.judgment_cards import judgment_cards, name_as_see
 from evaluation.admin.explorer.judgment_page import judgment_page
 from evaluation.admin.explorer.seen_screen import judgment_screen
 from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged, way_back
-from evaluation.admin.rights import FORM, View, has_right, study_for
+from evaluation.admin.rights import FORM, View, has_right, read_text, study_for
 from evaluation.explorer.filter_values import MOST_WORDS
 from evaluation.explorer.search import judgments_with
 from evaluation.models import Exclusion, Judgment, Rater, Study
@@ -77,8 +77,10 @@ class JudgmentAdmin(StudyScopedAdmin):
         changes, study = super().get_changelist_instance(request), study_of_list(request)
         if study is not None:
             changes.result_list = list(changes.result_list)
+            read = read_text(request, study)
             for card in judgment_cards(study, changes.result_list, name_as_seen(system_labels(study))):
                 card.judgment.card = card  # type: ignore[attr-defined]
+                card.judgment.read = read  # type: ignore[attr-defined]
         return changes
 
     def get_search_results(
@@ -115,7 +117,7 @@ class JudgmentAdmin(StudyScopedAdmin):
         texts = [
             part.text for each in card.answers if each.is_text for _, parts in each.heads for part in parts
         ]
-        said = " ".join([*texts, card.rationale][0].split())
+        said = judgment.read(" ".join([*texts, card.rationale][0].split()))
         return format_html("<bdi>{}</bdi>", Truncator(said).chars(MOST_LETTERS)) if said else ""
 
     @admin.display(description="time")

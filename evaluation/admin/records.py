@@ -1,19 +1,20 @@
 """A study's read-only records: revisions, exclusions, imports; and flags, which a person resolves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluation.admin.base import StudyScopedAdmin
+from evaluation.admin.base import StudyScopedAdmin, study_of_list
 from evaluation.admin.design.frozen import describe_spec
 from evaluation.admin.pages import ConfirmedAction, confirmation_page, list_url, way_back
-from evaluation.admin.rights import FORM, has_right, study_for
+from evaluation.admin.rights import FORM, has_right, read_text, study_for
 from evaluation.models import Exclusion, Import, ItemFlag, Revision, Study
 from evaluation.services import flags
 
@@ -60,6 +61,16 @@ class ImportAdmin(StudyScopedAdmin):
     ordering = ("-pk",)
 
 
+def with_notes_as_read(
+    request: HttpRequest, study: Study | None, flags: Iterable[ItemFlag]
+) -> list[ItemFlag]:
+    """The flags with what they read of each note, which is still whole."""
+    read, listed = read_text(request, study), list(flags)
+    for flag in listed:
+        flag.note = read(flag.note)
+    return listed
+
+
 @admin.register(ItemFlag)
 class ItemFlagAdmin(StudyScopedAdmin):
     address = "flags"
@@ -71,6 +82,11 @@ class ItemFlagAdmin(StudyScopedAdmin):
     list_select_related = ("item__study", "rater")
     search_fields = ("item__key", "note", "rater__pseudonym")
     ordering = ("-pk",)
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        changes = super().get_changelist_instance(request)
+        changes.result_list = with_notes_as_read(request, study_of_list(request), changes.result_list)
+        return changes
 
     @admin.display(description="note")
     def note_short(self, flag: ItemFlag) -> str:

@@ -45,6 +45,11 @@ def reads_ids(request: HttpRequest, study: Study | None) -> bool:
     return has_right(request, "write", study.pk if study is not None else None)
 
 
+def read_text(request: HttpRequest, study: Study | None) -> Callable[[str], str]:
+    """Turn a text into what they read of it, before it is cut: no page finds an id that was cut."""
+    return str if study is None or reads_ids(request, study) else private_words(study).blacked_out
+
+
 Answer = TypeVar("Answer", bound=HttpResponseBase)
 
 

@@ -82,7 +82,7 @@ class JudgmentListQuery(PageQuery):
 
 
 class JudgmentList(StudyView):
-    written = frozenset({"excluded", "trace"})
+    written = frozenset({"excluded", "answers", "trace"})
     query_class = JudgmentListQuery
     pagination_class = IdPagination
 

@@ -56,7 +56,7 @@ def settled_records(study: Study, judgments: Sequence[Judgment]) -> list[dict[st
 
 
 class SettledList(StudyView):
-    written = frozenset({"reason", "excluded", "trace"})
+    written = frozenset({"reason", "excluded", "answers", "trace"})
     query_class = PageQuery
     pagination_class = NewestFirstPagination
 

@@ -9,20 +9,24 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotator.models import KnownMismatch, PanelRecord, Participant, Submission
+from annotator.models import KnownMismatch, LinkedStudy, PanelRecord, Participant, Submission
 from evaluation.dumps.exports.study_export import export_study
-from evaluation.models import Exclusion, ItemFlag, Job, Note, StudyMember
+from evaluation.models import AnswerText, Exclusion, ItemFlag, Job, Judgment, Note, StudyMember
+from evaluation.protocols import AnswerValue
 from evaluation.services.exclusions import exclude
 from evaluation.services.history import log_action
 from evaluation.services.tokens import make_token
+from tests.answers import give_answers
 from tests.config.addresses import ROUTES, world_of
 from tests.evaluation.admin.conftest import make_user
 
-# As Prolific makes them: of a person here and a visit, of one whom only the panel knows, of an invited person.
+# As Prolific makes them: of a person here and a visit, of one whom only the panel knows, of a further study there; and
+# the address of an invited person.
 PERSON, VISIT = "5f8d0d55b54764421b7156d9", "60d0fe4f5311236168a109ca"
 OTHER, THEIR_VISIT = "61e1ac5b64764421b7156daa", "62f2bd6c75875532c8267ebb"
+LINKED = "64b4df8e97a97754ea488adf"
 INVITED = "ada.lovelace@example.org"
-IDS = (PERSON, VISIT, OTHER, THEIR_VISIT, INVITED)
+IDS = (PERSON, VISIT, OTHER, THEIR_VISIT, LINKED, INVITED)
 # Pages that are made for people without an account, who hold their own key; the server's own.
 NOT_OURS = ("s/", "p/", "i/", "w/", "hooks/", "patterns/")
 
@@ -41,6 +45,14 @@ def made(around_module: None) -> SimpleNamespace:
     )
     world.link.label = INVITED
     world.link.save()
+    LinkedStudy.objects.create(
+        panel=record.panel,
+        platform="prolific",
+        external_id=LINKED,
+        visit_number=2,
+        status_at=timezone.now(),
+        places=1,
+    )
     KnownMismatch.objects.create(panel=record.panel, key=f"x:{THEIR_VISIT}:y", note=f"{OTHER} wrote to us.")
     for each in IDS:
         log_action(study=study, by=world.owner, message=f"Rejecting {each}.", about=[world.run, world.judge])
@@ -58,6 +70,8 @@ def made(around_module: None) -> SimpleNamespace:
     if not Exclusion.objects.filter(rater=rater, undone_at=None).exists():
         exclude(study=study, rater=rater, reason=f"By {PERSON}.", by=world.owner)
     ItemFlag.objects.update(note=told)
+    give_answers(world.settled, [AnswerValue("justification", "text", text=told)])
+    Judgment.objects.filter(pk=world.settled.pk).update(trace={"settled": {"reason": told, "shown": []}})
     viewer = make_user("viewer")
     StudyMember.objects.create(study=study, user=viewer, role="viewer")
     world.clients, world.tokens = {}, {}
@@ -116,7 +130,7 @@ def test_those_who_run_the_study_read_them(world: SimpleNamespace, page: str) ->
     assert any(each in body for each in IDS)
 
 
-@pytest.mark.parametrize("format", ["jsonl", "csv", "notes"])
+@pytest.mark.parametrize("format", ["jsonl", "csv", "tsv", "notes"])
 def test_in_no_export(world: SimpleNamespace, format: str) -> None:
     out = BytesIO()
     export_study(world.study, format=format, out=out)
@@ -125,7 +139,7 @@ def test_in_no_export(world: SimpleNamespace, format: str) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["notes/", "exclusions/", "judgments/", "raters/", "participants/", "flags/", "quality/"],
+    ["notes/", "exclusions/", "judgments/", "raters/", "participants/", "flags/", "quality/", "settled/"],
 )
 def test_editors_read_them_in_the_api_and_viewers_the_rest(world: SimpleNamespace, page: str) -> None:
     address = world.find(f"api/v1/studies/<slug:slug>/{page}")
@@ -133,6 +147,30 @@ def test_editors_read_them_in_the_api_and_viewers_the_rest(world: SimpleNamespac
     body = read(world, "viewer", address)
     assert PERSON not in body
     assert "x" * len(PERSON) in body or page == "participants/"
+
+
+def test_answers_of_settled_labels_are_blacked_out_in_the_api(world: SimpleNamespace) -> None:
+    for page in ("settled/", "judgments/"):
+        address = world.find(f"api/v1/studies/<slug:slug>/{page}")
+        for who, shown in (("owner", PERSON), ("viewer", "x" * len(PERSON))):
+            found = world.clients[who].get(
+                address, {"kind": "settled"} if page == "judgments/" else {},
+                headers={"authorization": f"Bearer {world.tokens[who]}"},
+            ).json()["results"]  # fmt: skip
+            judgment = found[0].get("judgment", found[0])
+            assert judgment["answers"][0]["text"].startswith(f"{shown} wrote to us")
+
+
+@pytest.mark.parametrize(("page", "letters"), [("", 160), ("flags/", 120), ("judgments/", 160)])
+def test_nor_the_beginning_of_one_where_a_text_is_cut(
+    world: SimpleNamespace, page: str, letters: int
+) -> None:
+    told = "a" * (letters - 12) + f" {PERSON}"
+    ItemFlag.objects.update(note=told)
+    AnswerText.objects.filter(judgment=world.settled).update(text=told)
+    address = world.find(f"studies/<slug:slug>/{page}")
+    assert f"a {PERSON[:8]}" in read(world, "owner", address)
+    assert PERSON[:8] not in read(world, "viewer", address)
 
 
 def test_by_no_search_and_no_lookup(world: SimpleNamespace) -> None:

@@ -13,6 +13,7 @@ from django.utils.dateparse import parse_datetime
 
 from evaluation.admin.job_rights import listed_jobs
 from evaluation.admin.pages import overview_url, page, walk_through_url
+from evaluation.admin.records import with_notes_as_read
 from evaluation.admin.rights import has_right, study_page
 from evaluation.admin.study.launch import cautions_for
 from evaluation.admin.study.launch_design import study_design
@@ -90,7 +91,7 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
         ],
         # The sections count what they show.
         "sections_every": "20s" if judged < SMALL else "60s",
-        "flags": _flags(study),
+        "flags": _flags(request, study),
         "jobs": listed_jobs(study)[:5],
         "exclusions": standing_exclusions(study)
         .select_related("rater", "judgment__rater", "judgment__item", "by")
@@ -221,8 +222,9 @@ def _revisions(study: Study) -> list[tuple[int, int]]:
     return [(number, added.get(number, 0)) for number in numbers]
 
 
-def _flags(study: Study) -> Any:
-    return ItemFlag.objects.filter(item__study=study).select_related("item", "rater").order_by("-pk")[:SHOWN]
+def _flags(request: HttpRequest, study: Study) -> list[ItemFlag]:
+    flags = ItemFlag.objects.filter(item__study=study).select_related("item", "rater").order_by("-pk")[:SHOWN]
+    return with_notes_as_read(request, study, flags)
 
 
 def _items_fact(study: Study, n: int | None = None) -> Fact:

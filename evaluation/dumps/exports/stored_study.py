@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -183,7 +183,17 @@ class StoredStudy:
                 answers.get(pk, []),
                 *values,
             )
+            if judgment.rater.kind == Rater.Kind.SETTLED:
+                self._black_out(judgment)
             items[item].judgments.append(judgment)
+
+    def _black_out(self, judgment: StoredJudgment) -> None:
+        """Black out ids in a settled label, whose reason and texts a member wrote."""
+        judgment.trace = self._private.blacked_out_json(judgment.trace)
+        judgment.answers = [
+            each if each.text is None else replace(each, text=self._private.blacked_out(each.text))
+            for each in judgment.answers
+        ]
 
     def _excluded_judgments(self, rows: Sequence[Any]) -> dict[int, str]:
         if not rows:

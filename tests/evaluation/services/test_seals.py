@@ -380,7 +380,7 @@ def test_a_key_is_of_use_to_nobody_without_the_secret(settings):
 
 
 def test_the_command_wants_a_study_or_a_rotation(judged):
-    for arguments in ([], ["judged", "--rotate"]):
+    for arguments in ([], ["judged", "--rotate"], ["--rotate", "--new-key"]):
         with pytest.raises(CommandError, match="Name a study, or give --rotate"):
             call_command("seal", *arguments)
 

@@ -16,16 +16,18 @@ from annotator.models import (
     PersonalLink,
 )
 from annotator.panels.platforms import get_platform
-from annotator.panels.services.erased.digests import digest_of
+from annotator.panels.services.erased.digests import KEY, digest_of
 from annotator.panels.services.retention.unsettled import unread_visits
 from annotator.panels.states import PAID, UNDECIDED, UNSETTLED_ACTS, Kind, State
 from annotator.selectors.visits import completed_visits
+from evaluation.services.installation_keys import key_problem
 
 ZERO = Decimal("0.00")
 
 
 def unsettled_visits(participant: Participant) -> Iterator[str]:
-    """A sentence for each submission that the platform has not decided on, and each payment that has no known end."""
+    """A sentence for each submission that the platform has not decided on, and each payment that has no known end; and
+    one where nothing can be kept by which the visits would be recognised."""
     records = _records_of(participant)
     label = get_platform(participant.platform).label
     for record in records.filter(status__in=UNDECIDED).order_by("pk"):
@@ -37,6 +39,8 @@ def unsettled_visits(participant: Participant) -> Iterator[str]:
         yield f"The {act.get_kind_display()} of submission {act.record.external_id} is {act.get_state_display()}."
     for visit in unread_visits(participant.study).filter(participant=participant).order_by("pk"):
         yield f"{label} has not said yet what became of submission {visit.external_id}. Refresh from it first."
+    if records.exists() and (problem := key_problem(KEY)):
+        yield problem
 
 
 def names_there(participant: Participant) -> Iterator[str]:

@@ -8,6 +8,7 @@ from annotator.services.erasing import plan_erasure
 from evaluation.models import Judgment, Note, StudyMember
 from evaluation.services.exclusions import exclude
 from evaluation.services.notes import add_note
+from evaluation.services.settling import settle_item
 from evaluation.services.studies.launch import close_study
 from tests.annotator.conftest import text
 from tests.annotator.panels.panel_rows import make_panel_study, record, work
@@ -55,15 +56,19 @@ def test_it_lists_where_others_have_named_them(panel, participant, owner):
     add_note(judgment.item, judgment=judgment, text="See visit-ann, who says otherwise.", by=owner)
     exclude(study=study, rater=other.rater, reason=f"Copied from {pseudonym}.", by=owner)
     Participant.objects.filter(pk=other.pk).update(comments="I sat beside visit-ann.")
+    satisfied = {f"{follow_up}.{response}": True for follow_up in ("f1", "f2") for response in ("r1", "r2")}
+    answers = {"preference": "r1", "satisfied": satisfied, "justification": "It names the source."}
+    settle_item(item, answers, reason="As visit-ann says.", by=owner)
     said = text(signed_in(owner).get(address(participant)))
     for each in (
         f"note of {owner} on item {item.key}",
         f"note of {owner} on item {judgment.item.key}",
         f"reason of an exclusion of {other.rater}",
         f"comment of {other.rater}",
+        f"reason of a settled label of {owner} on item {item.key}",
     ):
         assert each in said
-    assert len(plan_erasure(participant, by=owner).mentions) == 4
+    assert len(plan_erasure(participant, by=owner).mentions) == 5
     answer = run("erase", study.slug, pseudonym, "--reason", "They asked for it.", "--deal-again")
     assert (
         f"Words of others that name them, to be looked at by you:\n- note of {owner} on item {item.key}"

@@ -5,6 +5,8 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from analytics.leaderboard.boards import leaderboard_record
@@ -42,6 +44,7 @@ from evaluation.models import (
     AnswerText,
     ApiRequest,
     CachedReport,
+    InstallationKey,
     Job,
     Judgment,
     Note,
@@ -150,9 +153,40 @@ def test_without_the_secret_nobody_is_erased_and_what_comes_is_kept(panel, perso
     assert note_status(panel, seen) is not None
     bob = panel.study.participants.exclude(external_id="").get()
     record(panel, "bob", "approved", submission=bob.submissions.get())
+    [problem] = plan_erasure(bob, by=owner).problems
+    assert "ASSAY_SEAL_SECRETS does not name" in problem
+    assert "`manage.py seal --new-key`" in problem
     with pytest.raises(Refused, match="ASSAY_SEAL_SECRETS does not name"):
         erase(bob, owner)
     assert panel.study.participants.filter(pk=bob.pk).exists()
+
+
+def test_a_key_whose_secret_is_lost_is_replaced_and_people_can_be_erased_again(
+    panel, person, owner, settings
+):
+    settings.ASSAY_SEAL_SECRETS = ["first"]
+    erase(person, owner)
+    with pytest.raises(CommandError, match="there is none to replace"):
+        call_command("seal", new_key=True)
+    settings.ASSAY_SEAL_SECRETS = ["lost the first"]
+    with pytest.raises(CommandError, match="seal --new-key"):
+        call_command("seal", rotate=True)
+    call_command("seal", new_key=True)
+    # Forgotten, as the command says.
+    assert note_status(panel, ReportedState(SESSION, PERSON, "approved", timezone.now())) is not None
+    bob = hands_in(panel.study, "bob-the-second", WORDS)
+    there = record(panel, "bob-the-second", "approved", submission=bob.submissions.get())
+    seen = ReportedState(
+        there.external_id, "bob-the-second", "approved", timezone.now() + timedelta(minutes=1)
+    )
+    assert plan_erasure(bob, by=owner).problems == []
+    erase(bob, owner)
+    assert note_status(panel, seen) is None
+
+
+def test_a_plan_makes_no_key(panel, person, owner):
+    assert plan_erasure(person, by=owner).problems == []
+    assert not InstallationKey.objects.exists()
 
 
 # --- the panel --------------------------------------------------------------------------------------------------------
