@@ -107,7 +107,7 @@ class CrowdExtension(Extension):
         return check_slots(study)
 
     def recruitment_facts(self, study: Study) -> Iterator[Advice]:
-        from annotator.panels.services.recruitment_filters import recruitment_facts
+        from annotator.panels.recruitment_facts import recruitment_facts
         from annotator.services.admission.entry_rules import entry_fact
 
         yield from recruitment_facts(study)

@@ -1,20 +1,13 @@
 """Recruitment filters: set as a published study had them or one by one, and stored with the draft at the platform."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 
 from annotator.models import Panel, Participant
-from annotator.panels.platforms import (
-    Platform,
-    default_platform,
-    get_api,
-    get_platform,
-    platform_apis,
-    statuses,
-)
+from annotator.panels.platforms import Platform, get_api, get_platform, platform_apis, statuses
 from annotator.panels.platforms.api import PanelStudy, PlatformClient
 from annotator.panels.platforms.eligibility import (
     BY_PERSON,
@@ -28,12 +21,9 @@ from annotator.panels.platforms.eligibility import (
 )
 from annotator.panels.platforms.errors import NotSetUp, PanelError
 from annotator.panels.services.connection import open_client
-from annotator.panels.services.launch_advice import PLATFORM_URL_NAME
 from annotator.panels.services.panel_settings import panel_of, panel_to_draft, platform_to_draft, set_panel
-from annotator.panels.services.preflight import codes_of
 from annotator.selectors.admission import steps_in_force
 from evaluation.counting import counted
-from evaluation.extension import Advice
 from evaluation.models import Role, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
@@ -249,18 +239,3 @@ def filter_differences(panel: Panel) -> list[str]:
     if eligibility is None or not panel.drafted or not panel.there:
         return []
     return eligibility.differences(panel.drafted, panel.there)
-
-
-def recruitment_facts(study: Study) -> Iterator[Advice]:
-    """The platform with its eligibility, and the number of codes."""
-    panel = panel_of(study)
-    if panel is None:
-        label = default_platform().label
-        said = f"No platform is set: whoever has the link can take part; {label}'s ids are recognised."
-    else:
-        platform = get_platform(panel.platform)
-        eligibility = "; ".join(filter_sentences(panel)) or "open to everyone"
-        said = platform.label + (f", {eligibility}." if eligibility_of(platform) is not None else ".")
-    codes = len(codes_of(study))
-    said += f" {counted(codes, 'completion code')}." if codes else " No completion codes."
-    yield Advice(said, "Platform, codes and eligibility", PLATFORM_URL_NAME)
