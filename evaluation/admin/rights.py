@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.template.response import SimpleTemplateResponse
 
 from evaluation.models import Study
+from evaluation.page_texts import change_texts
 from evaluation.permissions import RIGHTS, get_study_for, roles_of, studies_for
 from evaluation.services.private_texts import private_words
 
@@ -57,7 +58,8 @@ def without_ids(request: HttpRequest, study: Study | None, response: Answer) -> 
     private = private_words(study)
 
     def black_out(page: HttpResponse) -> None:
-        page.content = private.blacked_out(page.content.decode()).encode()
+        # A participant may have any word as their id: markup and our own addresses stay as they are.
+        page.content = change_texts(page.content.decode(), private.blacked_out).encode()
 
     if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
         response.add_post_render_callback(black_out)

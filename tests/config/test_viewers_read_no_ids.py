@@ -152,3 +152,22 @@ def test_by_no_search_and_no_lookup(world: SimpleNamespace) -> None:
         assert name not in listed, (address, query)
     assert name in read(world, "owner", people, q=PERSON)
     assert name in read(world, "viewer", people, q=name.split()[-1])
+
+
+def come_as(world: SimpleNamespace, *ids: str) -> None:
+    for each in ids:
+        rater = world.study.raters.create(kind="person", pseudonym=f"P-{each}"[:40])
+        revision = world.participant.revision
+        world.study.participants.create(external_id=each, rater=rater, revision=revision, quota=1)
+
+
+def test_no_id_that_a_participant_came_with_breaks_a_page(world: SimpleNamespace) -> None:
+    come_as(world, "stylesheet", "csrfmiddlewaretoken", "participants", "pseudonym", "reserved")
+    log_action(study=world.study, by=world.owner, message="Rejecting csrfmiddlewaretoken.")
+    here = f"/studies/{world.study.slug}"
+    history = read(world, "viewer", f"{here}/history/")
+    assert '<link rel="stylesheet"' in history
+    assert 'name="csrfmiddlewaretoken"' in history
+    assert f'href="{here}/participants/"' in history
+    assert f"Rejecting {'x' * len('csrfmiddlewaretoken')}." in history
+    assert "state__exact=reserved" in read(world, "viewer", f"{here}/slots/")
