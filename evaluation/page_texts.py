@@ -45,6 +45,18 @@ def change_texts(page: str, change: Change) -> str:
     return "".join(parts)
 
 
+def texts_of(page: str) -> list[str]:
+    """All that `change_texts` would change."""
+    found: list[str] = []
+
+    def note(text: str) -> str:
+        found.append(text)
+        return text
+
+    change_texts(page, note)
+    return found
+
+
 def _changed(html: str, change: Change) -> str:
     if not html or html.isspace():
         return html

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotator.models import KnownMismatch, PanelRecord, Participant, Submission
@@ -14,6 +16,7 @@ from evaluation.dumps.exports.study_export import export_study
 from evaluation.models import Exclusion, ItemFlag, Job, Note, StudyMember
 from evaluation.services.exclusions import exclude
 from evaluation.services.history import log_action
+from evaluation.services.private_texts import private_words_in
 from evaluation.services.tokens import make_token
 from tests.config.addresses import ROUTES, world_of
 from tests.evaluation.admin.conftest import make_user
@@ -171,3 +174,21 @@ def test_no_id_that_a_participant_came_with_breaks_a_page(world: SimpleNamespace
     assert f'href="{here}/participants/"' in history
     assert f"Rejecting {'x' * len('csrfmiddlewaretoken')}." in history
     assert "state__exact=reserved" in read(world, "viewer", f"{here}/slots/")
+
+
+@pytest.mark.parametrize("page", ["slots/", "history/", "participants/", "exclusions/"])
+def test_words_are_asked_for_once_a_page(world: SimpleNamespace, page: str) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert "<html" in read(world, "viewer", f"/studies/{world.study.slug}/{page}")
+    keys = [
+        each["sql"] for each in queries if '"annotator_personallink"."key"' in each["sql"].split("FROM")[0]
+    ]
+    assert len(keys) == 1
+
+
+def test_a_page_asks_for_no_id_that_is_not_on_it(world: SimpleNamespace) -> None:
+    come_as(world, "somebody-else", "Grace Hopper")
+    texts = [f"By {PERSON}, {VISIT}; Grace Hopper."]
+    private = private_words_in(world.study, texts)
+    assert private.blacked_out(texts[0]) == f"By {'x' * 24}, {'x' * 24}; {'x' * 12}."
+    assert private.blacked_out("somebody-else") == "somebody-else"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluation.page_texts import change_texts
-from evaluation.private_words import PrivateWords
+from evaluation.page_texts import change_texts, texts_of
+from evaluation.private_words import PrivateWords, possible_ids
 
 ID = "5f8d0d55b54764421b7156d9"
 BLACK = "x" * len(ID)
@@ -53,3 +53,8 @@ def test_text_is_read_as_a_browser_shows_it() -> None:
     black = "x" * len("O'Brien & Ada")
     changed = f'<p>{black} &lt;b&gt;</p><a href="mailto:{black}"></a>'
     assert change_texts(page, WORDS.blacked_out) == changed
+
+
+def test_ids_of_a_text_are_found_as_they_would_be_blacked_out() -> None:
+    page = f'<p class="notatext">By {ID}. or (ada@example.org) in 12345</p>'
+    assert possible_ids(texts_of(page)) == {ID, f"{ID}.", "ada@example.org"}
