@@ -170,3 +170,8 @@ class CrowdExtension(Extension):
         from annotator.selectors.private_words import private_words
 
         return private_words(study)
+
+    def private_words_among(self, study: Study, found: Collection[str]) -> Iterable[str]:
+        from annotator.selectors.private_words import private_words_among
+
+        return private_words_among(study, found)

@@ -448,6 +448,11 @@ class Extension:
         and keys of endpoints."""
         return ()
 
+    def private_words_among(self, study: Study, found: Collection[str]) -> Iterable[str]:
+        """Of those words at least the ones `found` in a text, and all that have not the shape of an id
+        (`evaluation.private_words.possible_ids`)."""
+        return self.private_words(study)
+
 
 _loaded: tuple[Extension, ...] = ()
 

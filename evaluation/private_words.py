@@ -9,7 +9,15 @@ from typing import Any
 SHORTEST = 8
 # Of ids and mail addresses, the longest stretch that may be one.
 TOKEN = re.compile(r"[\w.@+-]{8,}")
+# Around an id at a sentence's end, or in brackets of a kind.
+MARKS = ".-+@_"
 BLACK = "x"
+
+
+def possible_ids(texts: Iterable[str]) -> set[str]:
+    """All in the texts that `PrivateWords` would look up as an id."""
+    tokens = {token for text in texts for token in TOKEN.findall(text)}
+    return {word for token in tokens for word in (token, token.strip(MARKS)) if len(word) >= SHORTEST}
 
 
 class PrivateWords:
@@ -22,6 +30,9 @@ class PrivateWords:
         self._tokens = frozenset(word for word in wanted if TOKEN.fullmatch(word))
         self._others = sorted(wanted - self._tokens, key=lambda word: (-len(word), word))
 
+    def __bool__(self) -> bool:
+        return bool(self._tokens or self._others)
+
     def blacked_out(self, text: str) -> str:
         for word in self._others:
             text = text.replace(word, BLACK * len(word))
@@ -31,8 +42,7 @@ class PrivateWords:
         token = match[0]
         if token in self._tokens:
             return BLACK * len(token)
-        # An id at a sentence's end has a full stop behind it.
-        inner = token.strip(".-+@_")
+        inner = token.strip(MARKS)
         return token.replace(inner, BLACK * len(inner)) if inner in self._tokens else token
 
     def blacked_out_json(self, value: Any) -> Any:

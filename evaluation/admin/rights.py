@@ -9,8 +9,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.template.response import SimpleTemplateResponse
 
 from evaluation.models import Study
+from evaluation.page_texts import change_texts, texts_of
 from evaluation.permissions import RIGHTS, get_study_for, roles_of, studies_for
-from evaluation.services.private_texts import private_words
+from evaluation.services.private_texts import private_words_in
 
 
 def my_studies(request: HttpRequest) -> QuerySet[Study]:
@@ -59,10 +60,17 @@ def without_ids(request: HttpRequest, study: Study | None, response: Answer) -> 
         return response
     if not isinstance(response, HttpResponse) or "html" not in response.headers.get("Content-Type", ""):
         return response
-    private = private_words(study)
+    # A page of a study may be made by a view that is a page of a study as well.
+    if getattr(response, "is_without_ids", False):
+        return response
+    response.is_without_ids = True  # type: ignore[attr-defined]
 
     def black_out(page: HttpResponse) -> None:
-        page.content = private.blacked_out(page.content.decode()).encode()
+        # A participant may have any word as their id: markup and our own addresses stay as they are.
+        html = page.content.decode()
+        private = private_words_in(study, texts_of(html))
+        if private:
+            page.content = change_texts(html, private.blacked_out).encode()
 
     if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
         response.add_post_render_callback(black_out)

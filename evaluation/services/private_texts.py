@@ -1,6 +1,6 @@
 """Words about somebody in what members and the application wrote about a study, blacked out where they stand."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
@@ -9,13 +9,19 @@ from django.db.models import QuerySet
 
 from evaluation.extension import extensions
 from evaluation.models import Exclusion, Job, Note, Study
-from evaluation.private_words import PrivateWords
+from evaluation.private_words import PrivateWords, possible_ids
 from evaluation.services.seals import seal_changed
 
 
 def private_words(study: Study) -> PrivateWords:
     """Ids that platforms have for its people, keys and addresses, as every app knows of them."""
     return PrivateWords(word for each in extensions() for word in each.private_words(study))
+
+
+def private_words_in(study: Study, texts: Iterable[str]) -> PrivateWords:
+    """Those of them that may stand in these texts: what is read does not grow with the crowd."""
+    found = possible_ids(texts)
+    return PrivateWords(word for each in extensions() for word in each.private_words_among(study, found))
 
 
 def black_out_texts(study: Study, private: PrivateWords) -> None:

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotator.models import KnownMismatch, LinkedStudy, PanelRecord, Participant, Submission
@@ -15,6 +17,7 @@ from evaluation.models import AnswerText, Exclusion, ItemFlag, Job, Judgment, No
 from evaluation.protocols import AnswerValue
 from evaluation.services.exclusions import exclude
 from evaluation.services.history import log_action
+from evaluation.services.private_texts import private_words_in
 from evaluation.services.tokens import make_token
 from tests.answers import give_answers
 from tests.config.addresses import ROUTES, world_of
@@ -190,3 +193,40 @@ def test_by_no_search_and_no_lookup(world: SimpleNamespace) -> None:
         assert name not in listed, (address, query)
     assert name in read(world, "owner", people, q=PERSON)
     assert name in read(world, "viewer", people, q=name.split()[-1])
+
+
+def come_as(world: SimpleNamespace, *ids: str) -> None:
+    for each in ids:
+        rater = world.study.raters.create(kind="person", pseudonym=f"P-{each}"[:40])
+        revision = world.participant.revision
+        world.study.participants.create(external_id=each, rater=rater, revision=revision, quota=1)
+
+
+def test_no_id_that_a_participant_came_with_breaks_a_page(world: SimpleNamespace) -> None:
+    come_as(world, "stylesheet", "csrfmiddlewaretoken", "participants", "pseudonym", "reserved")
+    log_action(study=world.study, by=world.owner, message="Rejecting csrfmiddlewaretoken.")
+    here = f"/studies/{world.study.slug}"
+    history = read(world, "viewer", f"{here}/history/")
+    assert '<link rel="stylesheet"' in history
+    assert 'name="csrfmiddlewaretoken"' in history
+    assert f'href="{here}/participants/"' in history
+    assert f"Rejecting {'x' * len('csrfmiddlewaretoken')}." in history
+    assert "state__exact=reserved" in read(world, "viewer", f"{here}/slots/")
+
+
+@pytest.mark.parametrize("page", ["slots/", "history/", "participants/", "exclusions/"])
+def test_words_are_asked_for_once_a_page(world: SimpleNamespace, page: str) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert "<html" in read(world, "viewer", f"/studies/{world.study.slug}/{page}")
+    keys = [
+        each["sql"] for each in queries if '"annotator_personallink"."key"' in each["sql"].split("FROM")[0]
+    ]
+    assert len(keys) == 1
+
+
+def test_a_page_asks_for_no_id_that_is_not_on_it(world: SimpleNamespace) -> None:
+    come_as(world, "somebody-else", "Grace Hopper")
+    texts = [f"By {PERSON}, {VISIT}; Grace Hopper."]
+    private = private_words_in(world.study, texts)
+    assert private.blacked_out(texts[0]) == f"By {'x' * 24}, {'x' * 24}; {'x' * 12}."
+    assert private.blacked_out("somebody-else") == "somebody-else"
