@@ -11,7 +11,7 @@ from django.template.response import SimpleTemplateResponse
 from evaluation.models import Study
 from evaluation.page_texts import change_texts, texts_of
 from evaluation.permissions import RIGHTS, get_study_for, roles_of, studies_for
-from evaluation.services.private_texts import private_words_in
+from evaluation.services.private_texts import private_words, private_words_in
 
 
 def my_studies(request: HttpRequest) -> QuerySet[Study]:
