@@ -16,7 +16,8 @@ import numpy as np
 
 from analytics.figures.families import ALPHA, LEAST_QUERIES, FamilyTest, correct, is_supported
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.randomization import Randomization
+from analytics.statistics.core.randomization import CorrectedTest, Randomization
+from analytics.statistics.core.reading import read
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.judges.drift import Drift, drift, drift_of_numbers
@@ -113,7 +114,10 @@ def drift_is_reported(
             plain(test(first, second, each, query, resample=NO_REPLICATES, tests=terms)) for each in later
         ]
     correct(FamilyTest("drift", each["test"]) for each in tests)
-    return any(is_supported(each["test"]) and each["difference"]["value"] * sign > 0 for each in tests)
+    return any(
+        is_supported(read(CorrectedTest, each["test"])) and each["difference"]["value"] * sign > 0
+        for each in tests
+    )
 
 
 # What passes consist of, and the function that tells whether a judge of such passes is said to have drifted.

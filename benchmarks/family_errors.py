@@ -25,7 +25,8 @@ import scipy
 from analytics.figures.families import ALPHA, CLAIMS, LEAST_QUERIES, FamilyTest, correct, is_supported
 from analytics.statistics.agreement.percentage import agreement_difference
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.randomization import Randomization, Tested
+from analytics.statistics.core.randomization import CorrectedTest, Randomization, Tested
+from analytics.statistics.core.reading import read
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Floats
 from analytics.statistics.preferences.best_picks import pick_shares
@@ -120,7 +121,10 @@ def said(families: dict[str, Family], least: int = LEAST_QUERIES) -> dict[str, b
         ]
     correct(claims, least)
     found = {
-        kind: any(is_supported(test) and may for test, (_, may) in zip(tests, families[kind], strict=True))
+        kind: any(
+            test is not None and may and is_supported(read(CorrectedTest, test))
+            for test, (_, may) in zip(tests, families[kind], strict=True)
+        )
         for kind, tests in records.items()
     }
     return {**found, ANY: any(found.values())}

@@ -1,5 +1,6 @@
 """Markdown of tables, against a golden file, and what names may not do in it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from analytics.display.blocks import Block, Section
@@ -7,13 +8,14 @@ from analytics.display.numbers import MINUS, decimal, percent, points
 from analytics.display.plots import Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, columns, head, words
 from analytics.reports.markdown import _table, escape, section_markdown
+from analytics.statistics.core.estimates import Estimate, LeftOut
 
 GOLDEN = (Path(__file__).parent / "golden_table.md").read_text("utf-8")
 
 
 def estimate(value, low=None, high=None, n=0, left_out=0, undefined=""):
-    parts = [{"reason": "items without a majority", "n": left_out}] if left_out else []
-    return {"value": value, "low": low, "high": high, "n": n, "left_out": parts, "undefined": undefined}
+    parts = (LeftOut("items without a majority", left_out),) if left_out else ()
+    return Estimate(value, low, high, n, "items", left_out=parts, undefined=undefined)
 
 
 def test_a_table_is_what_it_was():
@@ -52,9 +54,7 @@ def test_rows_of_one_head_are_spanned_by_it():
 
 def test_reasons_are_told_apart_by_number_only_where_a_single_row_has_several():
     build = Builder("", columns(["Raters", "n"]))
-    both = estimate(0.5, n=5) | {
-        "left_out": [{"reason": "ties", "n": 2}, {"reason": "unknown orders", "n": 3}]
-    }
+    both = replace(estimate(0.5, n=5), left_out=(LeftOut("ties", 2), LeftOut("unknown orders", 3)))
     build.add(head("People"), build.n(both))
     assert build.build().foot == "Not included: 2 ties; 3 unknown orders."
     build.add(head("Judges"), build.n(both))

@@ -8,9 +8,10 @@ from analytics.display.group_plots import legend, share_plot
 from analytics.display.layout import drawings
 from analytics.display.numbers import decimal
 from analytics.display.plots import Mark, PlotRow, PlotScale, dot_plot, nice_scale
+from analytics.statistics.core.estimates import Estimate
 
 SHARES = st.floats(0, 1)
-ESTIMATE = {"value": 0.5, "low": 0.3, "high": 0.7, "n": 9}
+ESTIMATE = Estimate(0.5, 0.3, 0.7, 9, "items")
 
 
 def percent(value):
