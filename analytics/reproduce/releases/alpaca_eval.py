@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from analytics.figures.leaderboards.length_controlled import lacks_of_alpaca_eval
+from analytics.figures.leaderboards.length_controlled import LengthControlledRates, lacks_of_alpaca_eval
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
 from analytics.reproduce.release_input import ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
+from analytics.statistics.core.reading import read
 from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE
 from evaluation.dumps.published.alpaca_eval import MAX_LABEL, MAX_SYSTEM, files_of_judges
 from evaluation.dumps.release import load_json_list, short_key
@@ -122,11 +123,10 @@ def _length_controlled(
         record = given.record("leaderboards/length_controlled", "preference", group)
     except LookupError:
         return None, []
-    for rate in record["rates"]:
-        if {rate["system"], rate["opponent"]} == {model, baseline}:
-            value: float | None = rate["rate"]["value"]
-            lacks = lacks_of_alpaca_eval([rate])
-            return value if value is None or rate["system"] == model else 1 - value, lacks
+    for rate in read(LengthControlledRates, record).rates:
+        if {rate.system, rate.opponent} == {model, baseline}:
+            value = rate.rate.value
+            return value if value is None or rate.system == model else 1 - value, lacks_of_alpaca_eval([rate])
     return None, []
 
 
