@@ -15,6 +15,8 @@ from analytics.display.numbers import decimal, percent
 from analytics.display.tables import DASH, Builder, Column, Table, columns, count, head, words
 from analytics.display.verdicts import IN_CATEGORIES, verdict_sentences, verdict_title
 from analytics.reports.judge_test import BIAS_TITLES, testable_questions
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.reading import read
 from analytics.statistics.replacement.prediction_powered import Spread, labels_needed
 from analytics.statistics.replacement.verdict import LEAST_QUERIES
 from evaluation import tasks
@@ -364,11 +366,11 @@ def _tuned(
         whole = record["parts"][0]
         build.add(
             head(str(each.judge)),
-            build.share(whole["judge"]),
-            build.share(whole["person"]),
-            build.share(whole["difference"]),
+            build.share(read(Estimate, whole["judge"])),
+            build.share(read(Estimate, whole["person"])),
+            build.share(read(Estimate, whole["difference"])),
             build.number(record["correlation"], decimal),
-            build.n(whole["difference"]),
+            build.n(read(Estimate, whole["difference"])),
             words(_found(record)),
             words(format_amount(each.run.spent)),
         )
@@ -422,9 +424,9 @@ def _parts(record: Mapping[str, Any]) -> Table:
         build.add(
             head(part["part"] or "All"),
             count(part["queries"]),
-            build.share(part["judge"]),
-            build.share(part["person"]),
-            build.share(part["difference"]),
+            build.share(read(Estimate, part["judge"])),
+            build.share(read(Estimate, part["person"])),
+            build.share(read(Estimate, part["difference"])),
             build.p(part["p_helps"], TOO_FEW),
             build.p(part["p_replaces"], TOO_FEW),
             words(IN_CATEGORIES[part["claim"]]),
@@ -442,7 +444,7 @@ def _biases(record: Mapping[str, Any]) -> Iterator[Table]:
         [*columns(["Bias", "Points", "Corrected p", "n"]), Column("Counts", numeric=False)],
     )
     for each in record["biases"]:
-        bias = each["bias"]
+        bias = read(Estimate, each["bias"])
         build.add(
             head(BIAS_TITLES[each["kind"]]),
             build.figure(bias, decimal if record["numbers"] else percent),
