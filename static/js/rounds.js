@@ -113,8 +113,9 @@ async function ask(button) {
   renew(true).catch(() => {});
 }
 
-// A draft that is saved while the model is asked, or later, does not bring the instruction back (drafts.js).
-form.addEventListener("formdata", ({ formData }) => {
+// A draft that is saved while the model is asked, or later, does not bring the instruction back (drafts.js). The page
+// of patterns shows rounds outside of a form.
+form?.addEventListener("formdata", ({ formData }) => {
   const field = instruction();
   if (field?.readOnly) formData.delete(field.name);
 });
