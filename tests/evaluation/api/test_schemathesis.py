@@ -158,6 +158,12 @@ def fit_the_body(operation, body, world):
         body["products"] = [world["generation"]["product"]]
     if operation in ("withdraw_item", "bring_back_item", "settle_item", "write_note"):
         body["item"] = world["key"]
+    if operation == "settle_item":
+        # Only where a text of the form is none.
+        body.setdefault("reason", "Seen.")
+    if operation == "set_entry_rules":
+        # A rule names a study that the member is in.
+        body["rules"] = []
     if operation == "write_note":
         body.pop("judgment", None)
     if operation == "exclude":
