@@ -261,7 +261,7 @@ def test_the_admin_says_so_where_the_list_is_set(pilot, main, owner, colleague):
     client = signed_in(owner)
     address = reverse("admin:evaluation_study_entry_rules", args=[main.slug])
     why = "SONA gives each person a new survey code in every study"
-    assert f"Unknown in this study: {why}." in text(client.get(address))
+    assert f"{why}." in text(client.get(address)).partition("can't be recognised here")[2]
     page = text(client.post(address, rows(("not", "any", pilot)), follow=True))
     assert f"Nobody who took part in Pilot: {why}. People who can't be recognised are let in." in page
     # A member of this study alone does not learn the other's name.
