@@ -114,7 +114,7 @@ def test_what_one_database_takes_and_another_does_not_ends_the_run_on_both(owner
 @pytest.mark.django_db
 def test_figures_that_no_column_holds_fail_the_call(owner, served, monkeypatch):
     study = make_study("aspects", owner)
-    monkeypatch.setattr("judging.backends.chat.token_count", lambda value: 2**70)
+    monkeypatch.setattr("judging.backends.connection.token_count", lambda value: 2**70)
     run, _ = judged(study, make_judge(study, served, "coin"))
     assert run.state == "complete"
     assert served.total == ITEMS
