@@ -13,11 +13,11 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from evaluation.admin.base import RowFilter, StudyScopedAdmin, parse_id, study_of_list
-from evaluation.admin.explorer.judgment_cards import judgment_cards, name_as_seen
+from evaluation.admin.explorer.judgment_cards import JudgmentCard, judgment_cards, name_as_seen
 from evaluation.admin.explorer.judgment_page import judgment_page
 from evaluation.admin.explorer.seen_screen import judgment_screen
 from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged, way_back
-from evaluation.admin.rights import FORM, View, has_right, read_text, study_for
+from evaluation.admin.rights import FORM, View, has_right, read_texts, study_for
 from evaluation.explorer.filter_values import MOST_WORDS
 from evaluation.explorer.search import judgments_with
 from evaluation.models import Exclusion, Judgment, Rater, Study
@@ -54,6 +54,12 @@ class KindFilter(admin.SimpleListFilter):
         return queryset.filter(rater__kind=self.value()) if self.value() in Rater.Kind.values else queryset
 
 
+def _reason(card: JudgmentCard) -> str:
+    """The first text of the answers, else a judge's rationale, in one line."""
+    texts = [part.text for each in card.answers if each.is_text for _, parts in each.heads for part in parts]
+    return " ".join([*texts, card.rationale][0].split())
+
+
 @admin.register(Judgment)
 class JudgmentAdmin(StudyScopedAdmin):
     address = "judgments"
@@ -77,10 +83,11 @@ class JudgmentAdmin(StudyScopedAdmin):
         changes, study = super().get_changelist_instance(request), study_of_list(request)
         if study is not None:
             changes.result_list = list(changes.result_list)
-            read = read_text(request, study)
-            for card in judgment_cards(study, changes.result_list, name_as_seen(system_labels(study))):
+            cards = judgment_cards(study, changes.result_list, name_as_seen(system_labels(study)))
+            reasons = read_texts(request, study, map(_reason, cards))
+            for card, reason in zip(cards, reasons, strict=True):
                 card.judgment.card = card  # type: ignore[attr-defined]
-                card.judgment.read = read  # type: ignore[attr-defined]
+                card.judgment.first_reason = reason  # type: ignore[attr-defined]
         return changes
 
     def get_search_results(
@@ -113,11 +120,7 @@ class JudgmentAdmin(StudyScopedAdmin):
 
     @admin.display(description="reason")
     def reason(self, judgment: Any) -> str | SafeString:
-        card = judgment.card
-        texts = [
-            part.text for each in card.answers if each.is_text for _, parts in each.heads for part in parts
-        ]
-        said = judgment.read(" ".join([*texts, card.rationale][0].split()))
+        said = judgment.first_reason
         return format_html("<bdi>{}</bdi>", Truncator(said).chars(MOST_LETTERS)) if said else ""
 
     @admin.display(description="time")

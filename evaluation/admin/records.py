@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from evaluation.admin.base import StudyScopedAdmin, study_of_list
 from evaluation.admin.design.frozen import describe_spec
 from evaluation.admin.pages import ConfirmedAction, confirmation_page, list_url, way_back
-from evaluation.admin.rights import FORM, has_right, read_text, study_for
+from evaluation.admin.rights import FORM, has_right, read_texts, study_for
 from evaluation.models import Exclusion, Import, ItemFlag, Revision, Study
 from evaluation.services import flags
 
@@ -65,9 +65,10 @@ def with_notes_as_read(
     request: HttpRequest, study: Study | None, flags: Iterable[ItemFlag]
 ) -> list[ItemFlag]:
     """The flags with what they read of each note, which is still whole."""
-    read, listed = read_text(request, study), list(flags)
-    for flag in listed:
-        flag.note = read(flag.note)
+    listed = list(flags)
+    notes = read_texts(request, study, (each.note for each in listed))
+    for flag, note in zip(listed, notes, strict=True):
+        flag.note = note
     return listed
 
 

@@ -1,6 +1,6 @@
 """Rights in the admin: they come from membership, never from Django's model permissions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from django.template.response import SimpleTemplateResponse
 from evaluation.models import Study
 from evaluation.page_texts import change_texts, texts_of
 from evaluation.permissions import RIGHTS, get_study_for, roles_of, studies_for
-from evaluation.services.private_texts import private_words, private_words_in
+from evaluation.services.private_texts import private_words_in
 
 
 def my_studies(request: HttpRequest) -> QuerySet[Study]:
@@ -46,9 +46,13 @@ def reads_ids(request: HttpRequest, study: Study | None) -> bool:
     return has_right(request, "write", study.pk if study is not None else None)
 
 
-def read_text(request: HttpRequest, study: Study | None) -> Callable[[str], str]:
-    """Turn a text into what they read of it, before it is cut: no page finds an id that was cut."""
-    return str if study is None or reads_ids(request, study) else private_words(study).blacked_out
+def read_texts(request: HttpRequest, study: Study | None, texts: Iterable[str]) -> list[str]:
+    """What they read of each of these texts, before it is cut: no page finds an id that was cut."""
+    whole = list(texts)
+    if study is None or reads_ids(request, study):
+        return whole
+    private = private_words_in(study, whole)
+    return [private.blacked_out(each) for each in whole]
 
 
 Answer = TypeVar("Answer", bound=HttpResponseBase)

@@ -56,7 +56,6 @@ def start(panel: Panel, *, by: Any = None, reason: str = "") -> Panel:
 
 def _move(panel: Panel, action: StudyAction, before: tuple[str, ...], after: tuple[str, ...]) -> None:
     """Move the study there, unless it is there already; ask where it is when a move got no answer."""
-    study = drafted_id(panel)
     asked = timezone.now()
     study = drafted_id(panel)
     with open_client(panel.platform) as client:
