@@ -47,7 +47,7 @@ def reads_ids(request: HttpRequest, study: Study | None) -> bool:
 
 
 def read_texts(request: HttpRequest, study: Study | None, texts: Iterable[str]) -> list[str]:
-    """What they read of each of these texts, before it is cut: no page finds an id that was cut."""
+    """Each of these texts as they read it. Asked before it is cut: no page finds an id that was cut."""
     whole = list(texts)
     if study is None or reads_ids(request, study):
         return whole

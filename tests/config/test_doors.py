@@ -59,7 +59,7 @@ NOT_NOW = {
     "api/v1/studies/<slug:slug>/report/files/", "api/v1/studies/<slug:slug>/report/file/",
     "api/v1/studies/<slug:slug>/report/", "api/v1/studies/<slug:slug>/scores/",
     "api/v1/studies/<slug:slug>/scores/file/", "api/v1/studies/<slug:slug>/revisions/",
-    "account/tokens/<slug:key>/revoke/",
+    "account/tokens/<slug:key>/revoke/", "api/v1/table-maps/<int:table_map>/",
     "api/v1/studies/<slug:slug>/queries/", "api/v1/studies/<slug:slug>/bundle/file/",
     "studies/<slug:slug>/report/bundle.zip", "api/v1/studies/<slug:slug>/comparison/",
     "studies/<slug:slug>/comparison.<slug:suffix>",
