@@ -15,9 +15,9 @@ from evaluation.api.paging import IdPagination
 from evaluation.api.query import QuerySerializer
 from evaluation.models import Study
 from evaluation.permissions import NoRight, get_study_for, may_begin_studies, reads_ids
-from evaluation.private_words import PrivateWords
+from evaluation.private_words import PrivateWords, texts_in
 from evaluation.services.history import log_copy
-from evaluation.services.private_texts import private_words
+from evaluation.services.private_texts import private_words_in
 
 NOT_STAFF = "Your account may not begin studies or endpoints."
 
@@ -53,7 +53,8 @@ class ApiView(APIView):
         study: Study | None = getattr(self, "study", None)
         may_hide = bool(self.written) and isinstance(response, Response)
         if may_hide and study is not None and not reads_ids(self.request.user, study):
-            response.data = _without_ids(response.data, self.written, private_words(study))
+            private = private_words_in(study, texts_in(response.data))
+            response.data = _without_ids(response.data, self.written, private)
         final = super().finalize_response(request, response, *args, **kwargs)
         final["Cache-Control"] = "private, no-store"
         return final
