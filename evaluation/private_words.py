@@ -2,7 +2,7 @@
 addresses, keys."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 # A shorter word may mean anything: a survey code of five digits is a number like others.
@@ -18,6 +18,16 @@ def possible_ids(texts: Iterable[str]) -> set[str]:
     """All in the texts that `PrivateWords` would look up as an id."""
     tokens = {token for text in texts for token in TOKEN.findall(text)}
     return {word for token in tokens for word in (token, token.strip(MARKS)) if len(word) >= SHORTEST}
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """All texts of a value as JSON has it, but for names."""
+    if isinstance(value, str):
+        yield value
+    else:
+        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+        for each in inner:
+            yield from texts_in(each)
 
 
 class PrivateWords:

@@ -69,6 +69,7 @@ class ReportSchema(ApiView):
 
 
 class ReportDetail(StudyView):
+    copied = "the report"
     query_class = ReportQuery
 
     @extend_schema(

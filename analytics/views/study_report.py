@@ -29,6 +29,7 @@ from evaluation.facts import Fact
 from evaluation.filters import TOGETHER, Filters, view_in_words
 from evaluation.models import Job, Rater, Study
 from evaluation.permissions import studies_for
+from evaluation.services.history import log_copy
 
 # Seconds after which the waiting page asks again where there are no scripts.
 REFRESH = "10"
@@ -141,21 +142,22 @@ def _saved(wanted: WantedReport, names: Mapping[str, Mapping[str, str]]) -> list
 @require_safe
 @of_wanted_report
 def study_report_json(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
-    return _download(wanted, "json", "application/json")
+    return _download(request, wanted, "json", "application/json")
 
 
 @login_required
 @require_safe
 @of_wanted_report
 def study_report_markdown(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
-    return _download(wanted, "md", "text/markdown; charset=utf-8")
+    return _download(request, wanted, "md", "text/markdown; charset=utf-8")
 
 
-def _download(wanted: WantedReport, suffix: str, content_type: str) -> HttpResponse:
+def _download(request: HttpRequest, wanted: WantedReport, suffix: str, content_type: str) -> HttpResponse:
     """The report as a file; the page says what is missing while there is none."""
     report = wanted.current_or_none()
     if report is None:
         return redirect(wanted.address)
+    log_copy(wanted.study, f"the report as {suffix}", by=request.user)
     text = report_json(report) if suffix == "json" else report_markdown(report)
     response = HttpResponse(text, content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{folder(report)}.{suffix}"'

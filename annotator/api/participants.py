@@ -59,6 +59,7 @@ class ParticipantListQuery(PageQuery):
 
 
 class ParticipantList(StudyView):
+    copied = "participants"
     written = frozenset({"excluded", "comments"})
     query_class = ParticipantListQuery
     pagination_class = IdPagination
@@ -116,6 +117,7 @@ class QualitySerializer(serializers.Serializer[Any]):
 
 
 class QualityList(StudyView):
+    copied = "participants' care"
     written = frozenset({"excluded"})
     query_class = PageQuery
     pagination_class = IdPagination

@@ -40,14 +40,14 @@ from evaluation.services.erasing import (
     delete_rater,
     erase_items,
     erase_mentions,
-    files_before,
+    files_since,
     find_copies,
     is_being_copied,
     record_erasure,
     rename_systems,
     words_of,
 )
-from evaluation.services.history import server_account
+from evaluation.services.history import copies_of, server_account
 from evaluation.storable import storable
 
 logger = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ def plan_erasure(participant: Participant, *, by: Any = None) -> ErasurePlan:
         copies=list(_copies_in_words(find_copies(rater), by)),
         stays=stays,
         mentions=list(mentions_of(participant, {rater.pseudonym, *names_of(participant)})),
-        out_of_reach=list(_out_of_reach(study)),
+        out_of_reach=list(_out_of_reach(participant)),
         problems=list(_refusals(participant)),
     )
 
@@ -137,14 +137,20 @@ def _copies_in_words(copies: Copies, by: Any) -> Iterator[str]:
             yield f"{counted(items, 'item')} of {title} {verb} this person. {which} {done}."
 
 
-def _out_of_reach(study: Study) -> Iterator[str]:
-    for job in files_before(study):
+def _out_of_reach(participant: Participant) -> Iterator[str]:
+    study, came = participant.study, participant.created_at
+    for job in files_since(study, came):
         assert job.finished_at is not None  # as it is done
         who = f", for {job.by}" if job.by else ""
         written = f"{job.file_name or kind_of(job).noun}, written on {job.finished_at:%Y-%m-%d}{who}"
         yield f"{written}: deleted here, not where somebody has fetched it to"
-    yield "exports by command or through the API, and tables that were copied from a page: nothing tells who has one"
-    yield "backups of the database and its logs that were taken before: they hold it until they are deleted"
+    for (what, who), days in copies_of(study, came).items():
+        yield f"{what}: copied out by {who} on {', '.join(f'{day:%Y-%m-%d}' for day in days)}"
+    yield (
+        f"backups of the database and its logs that were taken since they came on {came:%Y-%m-%d}: they hold it until "
+        "they are deleted"
+    )
+    yield "tables that were copied from a page: nothing tells who has one"
     yield "what was sent to models at endpoints, which keep it by their own rules"
 
 

@@ -1,14 +1,23 @@
 """Accounts and groups of the site: Django's own pages, without the widgets that a screen reader can't name."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
 
 
 class SiteAccountAdmin(UserAdmin):
     # A list with several chosen says what it is; the pair of boxes that Django puts in its place does not.
     filter_horizontal = ()
     readonly_fields = ("last_login", "date_joined")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        # Lines of studies' histories go with who did the act: who has acted is deactivated.
+        acted = obj is not None and LogEntry.objects.filter(user=obj).exists()
+        return not acted and super().has_delete_permission(request, obj)
 
 
 class SiteGroupAdmin(GroupAdmin):

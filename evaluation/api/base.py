@@ -1,6 +1,7 @@
 """Base classes of the API's views."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.http import Http404, HttpRequest
@@ -14,8 +15,9 @@ from evaluation.api.paging import IdPagination
 from evaluation.api.query import QuerySerializer
 from evaluation.models import Study
 from evaluation.permissions import NoRight, get_study_for, may_begin_studies, reads_ids
-from evaluation.private_words import PrivateWords
-from evaluation.services.private_texts import private_words
+from evaluation.private_words import PrivateWords, texts_in
+from evaluation.services.history import log_copy
+from evaluation.services.private_texts import private_words_in
 
 NOT_STAFF = "Your account may not begin studies or endpoints."
 
@@ -51,7 +53,8 @@ class ApiView(APIView):
         study: Study | None = getattr(self, "study", None)
         may_hide = bool(self.written) and isinstance(response, Response)
         if may_hide and study is not None and not reads_ids(self.request.user, study):
-            response.data = _without_ids(response.data, self.written, private_words(study))
+            private = private_words_in(study, texts_in(response.data))
+            response.data = _without_ids(response.data, self.written, private)
         final = super().finalize_response(request, response, *args, **kwargs)
         final["Cache-Control"] = "private, no-store"
         return final
@@ -96,13 +99,21 @@ def study_of(request: Request, slug: str, right: str) -> Study:
 class StudyView(ApiView):
     """A view below a study: for its members only, and for writing only with the right to.
 
-    `rights` names, by method, the right that is needed where it is another one.
+    `rights` names, by method, the right that is needed where it is another one. `copied` says what of people's work a
+    page of it holds: the history has a line for it.
     """
 
     study: Study
     rights: ClassVar[Mapping[str, str]] = {}
+    copied: ClassVar[str] = ""
 
     def authorise(self) -> None:
         method = self.request.method or ""
         right = self.rights.get(method, "view" if method in SAFE_METHODS else "write")
         self.study = study_of(self.request, self.kwargs["slug"], right)
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        final = super().finalize_response(request, response, *args, **kwargs)
+        if self.copied and request.method == "GET" and final.status_code == HTTPStatus.OK:
+            log_copy(self.study, f"{self.copied}, through the API", by=self.request.user)
+        return final

@@ -82,6 +82,7 @@ class JudgmentListQuery(PageQuery):
 
 
 class JudgmentList(StudyView):
+    copied = "judgments"
     written = frozenset({"excluded", "answers", "trace"})
     query_class = JudgmentListQuery
     pagination_class = IdPagination

@@ -62,6 +62,7 @@ def note_records(notes: Sequence[Note]) -> list[dict[str, Any]]:
 
 
 class NoteList(StudyView):
+    copied = "notes"
     written = frozenset({"text"})
     query_class = PageQuery
     pagination_class = NewestFirstPagination

@@ -56,6 +56,7 @@ def settled_records(study: Study, judgments: Sequence[Judgment]) -> list[dict[st
 
 
 class SettledList(StudyView):
+    copied = "settled labels"
     written = frozenset({"reason", "excluded", "answers", "trace"})
     query_class = PageQuery
     pagination_class = NewestFirstPagination

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.core.cache import cache
@@ -470,8 +471,8 @@ def _comparisons_with(study: Study) -> QuerySet[CachedReport]:
     return CachedReport.objects.exclude(view="").filter(payload__b__study__slug=study.slug)
 
 
-def files_before(study: Study) -> list[Job]:
-    """Exports, bundles and other files that were made of the study's judgments here, the latest first: whoever fetched
-    one has it still."""
-    made = Job.objects.filter(study=study, state=Job.State.DONE, finished_at__isnull=False)
+def files_since(study: Study, since: datetime) -> list[Job]:
+    """Exports, bundles and other files that were made of the study's judgments here from that moment on, the latest
+    first: whoever fetched one has it still."""
+    made = Job.objects.filter(study=study, state=Job.State.DONE, finished_at__gte=since)
     return [job for job in made.order_by("-finished_at") if job.kind in TAKEN_AWAY]

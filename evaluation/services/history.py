@@ -3,12 +3,14 @@ to one thing that has a page of its own, such as a run, is there under that one,
 
 import re
 from collections.abc import Collection, Iterable
+from datetime import date, datetime
 from typing import Any
 
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model, Q, QuerySet
+from django.utils import timezone
 
 from evaluation.models import Study
 
@@ -17,6 +19,8 @@ SERVER = "command-line"
 # Between what was done and why, in a line.
 REASON = " Reason: "
 SHORTEST_NAME, SHORTEST_NUMBER = 3, 6
+# Lines on what was copied out of the installation, other than by a job that keeps its file, begin so.
+COPIED = "Copied out: "
 
 
 def log_action(
@@ -37,6 +41,27 @@ def log_action(
             message = f"{message}{REASON}{reason.strip()}"
         for each in (study, *about):
             LogEntry.objects.log_actions(by.pk, [each], flag, change_message=message, single_object=True)
+
+
+def log_copy(study: Study, what: str, *, by: Any = None) -> None:
+    """Log that judgments, or what is known of people, were copied out: each day once. `by` is None for a command.
+
+    Erasing somebody names these copies, which hold them still.
+    """
+    taker, line = by or server_account(), f"{COPIED}{what}."
+    today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    if not history_of(study).filter(user=taker, change_message=line, action_time__gte=today).exists():
+        log_action(study=study, by=taker, message=line)
+
+
+def copies_of(study: Study, since: datetime) -> dict[tuple[str, str], list[date]]:
+    """The days, in UTC, on which copies were made, by what was copied and who did it; from that moment's day on."""
+    lines = history_of(study).filter(change_message__startswith=COPIED, action_time__date__gte=since.date())
+    days: dict[tuple[str, str], list[date]] = {}
+    for line in lines:
+        what = line.change_message.removeprefix(COPIED).rstrip(".")
+        days.setdefault((what, line.user.get_username()), []).append(line.action_time.date())
+    return days
 
 
 def history_of(row: Model) -> QuerySet[LogEntry]:

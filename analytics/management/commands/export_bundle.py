@@ -12,6 +12,7 @@ from evaluation.management.outcomes import file_facts
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import study_to_write
 from evaluation.refusals import Refused
+from evaluation.services.history import log_copy
 
 
 class Command(AssayCommand):
@@ -35,5 +36,6 @@ class Command(AssayCommand):
                 export_bundle(study, path, ties=options["ties"], watch=watch)
         except Refused as refused:
             raise CommandError(str(refused)) from None
+        log_copy(study, "a bundle, by a command")
         self.stderr.write(f"{path}: {path.stat().st_size:,} bytes")
         return {"study": study.slug, **file_facts(path)}

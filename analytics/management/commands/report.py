@@ -23,6 +23,7 @@ from evaluation.management.outcomes import file_facts
 from evaluation.management.studies import study_named
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
+from evaluation.services.history import log_copy
 
 CSV, ZIP, JSON, WORDS = "csv", "zip", "json", "md"
 # Formats that are no text for a terminal.
@@ -77,6 +78,7 @@ class Command(AssayCommand):
                 report = whole_report(study, ties=options["ties"], filters=filters, watch=self._watch)
         except (NothingToReport, Refused) as refused:
             raise CommandError(str(refused)) from None
+        log_copy(study, f"the report as {format}, by a command")
         if format == CSV:
             return self._write_tables(report, Path(out))
         if format == ZIP:

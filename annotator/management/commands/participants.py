@@ -13,6 +13,7 @@ from annotator.services.quality.participant_records import (
 )
 from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import study_named
+from evaluation.services.history import log_copy
 
 
 class Command(AssayCommand):
@@ -26,6 +27,7 @@ class Command(AssayCommand):
 
     def perform(self, options: dict[str, Any]) -> Outcome:
         study = study_named(options["study"])
+        log_copy(study, "participants, by a command")
         if options["quality"]:
             known = dict(cached_quality(study))
             people = [

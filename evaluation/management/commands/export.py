@@ -13,6 +13,7 @@ from evaluation.management.outcomes import file_facts
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
+from evaluation.services.history import log_copy
 
 
 class Command(AssayCommand):
@@ -37,5 +38,6 @@ class Command(AssayCommand):
                 export_to(study, format=options["format"], path=out, watch=watch)
         except Refused as refused:
             raise CommandError(str(refused)) from None
+        log_copy(study, f"an export as {options['format']}, by a command")
         written = {} if out == "-" else file_facts(Path(out))
         return {"study": study.slug, "format": options["format"], **written}

@@ -12,6 +12,7 @@ from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.outcomes import file_facts
 from evaluation.management.studies import study_named
 from evaluation.refusals import Refused
+from evaluation.services.history import log_copy
 
 
 class Command(AssayCommand):
@@ -34,5 +35,6 @@ class Command(AssayCommand):
                 out.writelines(settled_lines(found))
         except Refused as refused:
             raise CommandError(str(refused)) from None
+        log_copy(study, "settled sets, by a command")
         self.stdout.write(str(found))
         return {"study": study.slug, "queries": len(found.sets), **file_facts(options["out"])}

@@ -9,6 +9,7 @@ from evaluation.management.base import AssayCommand, Outcome
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.models import Item, Judgment, Note, Study
 from evaluation.refusals import Refused
+from evaluation.services.history import log_copy
 from evaluation.services.notes import add_note, delete_note
 
 
@@ -45,6 +46,7 @@ class Command(AssayCommand):
                 self.stdout.write(f"Deleted note {options['delete']}.")
         except Refused as refused:
             raise CommandError("\n".join(refused.problems)) from None
+        log_copy(study, "notes, by a command", by=by)
         notes = study.notes.select_related("item", "by").defer("item__stimulus").order_by("-pk")
         if options["item"]:
             notes = notes.filter(item__key=options["item"])

@@ -62,11 +62,11 @@ def test_quality_is_what_the_page_has(judgment, crowd, as_owner, owner):
 def test_a_page_of_participants_costs_the_same_however_long(crowd, as_owner, django_assert_num_queries):
     come(crowd, "first")
     as_owner.get(f"{ROOT}participants/")
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         as_owner.get(f"{ROOT}participants/")
     for n in range(3):
         come(crowd, f"more-{n}")
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         as_owner.get(f"{ROOT}participants/")
 
 

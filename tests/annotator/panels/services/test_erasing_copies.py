@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from io import StringIO
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -64,6 +65,7 @@ from evaluation.services.studies.launch import launch_study
 from evaluation.services.studies.resolver import derive_resolver
 from evaluation.services.studies.sealing import rotate_secret
 from evaluation.services.studies.verification import erased_facts, verify_study
+from evaluation.services.tokens import make_token
 from evaluation.tasks import work_on_job
 from judging.models import Call, Judge, JudgeRun, Run, WorkKind
 from tests.annotator.panels.panel_rows import act, make_panel_study, record, work
@@ -265,6 +267,43 @@ def export_of(study, owner, kind="export", suffix="csv"):
     job.save()
     work_on_job(job.pk)
     return Job.objects.get(pk=job.pk)
+
+
+def test_copies_that_left_are_named_with_their_dates(panel, person, owner, client, tmp_path):
+    study = panel.study
+    before = timezone.now() - timedelta(days=3)
+    old = export_of(study, owner, suffix="jsonl")
+    Job.objects.filter(pk=old.pk).update(finished_at=before)
+    Participant.objects.filter(pk=person.pk).update(created_at=timezone.now() - timedelta(days=2))
+    person.refresh_from_db()
+    call_command("export", study.slug, "--out", str(tmp_path / "all.jsonl"))
+    call_command("export_bundle", study.slug, tmp_path / "all.zip", stderr=StringIO())
+    call_command("report", study.slug, "--out", str(tmp_path / "report.md"))
+    token = make_token(owner, name="script")[1]
+    for _ in range(2):
+        page = client.get(
+            f"/api/v1/studies/{study.slug}/judgments/", headers={"authorization": f"Bearer {token}"}
+        )
+        assert page.status_code == 200
+    lines = LogEntry.objects.filter(change_message="Copied out: judgments, through the API.")
+    assert lines.count() == 1
+    lines.update(action_time=timezone.now() - timedelta(hours=30))
+    client.get(f"/api/v1/studies/{study.slug}/judgments/", headers={"authorization": f"Bearer {token}"})
+    said = plan_erasure(person, by=owner).out_of_reach
+    today, earlier = timezone.now().date(), (timezone.now() - timedelta(hours=30)).date()
+    for what, who in (
+        ("an export as jsonl, by a command", "command-line"),
+        ("a bundle, by a command", "command-line"),
+        ("the report as md, by a command", "command-line"),
+    ):
+        assert f"{what}: copied out by {who} on {today}" in said
+    assert f"judgments, through the API: copied out by {owner} on {earlier}, {today}" in said
+    # What was written before they came does not hold them.
+    assert not any("written on" in each for each in said)
+    assert any(
+        f"backups of the database and its logs that were taken since they came on {person.created_at:%Y-%m-%d}" in each
+        for each in said
+    )  # fmt: skip
 
 
 def shares(study):
