@@ -23,7 +23,7 @@ from evaluation.dumps.tables.column_names import (
     role_of_name,
 )
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
-from evaluation.dumps.tables.judgment_guess import guess_judgments, guess_raters
+from evaluation.dumps.tables.judgments.guess import guess_judgments, guess_raters
 from evaluation.dumps.tables.sheet import Sheet, as_name, as_text, is_conversation
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,

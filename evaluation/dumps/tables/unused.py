@@ -14,8 +14,8 @@ from evaluation.dumps.tables.column_names import (
     role_of_name,
 )
 from evaluation.dumps.tables.guess import LOOK_AT, SHORT
-from evaluation.dumps.tables.judgment_guess import names_responses
-from evaluation.dumps.tables.judgments import read_number
+from evaluation.dumps.tables.judgments.cells import read_number
+from evaluation.dumps.tables.judgments.guess import names_responses
 from evaluation.dumps.tables.sheet import Sheet, as_name
 from evaluation.dumps.tables.table_map import LABELS, TableMap
 
@@ -87,7 +87,7 @@ def _votes(sheet: Sheet, table_map: TableMap, column: str) -> str:
 
 
 def _beside_responses(sheet: Sheet, table_map: TableMap) -> list[UnusedColumn]:
-    """What the objects in a column of responses hold beside a system and a text, such as scores."""
+    """Values of the objects in a column of responses beside a system and a text, such as scores."""
     found = []
     for use in table_map.named(ColumnRole.RESPONSES):
         cells = [structure_of(each) for each in sheet.values(use.column)[:LOOK_AT]]

@@ -7,7 +7,7 @@ from typing import Any
 from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.column_names import ColumnRole, is_of_all_raters, is_of_models, is_of_one_rater
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
-from evaluation.dumps.tables.judgments import read_number, read_side, response_names
+from evaluation.dumps.tables.judgments.cells import read_number, read_side, response_names
 from evaluation.dumps.tables.sheet import Sheet, as_name, is_empty
 from evaluation.dumps.tables.table_map import JUDGES, PER_ITEM, ColumnUse, TableMap
 from evaluation.dumps.tables.tool import PlainTable, Tool, cells_are, guess_material, records, sub_sheet

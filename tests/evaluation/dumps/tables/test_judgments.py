@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from evaluation.dumps.imports.queries import read_queries
 from evaluation.dumps.tables.bad_rows import leave_out_bad_rows
-from evaluation.dumps.tables.judgments import read_time
+from evaluation.dumps.tables.judgments.cells import read_time
 from evaluation.dumps.tables.source import TableSource, open_source
 from evaluation.dumps.tables.table_map import read_map
 from evaluation.dumps.tables.unused import unused_texts

@@ -14,16 +14,14 @@ from evaluation.dumps.tables.column_names import (
     plain_name,
 )
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
-from evaluation.dumps.tables.judgments import (
-    KINDS,
-    NO,
-    YES,
+from evaluation.dumps.tables.judgments.cells import (
     read_number,
     read_side,
     read_time,
     response_names,
     whose_column,
 )
+from evaluation.dumps.tables.judgments.reader import KINDS, NO, YES
 from evaluation.dumps.tables.sheet import Sheet, as_name
 from evaluation.dumps.tables.table_map import JUDGES, PEOPLE, PER_RESPONSE, VOTES, ColumnUse, TableMap
 
