@@ -53,21 +53,30 @@ class Reply:
     completion_tokens: int = 0
     request_id: str = ""
 
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Of the prompt and of the completion."""
+        return self.prompt_tokens, self.completion_tokens
 
-class CallFailed(Exception):
-    """This call failed for good; trying again won't help."""
+
+class NoReply(Exception):
+    """A request brought no reply. What its answer reports of tokens is paid for all the same."""
 
     def __init__(self, reason: str, *, tokens: tuple[int, int] = (0, 0)) -> None:
-        # Of the prompt and of the completion, as an answer reports them that is none: they are paid for all the same.
+        # Of the prompt and of the completion.
         self.tokens = tokens
         super().__init__(reason)
+
+
+class CallFailed(NoReply):
+    """This call failed for good; trying again won't help."""
 
 
 class RefusedByFilter(CallFailed):
     """The endpoint's filter refused what was sent."""
 
 
-class TryAgain(Exception):
+class TryAgain(NoReply):
     """Slow down or try again: 429, 5xx, a timeout, a broken connection."""
 
     def __init__(
@@ -78,13 +87,11 @@ class TryAgain(Exception):
         status: int | None = None,
         tokens: tuple[int, int] = (0, 0),
     ) -> None:
-        # As above.
-        self.tokens = tokens
         # Seconds that the server asked for (Retry-After).
         self.after = after
         # The HTTP status, where there was one.
         self.status = status
-        super().__init__(reason)
+        super().__init__(reason, tokens=tokens)
 
     @property
     def closes(self) -> bool:
@@ -96,13 +103,13 @@ class Unmeasurable(Exception):
     """An item has nothing that a measure could be of, or that a model could be asked about; says why."""
 
 
-class StopRun(Exception):
+class StopRun(NoReply):
     """No call of this run can succeed: no quota, a bad key, an unknown model, a redirect."""
 
-    def __init__(self, reason: str, *, status: int | None = None) -> None:
+    def __init__(self, reason: str, *, status: int | None = None, tokens: tuple[int, int] = (0, 0)) -> None:
         # The HTTP status, where there was one.
         self.status = status
-        super().__init__(reason)
+        super().__init__(reason, tokens=tokens)
 
 
 class PauseRun(StopRun):
@@ -111,7 +118,11 @@ class PauseRun(StopRun):
     def __init__(self, reason: TryAgain) -> None:
         assert reason.after is not None
         self.seconds = reason.after
-        super().__init__(f"The endpoint takes no more calls for now ({reason}).", status=reason.status)
+        super().__init__(
+            f"The endpoint takes no more calls for now ({reason}).",
+            status=reason.status,
+            tokens=reason.tokens,
+        )
 
 
 class Backend(Protocol):

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 import httpx2
 import orjson
 
-from judging.backends.base import CallFailed, RefusedByFilter, Reply, Request, StopRun, TryAgain
+from judging.backends.base import CallFailed, NoReply, RefusedByFilter, Reply, Request, StopRun, TryAgain
 from judging.backends.chat import ChatBackend, body_of, held_back
 from judging.backends.connection import MOST_BYTES, read_body
 
@@ -147,7 +147,7 @@ class BatchBackend(ChatBackend):
             if line.strip():
                 yield line
 
-    def read_answer(self, raw: bytes) -> tuple[str, Reply | Exception]:
+    def read_answer(self, raw: bytes) -> tuple[str, Reply | NoReply]:
         """The request's name in a line of an answers' file, and its reply or what `ask` would have raised.
 
         '' for a line that names none.
@@ -173,7 +173,7 @@ class BatchBackend(ChatBackend):
             return name, held_back(refused) if isinstance(refused, RefusedByFilter) else refused
         try:
             return name, self.read(body, request_id)
-        except (TryAgain, CallFailed, StopRun) as odd:
+        except NoReply as odd:
             return name, odd
 
     def _request(self, method: str, path: str) -> httpx2.Request:
@@ -202,7 +202,7 @@ class BatchBackend(ChatBackend):
                 async with contextlib.aclosing(response.aiter_bytes()) as pieces:
                     async for piece in pieces:
                         yield piece
-        except (CallFailed, TryAgain, StopRun):
+        except NoReply:
             raise
         except Exception as error:
             raise TryAgain(self._broken(error)) from None

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judging.backends.base import BLANKS, RefusedByFilter, Reply, Request, TryAgain
-from judging.backends.connection import FILTERS, EndpointConnection, load_object, reported_tokens
+from judging.backends.connection import FILTERS, EndpointConnection, as_paid, load_object, tokens_of
 
 
 class ChatBackend(EndpointConnection):
@@ -24,7 +24,8 @@ class ChatBackend(EndpointConnection):
             if isinstance(said, RefusedByFilter):
                 return held_back(said)
             raise said
-        return read_completion(content, request_id)
+        with as_paid(content):
+            return read_completion(content, request_id)
 
 
 def held_back(refused: RefusedByFilter) -> Reply:
@@ -48,10 +49,9 @@ def body_of(request: Request) -> dict[str, Any]:
 
 
 def read_completion(raw: bytes, request_id: str) -> Reply:
-    """The reply in a chat completion's body; TryAgain, with the tokens that it reports, where it is none, or only half
-    of one."""
+    """The reply in a chat completion's body; TryAgain where it is none, or only half of one."""
     data = load_object(raw)
-    prompt, completion = reported_tokens(data)
+    prompt, completion = tokens_of(data)
     try:
         choice = data["choices"][0]
         finish_reason = str(choice.get("finish_reason") or "")
@@ -72,8 +72,7 @@ def read_completion(raw: bytes, request_id: str) -> Reply:
             request_id=request_id or str(data.get("id") or ""),
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        tokens = (prompt, completion)
-        raise TryAgain("The endpoint's answer is not a chat completion.", tokens=tokens) from None
+        raise TryAgain("The endpoint's answer is not a chat completion.") from None
 
 
 def _failed_status(raw: bytes) -> int:

@@ -7,9 +7,10 @@ each call is a request of its HTTP client, over its aiohttp transport. What the 
 
 import asyncio
 import contextlib
+import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, Self
 
@@ -17,7 +18,7 @@ import httpx2
 import openai
 import orjson
 
-from judging.backends.base import CallFailed, RefusedByFilter, StopRun, TryAgain
+from judging.backends.base import CallFailed, NoReply, RefusedByFilter, StopRun, TryAgain
 from judging.backends.keys import scrub
 
 # Statuses and what they mean for the run; 5xx and whatever else is not here helps to try again.
@@ -116,20 +117,22 @@ class EndpointConnection:
             raise self._said(response.status_code, response.headers, content)
         return response, content
 
-    def _said(self, status: int, headers: Mapping[str, str], content: bytes) -> Exception:
+    def _said(self, status: int, headers: Mapping[str, str], content: bytes) -> NoReply:
         """The exception for an answer that is an error or a redirect."""
         code, message = _error_of(content)
         said = f"{status}: {self._clean(message)}" if message else str(status)
+        tokens = reported_tokens(content)
         if 300 <= status < 400:
-            return StopRun("The endpoint answers with a redirect, which is not followed; correct its URL.")
+            redirected = "The endpoint answers with a redirect, which is not followed; correct its URL."
+            return StopRun(redirected, tokens=tokens)
         if code == "insufficient_quota" or status == 402:
-            return StopRun("The endpoint's quota is used up.")
-        tokens = reported_tokens(load_object(content))
+            return StopRun("The endpoint's quota is used up.", tokens=tokens)
         if status == 400 and code in FILTERS:
             return RefusedByFilter(said, tokens=tokens)
         if status in STOPS:
             # What a server says to a key that it refuses often quotes the key.
-            return StopRun(f"{STOPS[status]} ({said if status == 404 else status}).", status=status)
+            shown = said if status == 404 else status
+            return StopRun(f"{STOPS[status]} ({shown}).", status=status, tokens=tokens)
         if status in FAILS:
             return CallFailed(said, tokens=tokens)
         return TryAgain(said, after=retry_after(headers), status=status, tokens=tokens)
@@ -175,11 +178,32 @@ def load_object(raw: bytes) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def reported_tokens(answer: Mapping[str, Any]) -> tuple[int, int]:
+def tokens_of(answer: Any) -> tuple[int, int]:
     """The tokens of the prompt and of the completion that an answer reports, whatever else is in it."""
-    usage = answer.get("usage")
+    usage = answer.get("usage") if isinstance(answer, dict) else None
     known = usage if isinstance(usage, dict) else {}
-    return token_count(known.get("prompt_tokens")), token_count(known.get("completion_tokens"))
+    completion = token_count(known.get("completion_tokens"))
+    in_all = token_count(known.get("total_tokens"))
+    # Of embeddings some servers name the sum alone.
+    return token_count(known.get("prompt_tokens")) or max(0, in_all - completion), completion
+
+
+def reported_tokens(raw: bytes) -> tuple[int, int]:
+    """The same of an answer's body, be it JSON or what Python writes in its place (NaN)."""
+    try:
+        return tokens_of(json.loads(raw))
+    except (ValueError, RecursionError):
+        return 0, 0
+
+
+@contextlib.contextmanager
+def as_paid(raw: bytes) -> Iterator[None]:
+    """Around the reading of an answer: where no reply is in it, the exception names the tokens that it reports."""
+    try:
+        yield
+    except NoReply as reason:
+        reason.tokens = reported_tokens(raw)
+        raise
 
 
 def _error_of(raw: bytes) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from evaluation.protocols.base import TIE
 from judging.backends.base import BLANKS, Reply
 from judging.parsing.rationale import without_heading
 from judging.parsing.rejection import reject, require_complete
-from judging.parsing.wrappers import said_in
+from judging.parsing.wrappers import has_thoughts, said_in
 from judging.prompting.cells import cells_of
 from judging.prompting.settings import Settings
 from judging.prompting.view import View
@@ -46,6 +46,8 @@ def read_masses(
     """
     if settings.rationale != "none":
         require_complete(reply)
+    if settings.rationale != "before" and has_thoughts(reply):
+        reject("The reply begins with thoughts, so its first token is no verdict.")
     rationale = _beside_label(said_in(reply), choices, settings)
     if not reply.logprobs:
         reject("No log-probabilities came with the reply.")

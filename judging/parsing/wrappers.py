@@ -15,7 +15,7 @@ from judging.parsing.rejection import reject
 
 # The version of all that reads replies, which each judge's run keeps: raised whenever a reply is read otherwise than
 # before (docs/judges.md has what changed).
-READER = 2
+READER = 3
 TAGS = "think|thinking|thought|thoughts|reasoning"
 OPENS = re.compile(rf"\s*<({TAGS})>", re.IGNORECASE)
 # A server may keep the opening tag to itself; the closing one then ends its line, as it can't in a text of JSON.
@@ -29,16 +29,23 @@ MARKUP = "*_` "
 
 
 def said_in(reply: Reply) -> str:
-    """The reply's text without one block of thoughts at its very beginning; '' where there is nothing else."""
+    """The reply's text without one block of thoughts at its very beginning; '' where there is nothing else.
+
+    Thoughts may speak of the tag that closes them: they end with the last one that ends its line, or else with the
+    first.
+    """
     text = storable(reply.text).strip()
     opened = OPENS.match(text)
     if opened:
-        _, closing, rest = text[opened.end() :].partition(f"</{opened[1]}>")
+        _, closing, text = text[opened.end() :].partition(f"</{opened[1]}>")
         if not closing:
             reject("The reply is thoughts that do not end.")
-        return rest.strip()
-    closed = CLOSES.search(text)
-    return text[closed.end() :].strip() if closed else text
+    closings = [*CLOSES.finditer(text)]
+    return text[closings[-1].end() if closings else 0 :].strip()
+
+
+def has_thoughts(reply: Reply) -> bool:
+    return said_in(reply) != storable(reply.text).strip()
 
 
 def object_in(text: str, name: str, decode: json.JSONDecoder) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from judging.asking import ASKINGS
 from judging.asking.scores.evaluation_steps import build_steps_request, read_steps
 from judging.asking.scores.geval import GEVAL
 from judging.backends import open_backend
-from judging.backends.base import CallFailed, StopRun, TryAgain
+from judging.backends.base import NoReply
 from judging.backends.probe import probe
 from judging.job_kinds import STEPS
 from judging.models import Judge, Spending
@@ -65,7 +65,7 @@ def _ask(judge: Judge, watch: Watch = lambda phase, done, total: None) -> list[s
         raise Refused(*problems)
     try:
         return _readable(judge, watch)
-    except (CallFailed, StopRun, TryAgain) as reason:
+    except NoReply as reason:
         raise Refused(str(reason)) from None
     except TimeoutError:
         raise Refused("The model did not answer in time.") from None

@@ -1,5 +1,6 @@
 """A newcomer's CSV, from the file to the study: the guess is seen with three items, corrected, and imported."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,9 +9,11 @@ import pytest
 from evaluation.models import Study
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.test_admin import at_once, look, press, researcher, sign_in  # noqa: F401 - fixtures
-from tests.browser.walking import resize
+from tests.browser.walking import leave_by, resize
 from tests.evaluation.dumps.tables.files import HEADER, ROWS, delimited, write
+from tests.evaluation.dumps.tables.tool_files import FILES
 
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -98,7 +101,7 @@ def test_a_table_with_faults_and_oddities_comes_in_without_its_bad_row(
         write(tmp_path / "odd-soups.csv", delimited(rows, (*HEADER, "remarks of ours")))
     )
     press(page, "Upload and check")
-    page.get_by_text("A column of texts is not used.").wait_for()
+    page.get_by_text("A column of texts or votes is not used.").wait_for()
     page.get_by_role("heading", name="Before you import it").wait_for()
     page.get_by_text("line 61: the text in column 'response_a' is 'N/A'").wait_for()
     look(visitor, "map-odd")
@@ -110,3 +113,34 @@ def test_a_table_with_faults_and_oddities_comes_in_without_its_bad_row(
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the rows that were left out").click()
     assert "Which soup number 5?" in Path(download.value.path()).read_text("utf-8-sig")
+
+
+FIVE = ("chatbot_arena", "mturk", "label_studio", "qualtrics", "inspect")
+
+
+@pytest.mark.usefixtures("researcher")
+def test_files_of_five_tools_come_to_their_reports_in_as_few_clicks_as_the_docs_say(
+    new_visitor: Callable[..., Visitor], tmp_path: Path
+) -> None:
+    visitor = new_visitor()
+    page = visitor.page
+    page.set_default_timeout(120_000)  # five reports are computed while it waits
+    sign_in(visitor)
+    [way] = re.findall(
+        r"is four clicks from its report, once the file is chosen: (.+?)\.\n", DOCS.read_text(), re.DOTALL
+    )
+    steps = re.findall(r"\*([^*]+)\*", way)
+    assert len(steps) == 4
+    for key in FIVE:
+        file = next(each for each in FILES if each.tool == key)
+        visitor.go("/new/from-file/")
+        page.get_by_label("File", exact=True).set_input_files(
+            write(tmp_path / f"{key}{Path(file.name).suffix}", file.raw)
+        )
+        for name in steps:
+            target = page.get_by_role("button", name=name, exact=True)
+            leave_by(target.or_(page.get_by_role("link", name=name, exact=True)).first)
+        study = Study.objects.latest("pk")
+        assert study.table_map["read_as"] == key
+        page.get_by_role("heading", name=study.title).first.wait_for()
+        assert f"{file.judgments} judgments" in page.content()

@@ -1,6 +1,8 @@
 """Judges and runs for tests, at the tests' endpoint."""
 
-from judging.models import Endpoint, JudgeRun, Run
+from decimal import Decimal
+
+from judging.models import Endpoint, JudgeRun, LedgerEntry, Run
 from judging.services.calls.creation import CallCreator
 from judging.services.calls.workload import workload_of
 from judging.services.endpoints.access import create_endpoint
@@ -17,6 +19,7 @@ ABLE = {
     "token_limit": "max_tokens",
     "embeddings": 64,
 }
+PRICES = {"price_prompt": Decimal(10), "price_completion": Decimal(30)}
 
 
 def make_judge(study, served, model="longer", *, name="llm", in_flight=16, probed=True, **fields):
@@ -49,3 +52,14 @@ def judged(study, judge, **options):
     run = start_run(study, judge, **options)
     worked = work_on(run.pk)
     return Run.objects.select_related("judging__rater", "judging__judge", "study").get(pk=run.pk), worked
+
+
+def costs_what_was_counted(run, served):
+    """Assert that the ledger has what the endpoint itself has counted, at PRICES, and the run its part."""
+    entries = list(LedgerEntry.objects.filter(study=run.study_id))
+    tokens = [sum(each.prompt_tokens for each in entries), sum(each.completion_tokens for each in entries)]
+    assert tokens == served.reported
+    assert sum(each.calls for each in entries) == served.total
+    cost = (served.reported[0] * Decimal(10) + served.reported[1] * Decimal(30)) / 1_000_000
+    assert sum(each.cost for each in entries) == cost
+    assert run.spent == sum(each.cost for each in entries if each.run_id == run.pk)

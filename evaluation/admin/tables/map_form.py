@@ -7,7 +7,7 @@ from django import forms
 
 from evaluation.dumps.tables.bookkeeping import without_emails
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.raters import RaterNames
+from evaluation.dumps.tables.judgments.raters import RaterNames
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import (
     FIRST_COUNTS,

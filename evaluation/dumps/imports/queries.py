@@ -17,7 +17,7 @@ from evaluation.dumps.schemas import schema_problems
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
-from evaluation.dumps.tables.records import KnownContent, RecordMaker
+from evaluation.dumps.tables.records.maker import KnownContent, RecordMaker
 from evaluation.dumps.tables.row_notes import query_notes
 from evaluation.dumps.tables.source import PLAIN, TableSource
 from evaluation.dumps.tables.table_map import TableMap

@@ -6,7 +6,7 @@ from typing import Any
 from evaluation.canonical import canonical_hash
 from evaluation.dumps.exports.jsonl import query_record
 from evaluation.dumps.item_parts import context_content
-from evaluation.dumps.tables.records import KnownContent
+from evaluation.dumps.tables.records.maker import KnownContent
 from evaluation.dumps.tables.source import Opened, TableSource, arms_of, open_source
 from evaluation.dumps.tables.study_design import design_of
 from evaluation.dumps.tables.table_map import TableMap, absent_columns, map_of_json

@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.dumps.tables.column_names import ColumnRole, judged_by_name
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
-from evaluation.dumps.tables.judgments import response_names, whose_column
+from evaluation.dumps.tables.judgments.cells import response_names, whose_column
 from evaluation.dumps.tables.sheet import Sheet, as_name, is_empty
 from evaluation.dumps.tables.table_map import ColumnUse, TableMap
 from evaluation.dumps.tables.turns import LOOK_AT

@@ -58,10 +58,14 @@ def says_of_people(column: str) -> bool:
     return not JUDGED.isdisjoint(plain_name(column).split())
 
 
+def is_address(value: Any) -> bool:
+    """True for nothing but an address of electronic mail."""
+    return bool(EMAIL.fullmatch(as_name(value)))
+
+
 def is_private(value: Any) -> bool:
-    """True for nothing but an address of electronic mail, and for a form in HTML."""
-    text = as_name(value)
-    return bool(EMAIL.fullmatch(text) or FORM.search(text[:2000]))
+    """True for such an address, and for a form in HTML."""
+    return is_address(value) or bool(FORM.search(as_name(value)[:2000]))
 
 
 def without_emails(text: str) -> str:

@@ -177,6 +177,12 @@ JUDGED_NAMES: dict[str, ColumnRole] = {
     }.items()
     for name in names.split(", ")
 }
+# Words of names that ask which response is chosen, however they ask: "Which response is better?", "Dein Favorit".
+CHOICE = re.compile(
+    r"\b(?:prefer|favou?r|winn|wins?\b|better|best\b|cho(?:ice|se)|pick|vote|select|verdict|besser|bevorzug|wahl|gewinn|sieg)"
+)
+# Words for a rater's word on an item.
+ONE_VOTE = {"vote", "label", "judgment", "judgement", "verdict", "preference", "annotation"}
 # Aspects of a response that people score.
 ASPECTS = {
     *(
@@ -263,6 +269,28 @@ def judged_by_name(name: str) -> ColumnRole | None:
         words = words[1:]
     plain = " ".join(words)
     return ColumnRole.SCORE if plain in ASPECTS else JUDGED_NAMES.get(plain)
+
+
+def asks_for_a_choice(name: str) -> bool:
+    """True for a name that asks in words of its own which response is chosen; its cells have to say so, too."""
+    found = role_of_name(name)
+    return (found is None or not found.is_whole) and bool(CHOICE.search(plain_name(name)))
+
+
+def is_of_one_rater(name: str) -> bool:
+    """True for the name of one of several columns of votes: "annotator_1", "judge b vote", "vote 2"."""
+    words = _words(name)
+    said = [word for word in words if not _is_mark(word)]
+    who = [word for word in said if word not in ONE_VOTE]
+    return len(said) < len(words) and (
+        JUDGED_NAMES.get(" ".join(who)) == ColumnRole.RATER or bool(said and not who)
+    )
+
+
+def is_of_all_raters(name: str) -> bool:
+    """True for a column of several votes by its name: "votes", "human_labels"."""
+    *_, last = _words(name) or [""]
+    return last.endswith("s") and last.removesuffix("s") in {*ONE_VOTE, "choice", "winner"}
 
 
 def compared_by_name(name: str) -> str:

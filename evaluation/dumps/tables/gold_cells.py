@@ -21,8 +21,14 @@ ROLES = {
 }
 # Words of tables for what prefers no response; "tie (bothbad)" is the Chatbot Arena's.
 TIE_WORDS: dict[str, str] = {
-    **dict.fromkeys(("tie", "tied", "draw", "equal", "both", "same", "gleich", "unentschieden"), TIE),
-    **dict.fromkeys(("both_bad", "both bad", "bothbad", "tie (bothbad)", "beide schlecht"), BOTH_BAD),
+    **dict.fromkeys(("tie", "tied", "draw", "equal", "both", "same", "the same", "about the same"), TIE),
+    **dict.fromkeys(
+        ("no preference", "both good", "both are good", "equally good", "empate", "pareggio"), TIE
+    ),
+    **dict.fromkeys(("gleich", "unentschieden", "beide", "beide gut", "gleich gut"), TIE),
+    **dict.fromkeys(
+        ("both_bad", "both bad", "bothbad", "tie (bothbad)", "both are bad", "beide schlecht"), BOTH_BAD
+    ),
 }
 SEVERAL_RIGHT = re.compile(r"\s*[|/]\s*")
 

@@ -6,17 +6,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.dumps.tables.answers import is_preference
-from evaluation.dumps.tables.bookkeeping import is_bookkeeping, is_private, says_of_a_text, says_of_people
+from evaluation.dumps.tables.bookkeeping import (
+    is_address,
+    is_bookkeeping,
+    is_private,
+    says_of_a_text,
+    says_of_people,
+)
 from evaluation.dumps.tables.cells import read_responses
 from evaluation.dumps.tables.column_names import (
     ColumnRole,
     NameRole,
+    asks_for_a_choice,
     may_be_judged,
     plain_name,
     role_of_name,
 )
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
-from evaluation.dumps.tables.judgment_guess import guess_judgments, guess_raters
+from evaluation.dumps.tables.judgments.guess import guess_judgments, guess_raters
 from evaluation.dumps.tables.sheet import Sheet, as_name, as_text, is_conversation
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,
@@ -58,7 +65,7 @@ class ColumnLook:
 
 def guess_map(sheet: Sheet, protocol: Protocol | None = None) -> TableMap:
     """The map that the table's names and contents suggest, for the protocol if it is known."""
-    judged = [column for column in sheet.columns if may_be_judged(column)]
+    judged = [column for column in sheet.columns if may_be_judged(column) or _may_choose(sheet, column)]
     # What a vote can name, the other columns say.
     votes = guess_judgments(sheet, _items(sheet, protocol, judged), judged) if judged else {}
     found = _items(sheet, protocol, votes)
@@ -70,6 +77,10 @@ def guess_map(sheet: Sheet, protocol: Protocol | None = None) -> TableMap:
         raters=guess_raters(sheet, votes.values()),
     )
     return found if protocol else replace(found, protocol=guess_protocol(found, sheet))
+
+
+def _may_choose(sheet: Sheet, column: str) -> bool:
+    return asks_for_a_choice(column) and not _look(sheet, column).is_prose
 
 
 def _items(sheet: Sheet, protocol: Protocol | None, besides: Collection[str]) -> TableMap:
@@ -89,7 +100,7 @@ def _items(sheet: Sheet, protocol: Protocol | None, besides: Collection[str]) ->
     _keep_one_of_each(roles, named)
     _prompt_by_content(roles, looks)
     _responses_by_content(roles, looks, protocol)
-    _category_by_content(roles, looks, sheet)
+    _category_by_content(roles, looks, sheet, named)
     uses = tuple(
         ColumnUse(column, role, _system(column, named.get(column)) if role == ColumnRole.RESPONSE else "")
         for column in sheet.columns
@@ -160,7 +171,9 @@ def _checked(found: NameRole, look: ColumnLook, sheet: Sheet, column: str) -> Co
 
 def _is_no_material(found: NameRole, look: ColumnLook, values: Sequence[Any], column: str) -> bool:
     """True for what is named after a prompt or response, and says something of it: its length, a reason, settings."""
-    if values and all(map(is_private, values)):
+    # A page of HTML may be what a model was asked for.
+    is_named = found.role == ColumnRole.RESPONSE and found.is_whole and plain_name(column) != "text"
+    if values and all(map(is_address if is_named else is_private, values)):
         return True
     if found.role != ColumnRole.RESPONSE and values and all(isinstance(each, Mapping) for each in values):
         return True
@@ -177,7 +190,13 @@ def _conversations(roles: dict[str, ColumnRole], sheet: Sheet) -> None:
     ends = {
         column: _ends_with_reply(sheet, column)
         for column in sheet.columns
-        if roles.get(column) not in (ColumnRole.PROMPT, ColumnRole.RESPONSE)
+        if roles.get(column) != ColumnRole.PROMPT
+    }
+    # By its name a conversation may be a response; one that ends with the person's turn is none.
+    ends = {
+        column: is_reply
+        for column, is_reply in ends.items()
+        if roles.get(column) != ColumnRole.RESPONSE or is_reply is False
     }
     texts = {ColumnRole.RESPONSE, ColumnRole.RESPONSES} & set(roles.values())
     for column, is_reply in ends.items():
@@ -204,13 +223,17 @@ def _ends_with_reply(sheet: Sheet, column: str) -> bool | None:
 
 def _gold_by_content(roles: dict[str, ColumnRole], named: Mapping[str, NameRole], sheet: Sheet) -> None:
     """A column called "gold" is a reference, unless each of its cells says which response is the right one."""
-    responses = [column for column, role in roles.items() if role == ColumnRole.RESPONSE]
-    systems = [_system(column, named.get(column)) for column in responses]
-    names = {*names_of_parts(systems, responses), *TIE_WORDS}
+    names = {*_names_of_responses(roles, named), *TIE_WORDS}
+    responses = ColumnRole.RESPONSE in roles.values()
     for column in [column for column, role in roles.items() if role == ColumnRole.REFERENCE and responses]:
         values = [label for each in sheet.values(column) for label in split_right(as_text(each))]
         if values and names.issuperset(values):
             roles[column] = ColumnRole.GOLD
+
+
+def _names_of_responses(roles: Mapping[str, ColumnRole], named: Mapping[str, NameRole]) -> set[str]:
+    responses = [column for column, role in roles.items() if role == ColumnRole.RESPONSE]
+    return {*names_of_parts([_system(column, named.get(column)) for column in responses], responses)}
 
 
 def _keep_one_of_each(roles: dict[str, ColumnRole], named: Mapping[str, NameRole]) -> None:
@@ -256,14 +279,20 @@ def _responses_by_content(
             roles[column] = ColumnRole.RESPONSE
 
 
-def _category_by_content(roles: dict[str, ColumnRole], looks: Mapping[str, ColumnLook], sheet: Sheet) -> None:
+def _category_by_content(
+    roles: dict[str, ColumnRole],
+    looks: Mapping[str, ColumnLook],
+    sheet: Sheet,
+    named: Mapping[str, NameRole],
+) -> None:
     """Without a name for it the category is the first of short texts that come again, unless they are votes."""
     if ColumnRole.CATEGORY in roles.values():
         return
+    names = _names_of_responses(roles, named)
     for column, look in looks.items():
         if column in roles or look.is_bookkeeping:
             continue
-        votes = all(is_preference(as_text(each)) for each in sheet.values(column)[:LOOK_AT])
+        votes = all(is_preference(as_text(each), systems=names) for each in sheet.values(column)[:LOOK_AT])
         if not votes and look.filled > 3 and look.repeats and 2 < look.length < SHORT:
             roles[column] = ColumnRole.CATEGORY
             return

@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.dumps.problems import Problems
 from evaluation.dumps.tables.column_names import ColumnRole
-from evaluation.dumps.tables.records import MappedRow
+from evaluation.dumps.tables.records.maker import MappedRow
 from evaluation.dumps.tables.sheet import SheetRow, ShownNumber, as_name, as_text, is_empty
 from evaluation.dumps.tables.source import TableSource
 from evaluation.dumps.tables.table_map import map_problems

@@ -11,10 +11,11 @@ from evaluation.dumps.release import PLAIN_ARM, four_way_questions, study_record
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.gold_cells import says_both_bad
 from evaluation.dumps.tables.guess import guess_map
-from evaluation.dumps.tables.judgments import JudgmentReader, judgment_notes, judgment_problems
+from evaluation.dumps.tables.judgments.checks import judgment_notes, judgment_problems
+from evaluation.dumps.tables.judgments.reader import JudgmentReader
 from evaluation.dumps.tables.readers.box import is_own_format
 from evaluation.dumps.tables.reading import read_table
-from evaluation.dumps.tables.records import KnownContent, MappedRow, RecordMaker
+from evaluation.dumps.tables.records.maker import KnownContent, MappedRow, RecordMaker
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.study_design import StudyDesign, design_problems, take_design
 from evaluation.dumps.tables.table_map import TableMap, complete_map, map_problems
@@ -132,7 +133,7 @@ class TableSource:
         self, spec: Mapping[str, Any], judgments: JudgmentReader | None, items: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
         """The part of a new study's spec that its items and their judgments decide."""
-        form = {"questions": judgments.questions(spec.get("questions", ()))} if judgments else {}
+        form = {"questions": judgments.asked.as_json(spec.get("questions", ()))} if judgments else {}
         if not self.protocol.has_needs:
             return form
         counts = [len(each["responses"]) for each in items]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from evaluation.dumps.tables.column_names import ColumnRole, plain_name, split_whose
-from evaluation.dumps.tables.judgments import response_names
+from evaluation.dumps.tables.judgments.cells import response_names
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.table_map import PER_ITEM, ColumnUse, TableMap, prompt_in_responses
 from evaluation.models import Study

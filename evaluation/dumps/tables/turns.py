@@ -1,5 +1,6 @@
 """Conversations as other tools write them: messages in JSON, `from` and `value`, contents in parts."""
 
+import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ LOOK_AT = 200
 
 def read_messages(value: Any) -> list[Message] | None:
     """The messages of a cell, each with its role and content, also where the cell is JSON; None where it has none."""
-    found = structure_of(value)
+    found = structure_of(value) or _python_list(value)
     if not isinstance(found, list) or not found:
         return None
     if is_conversation(found):
@@ -45,6 +46,16 @@ def read_messages(value: Any) -> list[Message] | None:
         if not all(isinstance(part, str | None) for each in messages for part in each.values()):
             return None
     return messages
+
+
+def _python_list(value: Any) -> Any:
+    """The list of objects that a cell holds as Python writes it, as where pandas wrote a column of them as CSV."""
+    if not isinstance(value, str) or not value.lstrip().startswith("[{'"):
+        return None
+    try:
+        return ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
 def message_text(content: Any) -> Any:

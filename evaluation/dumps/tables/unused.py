@@ -1,33 +1,108 @@
-"""Columns of texts that a map does not use, each with the reason: none is dropped in silence."""
+"""Columns of texts and of votes that a map does not use, each with the reason: none is dropped in silence."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.dumps.tables.cells import structure_of
-from evaluation.dumps.tables.column_names import ColumnRole, role_of_name
+from evaluation.dumps.tables.cells import SYSTEM_KEYS, TEXT_KEYS, structure_of
+from evaluation.dumps.tables.column_names import (
+    ColumnRole,
+    asks_for_a_choice,
+    judged_by_name,
+    may_be_judged,
+    plain_name,
+    role_of_name,
+)
 from evaluation.dumps.tables.guess import LOOK_AT, SHORT
+from evaluation.dumps.tables.judgments.cells import read_number
+from evaluation.dumps.tables.judgments.guess import names_responses
 from evaluation.dumps.tables.sheet import Sheet, as_name
 from evaluation.dumps.tables.table_map import LABELS, TableMap
+
+# Words of names of columns that hold answers, in whatever form.
+SAID = {
+    "feedback",
+    "annotation",
+    "ratings",
+    "votes",
+    "labels",
+    "judgments",
+    "judgements",
+    "scores",
+    "rankings",
+}
+SAID |= {"annotations", "preferences"}
+# Between the responses of an order.
+ORDER = re.compile(r"[>,;|<]")
 
 
 @dataclass(frozen=True)
 class UnusedColumn:
-    """A column of texts, and why it is in no item."""
+    """A column of texts or votes, and why it is in no item; or what the objects in a column hold beside."""
 
     column: str
     reason: str
+    what: str = "texts"
 
     def __str__(self) -> str:
-        return f"column {self.column!r} holds texts that are not used: {self.reason}"
+        return f"column {self.column!r} holds {self.what} that are not used: {self.reason}"
 
 
 def unused_texts(sheet: Sheet, table_map: TableMap, *, guessed: bool) -> list[UnusedColumn]:
     used = {use.column for use in table_map.columns if use.role != ColumnRole.IGNORED}
-    return [
-        UnusedColumn(column, _reason(column, table_map) if guessed else "the map does not use it")
-        for column in sheet.columns
-        if column not in used and _has_texts(sheet, column)
-    ]
+    of_map = "the map does not use it"
+    found = []
+    for column in sheet.columns:
+        if column in used:
+            continue
+        if reason := _votes(sheet, table_map, column):
+            found.append(UnusedColumn(column, reason if guessed else of_map, "votes"))
+        elif _has_texts(sheet, column):
+            found.append(UnusedColumn(column, _reason(column, table_map) if guessed else of_map))
+    return found + _beside_responses(sheet, table_map)
+
+
+def _votes(sheet: Sheet, table_map: TableMap, column: str) -> str:
+    """Why a column that seems to hold votes is not read as them; empty where it holds none."""
+    values = sheet.values(column)[:LOOK_AT]
+    is_prose = sum(len(as_name(each)) for each in values) >= SHORT * len(values)
+    if is_prose or not table_map.named(ColumnRole.RESPONSE, ColumnRole.RESPONSES):
+        return ""
+    role = judged_by_name(column)
+    if role in (ColumnRole.WINNER, ColumnRole.LABEL) or asks_for_a_choice(column):
+        return "by its name it says which response is chosen, and what stands in it names none"
+    if role == ColumnRole.RANK and all(ORDER.search(as_name(each)) for each in values):
+        return "an order of the responses in one cell is not read; a column of ranks for each of them is"
+    if may_be_judged(column) and role in (None, ColumnRole.SCORE, ColumnRole.RANK):
+        numbers = sum(read_number(each) is not None for each in values)
+        if numbers == len(values):
+            return "by its name it is a score or rank, and nothing says of which response or by whom"
+        if numbers:
+            return "by its name it is a score or rank, and too many of its cells are no numbers"
+    if SAID & {*plain_name(column).split()}:
+        return "by its name it says what people or judges answered; choose what it is"
+    if names_responses(sheet, table_map, column):
+        return "what stands in it names responses, as votes do, and its name does not say what it is"
+    return ""
+
+
+def _beside_responses(sheet: Sheet, table_map: TableMap) -> list[UnusedColumn]:
+    """Values of the objects in a column of responses beside a system and a text, such as scores."""
+    found = []
+    for use in table_map.named(ColumnRole.RESPONSES):
+        cells = [structure_of(each) for each in sheet.values(use.column)[:LOOK_AT]]
+        keys = dict.fromkeys(
+            str(name)
+            for cell in cells
+            if isinstance(cell, list)
+            for each in cell
+            if isinstance(each, dict)
+            for name in each
+        )
+        if beside := [repr(name) for name in keys if name not in (*SYSTEM_KEYS, *TEXT_KEYS)]:
+            reason = f"of each response its system and its text are read, not {', '.join(beside)}"
+            found.append(UnusedColumn(use.column, reason, "values"))
+    return found
 
 
 def _has_texts(sheet: Sheet, column: str) -> bool:

@@ -45,7 +45,7 @@ class Command(AssayCommand):
         )
         add_skip_argument(parser)
         parser.add_argument(
-            "--yes", action="store_true", help="Don't ask about columns of texts that are not used."
+            "--yes", action="store_true", help="Don't ask about columns of texts or votes that are not used."
         )
         add_import_arguments(parser)
 

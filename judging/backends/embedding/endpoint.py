@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from judging.backends.base import CallFailed, Reply, Request, TryAgain
-from judging.backends.connection import MOST_BYTES, EndpointConnection, token_count
+from judging.backends.connection import MOST_BYTES, EndpointConnection, as_paid, tokens_of
 from judging.backends.embedding.similarity import Vectors, checked_vectors, cosines
 
 # No vector is longer, as numbers or as base64: 6,000 dimensions of 20 digits each.
@@ -62,7 +62,8 @@ class EmbeddingBackend(EndpointConnection):
         body = {**parameters, "model": model, "input": list(texts), "encoding_format": "float"}
         most = max(MOST_BYTES, len(texts) * BYTES_PER_VECTOR)
         response, content = await self.post("embeddings", body, most=most)
-        return read_embeddings(content, len(texts), response.headers.get("x-request-id", ""))
+        with as_paid(content):
+            return read_embeddings(content, len(texts), response.headers.get("x-request-id", ""))
 
 
 def read_embeddings(raw: bytes, wanted: int, request_id: str = "") -> Embeddings:
@@ -72,13 +73,12 @@ def read_embeddings(raw: bytes, wanted: int, request_id: str = "") -> Embeddings
         rows = sorted(data["data"], key=lambda row: row["index"])
         places = [row["index"] for row in rows]
         written = [row["embedding"] for row in rows]
-        usage = data.get("usage") or {}
-        tokens = token_count(usage.get("prompt_tokens") or usage.get("total_tokens"))
     except (KeyError, TypeError, AttributeError):
         raise CallFailed("The endpoint's answer is not a list of embeddings.") from None
     if places != list(range(wanted)):
         raise CallFailed(f"The endpoint gave {len(places)} embeddings for {wanted} texts.")
-    return Embeddings(checked_vectors([_vector(each) for each in written]), tokens, request_id)
+    vectors = checked_vectors([_vector(each) for each in written])
+    return Embeddings(vectors, tokens_of(data)[0], request_id)
 
 
 def _read_json(raw: bytes) -> Any:

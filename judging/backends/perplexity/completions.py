@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from judging.backends.base import CallFailed, Reply, Request, TryAgain
-from judging.backends.connection import EndpointConnection, token_count
+from judging.backends.connection import EndpointConnection, as_paid, tokens_of
 from judging.backends.perplexity.measure import FORMS, perplexity_of, scoring_parameters
 
 NOT_ECHOED = "The endpoint does not give back the prompt with its log-probabilities (completions with echo)."
@@ -83,7 +83,8 @@ class CompletionBackend(EndpointConnection):
         body = {**parameters, **scoring_parameters(form), "model": model, "prompt": prompt + continuation}
         response, content = await self.post("completions", body)
         read = read_continuation if form == "echo" else read_prompt_logprobs
-        return read(content, prompt, continuation, response.headers.get("x-request-id", ""))
+        with as_paid(content):
+            return read(content, prompt, continuation, response.headers.get("x-request-id", ""))
 
 
 def read_continuation(raw: bytes, prompt: str, continuation: str, request_id: str = "") -> Continuation:
@@ -98,8 +99,6 @@ def read_continuation(raw: bytes, prompt: str, continuation: str, request_id: st
         text, given = choice["text"], choice["logprobs"]
         tokens, values, offsets = given["tokens"], given["token_logprobs"], given["text_offset"]
         tokens, values, offsets = list(map(str, tokens)), list(values), list(map(int, offsets))
-        usage = data.get("usage") or {}
-        spent = token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens"))
         echoed = isinstance(text, str) and text.startswith(prompt + continuation)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise CallFailed(NOT_ECHOED) from None
@@ -107,7 +106,7 @@ def read_continuation(raw: bytes, prompt: str, continuation: str, request_id: st
         raise CallFailed(NOT_ECHOED)
     offsets = _in_text(text, tokens, offsets)
     picked = _values_of_continuation(values, offsets, len(prompt), len(prompt) + len(continuation))
-    return _continuation(picked, spent, request_id)
+    return _continuation(picked, tokens_of(data), request_id)
 
 
 def read_prompt_logprobs(raw: bytes, prompt: str, continuation: str, request_id: str = "") -> Continuation:
@@ -118,8 +117,6 @@ def read_prompt_logprobs(raw: bytes, prompt: str, continuation: str, request_id:
         raise TryAgain("The endpoint's answer is not a completion.") from None
     try:
         rows = [_listed(row) for row in data["choices"][0]["prompt_logprobs"]]
-        usage = data.get("usage") or {}
-        spent = token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens"))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise CallFailed(NOT_LISTED) from None
     if not rows:
@@ -127,7 +124,8 @@ def read_prompt_logprobs(raw: bytes, prompt: str, continuation: str, request_id:
     text = prompt + continuation
     # A prompt's first token follows from nothing and is listed without a number: nothing is said of its text.
     offsets, values = _placed(text, [token for token, _ in rows]), [value for _, value in rows]
-    return _continuation(_values_of_continuation(values, offsets, len(prompt), len(text)), spent, request_id)
+    picked = _values_of_continuation(values, offsets, len(prompt), len(text))
+    return _continuation(picked, tokens_of(data), request_id)
 
 
 def _listed(row: Any) -> tuple[str, Any]:

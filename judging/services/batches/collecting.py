@@ -7,11 +7,16 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from judging.backends.base import CallFailed, Reply, StopRun, TryAgain
+from judging.backends.base import CallFailed, NoReply, Reply, StopRun, TryAgain
 from judging.models import Call, CallBatch, Run
 from judging.services.batches.filling import call_name
 from judging.services.batches.rows import calls_of, note
-from judging.services.calls.call_attempts import CallAttempt, failed_attempt, retry_later
+from judging.services.calls.call_attempts import (
+    CallAttempt,
+    failed_attempt,
+    retry_later,
+    uncounted_attempt,
+)
 from judging.services.calls.costs import ZERO, cost_of
 from judging.services.calls.leases import TAKEN
 from judging.services.calls.ledger import Usage, record_usage
@@ -20,7 +25,7 @@ from judging.services.runs.session import Session
 
 CHUNK = 500
 # What a line of a batch's answers holds.
-Answer = Reply | Exception
+Answer = Reply | NoReply
 
 
 class Collecting:
@@ -48,7 +53,9 @@ class Collecting:
         with transaction.atomic():
             note(self.batch, collected=self.batch.collected + len(answers))
             self.session.record(attempts)
-            self._pay([answer for answer in by_name.values() if isinstance(answer, Reply)])
+            self._pay(
+                [answer for answer in by_name.values() if isinstance(answer, Reply) or any(answer.tokens)]
+            )
 
     def _calls(self, names: Collection[str]) -> list[Call]:
         numbers = [name.removeprefix("call-") for name in names]
@@ -58,17 +65,17 @@ class Collecting:
     def _attempt(self, call: Call, subject: Any, answer: Answer) -> CallAttempt | None:
         """The attempt that an answer ends; None where it is none."""
         if isinstance(answer, Reply):
-            attempt = self.claims.attempt_from(call, subject, answer, call.cache_key, self.batch.target)
-            attempt.target = self.batch.target
-            return attempt
-        if isinstance(answer, StopRun):
-            self.stop = answer
-            return None
+            return self.claims.attempt_from(call, subject, answer, call.cache_key, self.batch.target)
         if isinstance(answer, CallFailed):
             attempt = failed_attempt(call, subject, str(answer))
             return self.claims.charged(attempt, answer.tokens, self.batch.target)
-        reason = answer if isinstance(answer, TryAgain) else TryAgain(str(answer))
-        return self._tried(call, subject, reason) if self.again else None
+        if isinstance(answer, StopRun):
+            self.stop = answer
+        elif isinstance(answer, TryAgain) and self.again:
+            return self._tried(call, subject, answer)
+        if not any(answer.tokens):
+            return None
+        return self.claims.charged(uncounted_attempt(call, subject, answer), answer.tokens, self.batch.target)
 
     def _tried(self, call: Call, subject: Any, reason: TryAgain) -> CallAttempt:
         attempt = retry_later(self.session.run.study.seed, call, subject, reason, timezone.now())
@@ -88,17 +95,16 @@ class Collecting:
         )
         return bool(calls)
 
-    def _pay(self, lost: Sequence[Reply]) -> None:
-        """Replies that nobody waits for any more, as of an item that was withdrawn, were paid for all the same."""
+    def _pay(self, lost: Sequence[Answer]) -> None:
+        """Answers that nobody waits for any more, as of an item that was withdrawn, were paid for all the same."""
         workload, run = self.session.workload, self.session.run
         target = next(each for each in workload.targets if each.key == self.batch.target)
         prices = run.prices_at(target.key)
-        costs = [cost_of(each.prompt_tokens, each.completion_tokens, *prices) for each in lost]
         usage = Usage(
             calls=len(lost),
-            prompt_tokens=sum(each.prompt_tokens for each in lost),
-            completion_tokens=sum(each.completion_tokens for each in lost),
-            cost=sum(costs, ZERO),
+            prompt_tokens=sum(each.tokens[0] for each in lost),
+            completion_tokens=sum(each.tokens[1] for each in lost),
+            cost=sum((cost_of(*each.tokens, *prices) for each in lost), ZERO),
         )
         record_usage(
             usage,

@@ -153,7 +153,7 @@ def _apply(attempt: CallAttempt, now: datetime) -> None:
     call.outcome, call.error = attempt.outcome, attempt.error[:500]
     call.lease = call.leased_until = None
     call.not_before = attempt.not_before
-    if not (attempt.cached or attempt.unsent):
+    if attempt.is_try and not (attempt.cached or attempt.unsent):
         call.attempts += 1
     call.unread += attempt.unread
     call.cached, call.cache_key = attempt.cached, attempt.cache_key

@@ -12,7 +12,7 @@ from django.conf import settings
 from evaluation import design
 from evaluation.models import Outcome
 from evaluation.storable import storable, storable_json
-from judging.backends.base import Reply, TryAgain
+from judging.backends.base import NoReply, Reply, TryAgain
 from judging.models import Call
 from judging.parsing.rejection import ReplyRejected
 from judging.services.calls.costs import ZERO
@@ -58,6 +58,8 @@ class CallAttempt:
     cached: bool = False
     # It failed before anything was sent.
     unsent: bool = False
+    # Whether it is one of the call's tries: an answer that ends the session is no fault of its call.
+    is_try: bool = True
     cache_key: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -118,6 +120,11 @@ def retry_later(seed: int, call: Call, subject: Any, reason: TryAgain, now: date
 def failed_attempt(call: Call, subject: Any, reason: str, *, unsent: bool = False) -> CallAttempt:
     error = storable_reply(reason)
     return CallAttempt(call=call, subject=subject, outcome=Outcome.FAILED, error=error, unsent=unsent)
+
+
+def uncounted_attempt(call: Call, subject: Any, reason: NoReply) -> CallAttempt:
+    """Open again at once, as if never tried."""
+    return CallAttempt(call=call, subject=subject, error=storable_reply(str(reason)), is_try=False)
 
 
 def worst(outcomes: Collection[str]) -> str:

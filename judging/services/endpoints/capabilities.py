@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from judging.backends.base import Backend, CallFailed, Reply, Request, TryAgain
+from judging.backends.base import Backend, Reply, Request, TryAgain
 from judging.backends.probe import BREAKS, CHAT_PROBE
 from judging.models import Endpoint
 from judging.services.endpoints.rate_gate import RateGate
@@ -49,13 +49,8 @@ class RetryingBackend:
             if not await self.tracker.hold(request, self._give_up):
                 raise TryAgain("The study's budget held it back.")
             try:
-                self.tracker.sent()
-                reply = await self.backend.ask(request)
-            except CallFailed as reason:
-                self.tracker.took(*reason.tokens)
-                raise
+                return await self.tracker.ask(self.backend, request)
             except TryAgain as reason:
-                self.tracker.took(*reason.tokens)
                 attempts = settings.ASSAY_RUN_ATTEMPTS
                 if reason.status in BREAKS:
                     attempts = min(attempts, BROKEN_ATTEMPTS)
@@ -63,9 +58,6 @@ class RetryingBackend:
                     raise
                 backoff = settings.ASSAY_RUN_BACKOFF_SECONDS * 2 ** min(attempt - 1, 16)
                 await asyncio.sleep(min(backoff if reason.after is None else reason.after, LONGEST_WAIT))
-            else:
-                self.tracker.took(reply.prompt_tokens, reply.completion_tokens)
-                return reply
             attempt += 1
 
 

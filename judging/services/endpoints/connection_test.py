@@ -15,7 +15,7 @@ from evaluation.models import Job
 from evaluation.refusals import Refused
 from evaluation.services.jobs import JobProgress, begin_job, finish_job, job_at
 from judging.backends import CHAT, open_backend, probe_of
-from judging.backends.base import Backend, CallFailed, Request, StopRun, TryAgain
+from judging.backends.base import Backend, NoReply, Request, StopRun
 from judging.backends.embedding.judge import EMBEDDING
 from judging.backends.perplexity.judge import PERPLEXITY_JUDGE
 from judging.job_kinds import CONNECTION_TEST
@@ -47,7 +47,6 @@ ABLE = (
 PROMPT = "Say hello in one word."
 MOST_MODELS = 200
 UNSENT = "The job queue can't be reached right now. The test is saved, and starts by itself once it can."
-REFUSALS = (CallFailed, TryAgain, StopRun)
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ async def _ask(endpoint: Endpoint, progress: Watch, model: str, kind: str) -> di
         await sync_to_async(progress)("listing the models", 0, 2)
         try:
             found["models"] = [storable_reply(name) for name in await backend.models()][:MOST_MODELS]
-        except REFUSALS as problem:
+        except NoReply as problem:
             found["models_problem"] = storable_reply(str(problem))
         found["model"] = model = model or next(iter(found.get("models", [])), "")
         if not model:
@@ -147,7 +146,7 @@ async def _ask(endpoint: Endpoint, progress: Watch, model: str, kind: str) -> di
         tracker = SpendTracker(endpoint, model, prices, purpose=Spending.CONNECTION_TEST)
         try:
             found |= await (_chat if kind == CHAT.key else _numbers)(backend, model, kind, tracker)
-        except REFUSALS as problem:
+        except NoReply as problem:
             found["problem"] = storable_reply(str(problem))
         finally:
             await sync_to_async(tracker.enter)()
@@ -173,18 +172,16 @@ async def _chat(backend: Any, model: str, kind: str, tracker: SpendTracker) -> d
     request = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
     await gate.wait(request)
     began = time.monotonic()
-    tracker.sent()
-    reply = await backend.ask(request)
-    tracker.took(reply.prompt_tokens, reply.completion_tokens)
+    reply = await tracker.ask(backend, request)
     found: dict[str, Any] = {
         "reply": storable_reply(reply.text)[:300],
         "milliseconds": round((time.monotonic() - began) * 1000),
-        "tokens": reply.prompt_tokens + reply.completion_tokens,
+        "tokens": sum(reply.tokens),
     }
     try:
         able = await probe_of(kind).ask(RetryingBackend(backend, gate, tracker), model)
         return found | {"able": able | {"batches": await backend.speaks_batches()}}
-    except REFUSALS as problem:
+    except NoReply as problem:
         return found | {"problem": storable_reply(str(problem))}
 
 

@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.db import transaction
 from django.utils import timezone
 
-from judging.backends.base import Request, StopRun
+from judging.backends.base import Askable, NoReply, Reply, Request, StopRun
 from judging.models import BudgetHold, Endpoint
 from judging.services.calls.budget import room_of_study
 from judging.services.calls.costs import ZERO, cost_bound, cost_of
@@ -80,13 +80,20 @@ class SpendTracker:
             self._hold = hold
         return True
 
-    def sent(self) -> None:
+    async def ask(self, backend: Askable, request: Request) -> Reply:
+        """Ask, and note the request and the tokens of its answer, whatever that is."""
         self.calls += 1
+        try:
+            reply = await backend.ask(request)
+        except NoReply as reason:
+            self._took(reason.tokens)
+            raise
+        self._took(reply.tokens)
+        return reply
 
-    def took(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Note the tokens of an answer, whatever it was."""
-        self.prompt_tokens += prompt_tokens
-        self.completion_tokens += completion_tokens
+    def _took(self, tokens: tuple[int, int]) -> None:
+        self.prompt_tokens += tokens[0]
+        self.completion_tokens += tokens[1]
 
     def enter(self) -> None:
         """Enter what was taken in the ledger, and hold nothing any more."""

@@ -19,7 +19,7 @@ from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries.sets import Entry
 from evaluation.refusals import Refused
 from judging.backends import CHAT, open_backend
-from judging.backends.base import Backend, CallFailed, Reply, StopRun, TryAgain
+from judging.backends.base import Backend, NoReply, Reply, StopRun, TryAgain
 from judging.backends.keys import key_for
 from judging.backends.probe import probe
 from judging.models import Call, Judge, Spending
@@ -133,18 +133,20 @@ class _Revision:
     instruction: str
 
     def make(self) -> list[Entry]:
-        began, reply, revised = time.monotonic(), None, None
+        began, revised = time.monotonic(), None
+        answer: Reply | NoReply | None = None
         outcome, words, why = str(Outcome.FAILED), "", ""
         try:
-            reply = self._ask()
-            revised = read_revision(self.stimulus, self.entries, reply)
+            answer = self._ask()
+            revised = read_revision(self.stimulus, self.entries, answer)
             outcome = Outcome.OK
         except BudgetSpent as spent:  # of which nothing is left to write down
             raise _failed(self.judge, NO_MODEL, spent) from None
-        except (TryAgain, TimeoutError) as error:
+        except TimeoutError as error:
             words, why = BUSY, str(error) or type(error).__name__
-        except (CallFailed, StopRun) as error:
-            words, why = CANNOT, str(error)
+        except NoReply as error:
+            answer = error
+            words, why = BUSY if isinstance(error, TryAgain) else CANNOT, str(error)
         except ReplyRejected as rejected:
             outcome, words, why = (
                 rejected.outcome,
@@ -152,9 +154,11 @@ class _Revision:
                 str(rejected),
             )
         except Exception as error:
-            end_call(self.call, outcome, error=f"The request broke with {type(error).__name__}.")
+            end_call(
+                self.call, outcome, answer=answer, error=f"The request broke with {type(error).__name__}."
+            )
             raise
-        end_call(self.call, outcome, reply=reply, error=why, seconds=time.monotonic() - began)
+        end_call(self.call, outcome, answer=answer, error=why, seconds=time.monotonic() - began)
         if revised is None:
             raise _failed(self.judge, words, Exception(why))
         return revised

@@ -14,7 +14,7 @@ from django.db.models import F, Max
 from django.utils import timezone
 
 from evaluation.models import Item, Outcome, Study
-from judging.backends.base import Reply, Request
+from judging.backends.base import NoReply, Reply, Request
 from judging.models import Call, CallState, Judge, Purpose, Run, RunState
 from judging.services.calls.budget import is_limited, reserve_budget
 from judging.services.calls.call_attempts import storable_reply
@@ -93,38 +93,29 @@ def reserve_cost(call: Call, request: Request) -> None:
 
 
 def end_call(
-    call: Call, outcome: str, *, reply: Reply | None = None, error: str = "", seconds: float = 0
+    call: Call, outcome: str, *, answer: Reply | NoReply | None = None, error: str = "", seconds: float = 0
 ) -> None:
     """Store the outcome and the cost of a revision; nothing if its lease is gone. The ledger has what was sent."""
     run, taken = call.run, {}
-    cost = ZERO
-    if reply is not None:
-        cost = cost_of(reply.prompt_tokens, reply.completion_tokens, run.price_prompt, run.price_completion)
-        taken = {
-            "raw": storable_reply(reply.text),
-            "prompt_tokens": reply.prompt_tokens,
-            "completion_tokens": reply.completion_tokens,
-            "cost": cost,
-            "latency_ms": round(seconds * 1000),
-        }
+    # Not of an answer to the probe, which has its own entry.
+    tokens = answer.tokens if answer is not None and call.attempts else (0, 0)
+    cost = cost_of(*tokens, run.price_prompt, run.price_completion)
+    if isinstance(answer, Reply):
+        taken = {"raw": storable_reply(answer.text), "latency_ms": round(seconds * 1000)}
     with transaction.atomic():
         mine = Call.objects.filter(pk=call.pk, lease=call.lease)
         ended = _final(outcome) | taken | {"attempts": call.attempts, "error": storable_reply(error)[:500]}
-        if mine.update(**ended) and call.attempts:
-            _enter(run, reply, cost)
+        paid = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "cost": cost}
+        if mine.update(**ended, **paid) and call.attempts:
+            _enter(run, tokens, cost)
             if cost:
                 Run.objects.filter(pk=run.pk).update(spent=F("spent") + cost)
 
 
-def _enter(run: Run, reply: Reply | None, cost: Decimal) -> None:
+def _enter(run: Run, tokens: tuple[int, int], cost: Decimal) -> None:
     judge = run.judging.judge
     assert judge.endpoint is not None
-    usage = Usage(
-        calls=1,
-        prompt_tokens=reply.prompt_tokens if reply else 0,
-        completion_tokens=reply.completion_tokens if reply else 0,
-        cost=cost,
-    )
+    usage = Usage(calls=1, prompt_tokens=tokens[0], completion_tokens=tokens[1], cost=cost)
     record_usage(
         usage,
         endpoint=judge.endpoint,

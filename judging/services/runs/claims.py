@@ -123,7 +123,8 @@ class Claims:
         return [each for each in prepared if each.call.pk in allowed]
 
     def charged(self, attempt: CallAttempt, tokens: tuple[int, int], target: str) -> CallAttempt:
-        """The attempt with the tokens that its answer took, and their cost."""
+        """The attempt with the target that was asked, the tokens that its answer took, and their cost."""
+        attempt.target = target
         attempt.prompt_tokens, attempt.completion_tokens = tokens
         attempt.cost = cost_of(*tokens, *self.run.prices_at(target))
         return attempt
@@ -131,6 +132,6 @@ class Claims:
     def attempt_from(self, call: Call, subject: Any, reply: Reply, key: str, target: str = "") -> CallAttempt:
         """The attempt that a reply ends, with what it cost."""
         attempt = attempt_from_reply(self.workload.read, call, subject, reply)
-        attempt = self.charged(attempt, (reply.prompt_tokens, reply.completion_tokens), target)
+        attempt = self.charged(attempt, reply.tokens, target)
         attempt.cache_key = key if self.workload.uses_cache else ""
         return attempt

@@ -15,12 +15,13 @@ from django.conf import settings
 from django.utils import timezone
 
 from judging.backends import probe_of
-from judging.backends.base import Backend, CallFailed, PauseRun, StopRun, TryAgain
+from judging.backends.base import Backend, NoReply, PauseRun, StopRun, TryAgain
 from judging.models import Spending
 from judging.services.calls.call_attempts import (
     CallAttempt,
     failed_attempt,
     retry_later,
+    uncounted_attempt,
 )
 from judging.services.calls.unreadable_replies import (
     UNREADABLE,
@@ -244,52 +245,54 @@ class EndpointLoop:
                 self.in_flight += 1
                 try:
                     attempt = await self._attempt(lane, prepared)
-                except StopRun as stop:
-                    self.stopped_by, self.hurry = stop, True
-                    return
                 finally:
                     self.in_flight -= 1
-            attempt.target = prepared.target.key
             self.unwritten.append(attempt)
             self.something_ended.set()
             if len(self.unwritten) >= self.held:
                 self.all_answered.set()
             # At once, and not when it is written: a fast endpoint brings many replies meanwhile.
             self.recent = (self.recent + reply_marks([attempt]))[-WINDOW:]
-            if reason_to_pause(self.recent):
-                self.leaving = self.hurry = True
+            if self.stopped_by is not None or reason_to_pause(self.recent):
+                # In no hurry: what is in flight will be paid for.
+                self.leaving = True
+                return
 
     async def _attempt(self, lane: Lane, prepared: Prepared) -> CallAttempt:
-        call, subject = prepared.call, prepared.subject
+        call, subject, target = prepared.call, prepared.subject, prepared.target.key
         began = time.monotonic()
         try:
             reply = await lane.backend.ask(prepared.request)
-        except TryAgain as reason:
-            if reason.closes:
-                # No fault of this call, which stays as it was.
-                raise PauseRun(reason) from None
-            if reason.status in TOO_FAST or reason.after is not None:
-                lane.refused(reason.after)
-            attempt = retry_later(self.run.study.seed, call, subject, reason, timezone.now())
-            return self.claims.charged(attempt, reason.tokens, prepared.target.key)
-        except CallFailed as error:
-            attempt = failed_attempt(call, subject, str(error))
-            return self.claims.charged(attempt, error.tokens, prepared.target.key)
-        except StopRun:  # of the run and not of this call, which stays as it was
-            raise
+        except NoReply as reason:
+            return self.claims.charged(self._without_reply(lane, prepared, reason), reason.tokens, target)
         except Exception as error:
             # Neither its message nor its values are logged: they may hold what was sent.
             where = traceback.extract_tb(error.__traceback__)[-1]
             logger.error(
                 "Call %s broke with %s at %s:%s", call.pk, type(error).__name__, where.name, where.lineno
             )
-            return failed_attempt(call, subject, f"The request broke with {type(error).__name__}.")
+            attempt = failed_attempt(call, subject, f"The request broke with {type(error).__name__}.")
+            return self.claims.charged(attempt, (0, 0), target)
         lane.answered(prepared.request, reply)
-        attempt = self.claims.attempt_from(call, subject, reply, prepared.key, prepared.target.key)
+        attempt = self.claims.attempt_from(call, subject, reply, prepared.key, target)
         if attempt.outcome and attempt.outcome not in UNREADABLE:
             lane.trust()
         attempt.latency_ms = round((time.monotonic() - began) * 1000)
         return attempt
+
+    def _without_reply(self, lane: Lane, prepared: Prepared, reason: NoReply) -> CallAttempt:
+        """The attempt that brought no reply: failed, to be tried later, or one whose answer ends the session."""
+        call, subject = prepared.call, prepared.subject
+        if isinstance(reason, TryAgain) and reason.closes:
+            reason = PauseRun(reason)
+        if isinstance(reason, StopRun):
+            self.stopped_by = reason
+            return uncounted_attempt(call, subject, reason)
+        if not isinstance(reason, TryAgain):
+            return failed_attempt(call, subject, str(reason))
+        if reason.status in TOO_FAST or reason.after is not None:
+            lane.refused(reason.after)
+        return retry_later(self.run.study.seed, call, subject, reason, timezone.now())
 
     # --- writing and looking --------------------------------------------------------------------------------------
 

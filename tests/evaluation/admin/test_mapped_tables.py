@@ -368,7 +368,7 @@ def test_the_map_says_at_its_top_what_is_not_used_and_what_is_odd(owner: Any) ->
         client, FROM_FILE, delimited(rows, ("prompt", "response_a", "response_b", "topic", "<i>remarks</i>"))
     )
     shown = words(client.get(where))
-    top = shown.index("A column of texts is not used.")
+    top = shown.index("A column of texts or votes is not used.")
     assert top < shown.index("What each column is")
     assert "<b>&lt;i&gt;remarks&lt;/i&gt;</b>: neither its name nor its content tells what it is" in shown
     said = shown.index("Before you import it")

@@ -184,11 +184,21 @@ def test_what_is_no_completion_may_be_tried_again(raw):
         read_completion(raw, "")
 
 
-def test_tokens_of_what_is_no_completion_were_paid():
-    raw = json.dumps({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 20}}).encode()
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        ('{"prompt_tokens": 100, "completion_tokens": 20}', (100, 20)),
+        ('{"total_tokens": 120, "completion_tokens": 20}', (100, 20)),
+        ('{"prompt_tokens": 100, "completion_tokens": NaN}', (100, 0)),
+        ('{"prompt_tokens": "100", "completion_tokens": -2}', (0, 0)),
+        ("[120]", (0, 0)),
+    ],
+)
+def test_tokens_of_what_is_no_completion_were_paid(usage, tokens):
+    raw = f'{{"choices": [], "usage": {usage}}}'.encode()
     with pytest.raises(TryAgain) as odd:
-        read_completion(raw, "")
-    assert odd.value.tokens == (100, 20)
+        ChatBackend("http://127.0.0.1:9/v1").read(raw, "")
+    assert odd.value.tokens == tokens
 
 
 @pytest.mark.parametrize("finish_reason", ["content_filter", "length"])

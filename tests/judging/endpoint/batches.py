@@ -262,6 +262,8 @@ def _answer(served: Served, batch: Batch, line: dict[str, Any], request_id: str)
         served.log.append(Seen(line["url"], body["model"], batch.authorization, prompt, behaviour, body, 0))
     if answer is None or answer.cut is not None:
         answer = error(500, "no answer", 0)
+    served.total += 1
+    served.count_tokens(answer.body)
     try:
         content = json.loads(answer.body)
     except ValueError:

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import time
+from dataclasses import replace
 from functools import cache
 from typing import Any, Protocol
 
@@ -29,8 +30,7 @@ BEHAVIOURS = {
     "hollow": "200, no choices, and a count of 100 and 20 tokens",
     "held": "the same with a message of null, which the content filter held back",
     "error200": "200, choices of null, and an error with the code of the argument",
-    "paid200": "the same, and a count of 100 and 20 tokens",
-    "paid400": "400 with the code of the argument, and a count of 100 and 20 tokens",
+    "billed": "an answer that is none reports a count of 100 and 20 tokens beside",
     "babble": "a text that names both responses and is no verdict; embeddings: words for vectors",
     "empty": "an empty text; empty vectors",
     "refusal": "a refusal in the message's own field; embeddings: null for vectors",
@@ -102,7 +102,7 @@ def respond(
 ) -> tuple[str, Answer | None]:
     """The behaviour's name and the answer; None: never answers."""
     rule, *named = str(body.get("model", "")).split(":")
-    turn = [served.script.pop(0)] if served.script else []
+    turn = served.script.pop(0).split(":") if served.script else []
     every = [each for each in served.behaviours.split(":") if each]
     delay, told = served.latency, {}
     for number, text in enumerate([*turn, *named, *every]):
@@ -127,7 +127,7 @@ def respond(
             return name, None
         answer = misbehave(interface, name, argument, delay, authorization)
         if answer:
-            return name, answer
+            return name, billed(answer) if "billed" in told else answer
     completion = interface.complete(served.seed, rule, body, told)
     raw = json.dumps(completion).encode()
     name = next((name for name in told if name in BEHAVIOURS), "ok")
@@ -166,11 +166,10 @@ def misbehave(
         return Answer(200, b"<html>not what you asked for</html>", delay)
     if name in HOLLOW:
         return Answer(200, json.dumps({"choices": HOLLOW[name], "usage": PAID}).encode(), delay)
-    if name in ("error200", "paid200", "paid400"):
+    if name == "error200":
         code = int(argument) if argument.isdecimal() else argument
         said = {"message": "Provider returned error", "code": code}
-        body = {"choices": None, "usage": None if name == "error200" else PAID, "error": said}
-        return Answer(400 if name == "paid400" else 200, json.dumps(body).encode(), delay)
+        return Answer(200, json.dumps({"choices": None, "error": said}).encode(), delay)
     if name == "odd":
         return Answer(200, interface.ODD, delay)
     if name in ("large", "bomb"):
@@ -183,6 +182,10 @@ def misbehave(
     if name == "echo_key":
         return error(400, f"I was sent {authorization} and do not like it", delay)
     return None
+
+
+def billed(answer: Answer) -> Answer:
+    return replace(answer, body=json.dumps({"usage": PAID, **json.loads(answer.body or b"{}")}).encode())
 
 
 @cache

@@ -2,16 +2,19 @@
 
 import json
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from evaluation.protocols import PROTOCOLS, Kind
 from judging.backends.base import Reply
 from judging.parsing.rejection import ReplyRejected
 from judging.parsing.reply import read_reply
 from judging.prompting.item_call import ItemCall
 from judging.prompting.settings import Settings
 from tests.judging.sample import ABLE, PAIRWISE, make_spec, make_stimulus
+from tests.judging.samples import SAMPLES, as_answers, as_lines, asked_of, intended, orders_of, spoken
 
 THOUGHTS = 'Maybe {"answers": {"preference": "2"}}? No.\npreference: 2\n'
 JSON = '{"rationale": "The first answers.", "answers": {"preference": "1"}}'
@@ -51,6 +54,8 @@ NOT_READ = {
     "thoughts alone": f"<think>{THOUGHTS}</think>",
     "thoughts that do not end": f"<think>{THOUGHTS}{BARE}",
     "a verdict in the thoughts alone": f"<think>{THOUGHTS}</think>\nI can't decide.",
+    "a verdict in thoughts that speak of their tag": f"<think>No </think> yet: {BARE}\n</think>\nI can't decide.",
+    "a verdict between two closing tags": f"Hm.\n</think>\n{BARE}\n</think>\nI can't decide.",
     "a verdict in thoughts without an opening tag": "preference: 2\n</think>\nI can't decide.",
     "two objects": f'{BARE}\n{{"answers": {{"preference": "2"}}}}',
     "two objects in prose": f'Either {BARE} or {{"answers": {{"preference": "2"}}}}.',
@@ -112,40 +117,111 @@ def test_a_rationale_that_holds_another_verdict_in_json_is_not_read():
     assert "in lines and as JSON" in read(f"See {BARE.replace('1', '2')}\npreference: 1", rationale="before")
 
 
+# --- made replies -----------------------------------------------------------------------------------------------------
+
+EVERY_ORDER = [(name, order) for name, (_, stimulus) in SAMPLES.items() for order in orders_of(stimulus)]
+RATIONALE = "It names the risk, and Response 2 does not."
+TAGGED = (
+    "<think>{}</think>\n",
+    "<Reasoning>\n{}\n</Reasoning>",
+    "{}\n</think>\n",
+    "<think>They say </think> of it.\n{}\n</think>\n\n",
+)
+AROUND_JSON = (
+    "{}",
+    "```json\n{}\n```",
+    "```\r\n{}\r\n```",
+    "Sure!\n\n```json\n{}\n```\nThat is all.",
+    "I weighed both. {}",
+    "{} I hope this helps!",
+)
+AROUND_LINES = ("{}: {}", "**{}:** {}", "{}: **{}**", "**{}: {}**", "{} : `{}`", "- {}: {}")
+
+
+def answers_of(name, text, order, settings):
+    """What is read, by question and part; None where nothing is."""
+    spec, stimulus = SAMPLES[name]
+    protocol = PROTOCOLS[spec["protocol"]]
+    reply = Reply(text=text, finish_reason="stop")
+    try:
+        found = read_reply(ItemCall(protocol, spec, stimulus, settings, order=order), reply).data
+    except ReplyRejected:
+        return None
+    cleaned = protocol.clean(spec, stimulus, found, source="judge")
+    return {
+        (each.question, each.part): each.label or each.text if each.number is None else each.number
+        for each in cleaned
+    }
+
+
+def made_reply(rng, said, rationale):
+    """Answers in any of the forms and wrappers."""
+    if rng.random() < 0.5:
+        answers = {"answers": as_answers(said)}
+        reasons = {"rationale": RATIONALE}
+        whole = {"none": answers, "before": reasons | answers, "after": answers | reasons}[rationale]
+        return rng.choice(AROUND_JSON).format(json.dumps(whole, indent=rng.choice((None, 2))))
+    around = rng.choice(AROUND_LINES)
+    lines = "\n".join(around.format(".".join(path), value) for path, value in said.items())
+    reasons = f"Rationale: {RATIONALE}"
+    return {"none": lines, "before": f"{reasons}\n{lines}", "after": f"{lines}\n{reasons}"}[rationale]
+
+
 def test_of_two_thousand_made_replies_none_is_read_wrongly():
-    """Each has one verdict in the form that was asked for, in any of the wrappers, and thoughts that say otherwise."""
+    """Each has known answers, of every kind of question, and may have thoughts before it that say otherwise."""
     rng = random.Random(1)
-    labels = {"1": "r1", "2": "r2", "tie": "tie"}
+    read_right, kinds = Counter(), set()
+    for turn in range(2000):
+        name, order = EVERY_ORDER[turn % len(EVERY_ORDER)]
+        spec, stimulus = SAMPLES[name]
+        wanted, other = (intended(spec, stimulus, n) for n in rng.sample(range(4), 2))
+        rationale = rng.choice(("none", "before", "after"))
+        text = made_reply(rng, spoken(spec, stimulus, order, wanted), rationale)
+        if rng.random() < 0.6:
+            otherwise = spoken(spec, stimulus, order, other)
+            thought = rng.choice(
+                (as_lines(otherwise), json.dumps({"answers": as_answers(otherwise)}), "Well. {")
+            )
+            text = rng.choice(TAGGED).replace("{}", thought) + text
+        found = answers_of(name, text, order, Settings(model="m", rationale=rationale))
+        assert found is None or found == pytest.approx(wanted), text
+        read_right[name] += found is not None
+        kinds |= {each.kind for each in asked_of(spec)}
+    assert kinds == {*Kind} - {Kind.TEXT}
+    assert (
+        min(
+            read_right[name] / (2000 * len(orders_of(SAMPLES[name][1])) / len(EVERY_ORDER))
+            for name in SAMPLES
+        )
+        > 0.7
+    )
+    assert read_right.total() > 1600
+
+
+def test_of_made_labels_with_log_probabilities_none_is_read_wrongly():
+    rng = random.Random(2)
+    labels = {"1": "r1", "2": "r2", "T": "tie"}
     read_right = 0
-    for _ in range(2000):
+    for _ in range(300):
         verdict, other = rng.sample(list(labels), 2)
-        asked = json.dumps({"answers": {"preference": verdict}}, indent=rng.choice((None, 2)))
-        line = rng.choice(("preference: {}", "**preference:** {}", "preference: **{}**", "Preference: {}"))
-        body = rng.choice(
-            (
-                asked,
-                f"```json\n{asked}\n```",
-                f"```\r\n{asked}\r\n```",
-                f"Sure!\n\n```json\n{asked}\n```\nThat is all.",
-                f"I weighed both. {asked}",
-                line.format(verdict),
-            )
-        )
-        thought = rng.choice(
-            (
-                f"preference: {other}",
-                json.dumps({"answers": {"preference": other}}),
-                f"Response {other} {{looks}} better",
-                "Let me see.\n\n",
-            )
-        )
-        tagged = (
-            f"<think>{thought}</think>\n",
-            f"<thinking>\n{thought}\n</thinking>",
-            f"{thought}\n</think>\n",
-        )
-        before = rng.choice(("", *tagged))
-        found = read(before + body)
-        assert found == labels[verdict] or found not in labels.values(), before + body
-        read_right += found == labels[verdict]
-    assert read_right > 1700
+        likely = {rng.choice((verdict, f" {verdict}", verdict.lower())): -0.1, other: -3.0, "Well": -4.0}
+        unlikely = {other: -0.2, verdict: -2.0}
+        rationale = rng.choice(("none", "before", "after"))
+        text = {"none": verdict, "before": f"{RATIONALE}\n{verdict}", "after": f"{verdict}\n{RATIONALE}"}[
+            rationale
+        ]
+        places = {"none": (likely,), "before": (unlikely, likely), "after": (likely, unlikely)}[rationale]
+        if rng.random() < 0.5:
+            text = rng.choice(TAGGED).replace("{}", other) + text
+            places = (unlikely, likely if rationale != "after" else unlikely)
+        settings = Settings(model="m", questions=("preference",), rationale=rationale, verdict="logprobs")
+        call = ItemCall(PAIRWISE, make_spec(), make_stimulus(), settings, order="r1,r2", capabilities=ABLE)
+        try:
+            found = read_reply(call, Reply(text=text, finish_reason="stop", logprobs=places)).data[
+                "preference"
+            ]
+        except ReplyRejected:
+            continue
+        assert found["label"] == labels[verdict], text
+        read_right += 1
+    assert read_right > 150

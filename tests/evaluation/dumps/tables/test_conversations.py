@@ -10,7 +10,7 @@ from django.core.management import call_command
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.studies.launch import launch_study
-from tests.evaluation.dumps.tables.files import parquet, read, write
+from tests.evaluation.dumps.tables.files import delimited, parquet, read, write
 
 ASKED = [
     {"role": "user", "content": "Which soup?"},
@@ -64,3 +64,20 @@ def test_one_message_is_a_text(tmp_path: Path) -> None:
         tmp_path / "t.json", [{"prompt": ASKED[:1], "response_a": "Leek.", "response_b": "Pea."}] * 2
     )
     assert read(path).items[0]["query"]["text"] == "Which soup?"
+
+
+@pytest.mark.parametrize("name", ["conversation", "history", "text"])
+@pytest.mark.parametrize("write_cell", [json.dumps, repr], ids=["JSON", "as Python writes it"])
+def test_what_ends_with_the_persons_turn_is_the_prompt_whatever_it_is_called(
+    tmp_path: Path, name: str, write_cell: Any
+) -> None:
+    rows = [(write_cell(ASKED), "Leek.", "Pea.")] * 3
+    found = read(write(tmp_path / "t.csv", delimited(rows, (name, "response_a", "response_b"))))
+    assert found.items[0]["query"]["turns"] == TURNS
+    assert [each["text"] for each in found.items[0]["responses"]] == ["Leek.", "Pea."]
+
+
+def test_what_only_begins_as_a_list_of_python_is_a_text(tmp_path: Path) -> None:
+    rows = [("[{'a': 1}, and so on: what is it?", "A list.", "Code.")] * 3
+    found = read(write(tmp_path / "t.csv", delimited(rows, ("prompt", "response_a", "response_b"))))
+    assert found.items[0]["query"]["text"] == rows[0][0]

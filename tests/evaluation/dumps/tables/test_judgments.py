@@ -1,5 +1,6 @@
 """Columns of judgments: who preferred what, scored, ranked or labelled it, and what becomes of them."""
 
+import csv
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,9 +11,10 @@ from django.core.management import CommandError, call_command
 
 from evaluation.dumps.imports.queries import read_queries
 from evaluation.dumps.tables.bad_rows import leave_out_bad_rows
-from evaluation.dumps.tables.judgments import read_time
+from evaluation.dumps.tables.judgments.cells import read_time
 from evaluation.dumps.tables.source import TableSource, open_source
 from evaluation.dumps.tables.table_map import read_map
+from evaluation.dumps.tables.unused import unused_texts
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from tests.analytics.reports.judging import judged_study
@@ -34,6 +36,10 @@ def votes(*rows: tuple[str, str, str], header: Any = HEADER) -> bytes:
         items = (prompt, "aspen", first, "birch", second) if header is HEADER else (prompt, first, second)
         table.append((*items, rater, winner))
     return delimited(table, header)
+
+
+def csv_rows(raw: bytes) -> list[list[str]]:
+    return [*csv.reader(raw.decode().splitlines())][1:]
 
 
 def said(items: list[dict[str, Any]], question: str = "preference") -> list[list[Any]]:
@@ -494,3 +500,113 @@ def test_the_first_or_the_last_judgment_of_a_rater_counts_where_the_map_says_so(
     opened = open_source(path)
     assert isinstance(opened.source, TableSource)
     assert list(leave_out_bad_rows(opened.source, None)) == [4]
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("Which response is better?", ("Response A", "both bad")),
+        ("Dein Favorit", ("A", "beide")),
+        ("human_choice", ("response_b", "tie")),
+        ("My pick", ("Answer B", "A")),
+        ("the preferred one", ("left", "no preference")),
+    ],
+)
+def test_a_choice_is_one_whatever_its_column_is_called(
+    tmp_path: Any, column: str, cells: tuple[str, str]
+) -> None:
+    rows = [(MINT, *PAIRS[MINT], cells[0], "n1"), (BASIL, *PAIRS[BASIL], cells[1], "n1")]
+    found = read(write(tmp_path / "v.csv", delimited(rows, (*PLAIN[:3], column, "annotator"))))
+    assert [str(each.role) for each in found.map.columns] == [
+        "prompt",
+        "response",
+        "response",
+        "winner",
+        "rater",
+    ]
+    assert [len(item["judgments"]) for item in found.items] == [1, 1]
+
+
+def test_a_choice_by_the_names_of_systems(tmp_path: Any) -> None:
+    rows = [(*row[:5], "gpt-4o", row[1]) for row in csv_rows(votes(VOTES[0], VOTES[4]))]
+    found = read(write(tmp_path / "v.csv", delimited(rows, (*HEADER[:5], "judge", "winning_model"))))
+    assert (found.map.raters, len(found.items)) == ("judge", 2)
+
+
+def test_what_names_responses_is_no_category_and_is_named(tmp_path: Any) -> None:
+    """It may be a vote or say which of them stood left: nobody knows but who made the table."""
+    header = ("prompt", "ahorn answer", "birke answer", "notiz", "which one is it?")
+    rows = [
+        (f"{MINT} {n}", f"Hang it {n}.", f"Bake it {n}.", side, n % 2)
+        for n, side in enumerate(("Ahorn", "Birke") * 4)
+    ]
+    opened = open_source(write(tmp_path / "v.csv", delimited(rows, header)))
+    assert [str(each.role) for each in opened.map.columns][3:] == ["ignore", "ignore"]
+    found = [str(each) for each in unused_texts(opened.sheet, opened.map, guessed=True)]
+    assert found == [
+        "column 'notiz' holds votes that are not used: what stands in it names responses, as votes do, and its name "
+        "does not say what it is"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "reason"),
+    [
+        ("label", (0, 2), "by its name it says which response is chosen, and what stands in it names none"),
+        ("preference", (-3, 2), "by its name it says which response is chosen, and what stands in it names none"),
+        ("score", (4, 5), "by its name it is a score or rank, and nothing says of which response or by whom"),
+        ("score a", (4, 5), "by its name it is a score or rank, and nothing says of which response or by whom"),
+        ("ranking", ("A > B", "B > A"), "an order of the responses in one cell is not read; a column of ranks for each "
+         "of them is"),
+        ("score a", ("4/5", 3), "by its name it is a score or rank, and too many of its cells are no numbers"),
+        ("feedback", ("thumbs_up", "thumbs_down"), "by its name it says what people or judges answered; choose what it "
+         "is"),
+        ("split", ("test", "train"), ""),
+        ("position", ("Paris", "Rome"), ""),
+    ],
+)  # fmt: skip
+def test_votes_that_are_not_used_are_named(tmp_path: Any, column: str, cells: Any, reason: str) -> None:
+    rows = [(MINT, *PAIRS[MINT], cells[0]), (BASIL, *PAIRS[BASIL], cells[1])]
+    opened = open_source(write(tmp_path / "v.csv", delimited(rows, (*PLAIN[:3], column))))
+    found = {each.column: each.reason for each in unused_texts(opened.sheet, opened.map, guessed=True)}
+    assert found == ({column: reason} if reason else {})
+
+
+def test_what_objects_of_responses_hold_beside_is_named(tmp_path: Any) -> None:
+    records = [
+        {
+            "prompt": prompt,
+            "responses": [{"model": "aspen", "text": a, "score": 3}, {"model": "birch", "text": b}],
+        }
+        for prompt, (a, b) in PAIRS.items()
+    ]
+    opened = open_source(write(tmp_path / "v.json", json.dumps(records).encode()))
+    [found] = unused_texts(opened.sheet, opened.map, guessed=True)
+    assert str(found) == (
+        "column 'responses' holds values that are not used: of each response its system and its text are read, not "
+        "'score'"
+    )
+
+
+def test_the_first_and_the_second_choice_are_no_two_raters(tmp_path: Any) -> None:
+    rows = [(MINT, *PAIRS[MINT], "A", "B"), (BASIL, *PAIRS[BASIL], "B", "A")]
+    found = read(write(tmp_path / "v.csv", delimited(rows, (*PLAIN[:3], "choice_1", "choice_2"))))
+    assert found.map.read_as == ""
+
+
+def test_a_score_that_cant_be_read_is_an_error_of_its_row(tmp_path: Any) -> None:
+    """And no reason to leave out its column."""
+    rows = [
+        (f"{MINT} {n}", f"Hang it {n}.", f"Bake it {n}.", 3, "4/5" if n == 3 else 4, "n1") for n in range(8)
+    ]
+    path = write(tmp_path / "v.csv", delimited(rows, (*PLAIN[:3], "score_a", "score_b", "annotator")))
+    with pytest.raises(
+        Refused, match="line 5: the cell in column 'score_b' is '4/5', which is no number of a scale"
+    ):
+        read(path)
+
+
+def test_minutes_and_seconds_are_no_number_of_seconds(tmp_path: Any) -> None:
+    rows = [(*row, "1:30") for row in csv_rows(votes(*VOTES, header=PLAIN))]
+    found = read(write(tmp_path / "v.csv", delimited(rows, (*PLAIN, "time taken"))))
+    assert [str(each.role) for each in found.map.columns][3:] == ["rater", "winner", "ignore"]

@@ -127,3 +127,18 @@ def test_a_workbook_is_read_as_its_sheet_shows_it(tmp_path: Any) -> None:
     number = read_table(path).rows[0].cells[2]
     assert isinstance(number, ShownNumber)
     assert float(number) == 0.125
+
+
+def test_responses_that_are_pages_of_html_are_responses(tmp_path: Any) -> None:
+    rows = [
+        (
+            f"Write a page on {n} leeks",
+            f"<html><body>Leeks, {n}</body></html>",
+            f"<form>{n}<input></form>",
+            "<form></form>",
+        )
+        for n in range(3)
+    ]
+    found = read(write(tmp_path / "p.csv", delimited(rows, (*HEADER[:3], "form"))))
+    assert [str(each.role) for each in found.map.columns] == ["prompt", "response", "response", "ignore"]
+    assert found.first[1] == [("A", rows[0][1]), ("B", rows[0][2])]

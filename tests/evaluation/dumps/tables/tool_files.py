@@ -394,6 +394,17 @@ POTATO_HEADED = lines([
            better={"scale_value": "0"}),
 ])  # fmt: skip
 
+# --- a row with the votes of several raters ---------------------------------------------------------------------------
+VOTES_BY_RATER = table([
+    ("prompt", "response_a", "response_b", "annotator_1", "annotator_2", "annotator_3", "topic"),
+    ("How do I dry mint?", "Hang it.", "Bake it.", "A", "B", "tie", "herbs"),
+    ("Name a river", "The Oder.", "A lake.", "A", "", "A", "places"),
+])  # fmt: skip
+VOTES_IN_A_LIST = lines([
+    {"prompt": "How do I dry mint?", "aspen answer": "Hang it.", "birch answer": "Bake it.", "votes": ["aspen", "tie"]},
+    {"prompt": "Name a river", "aspen answer": "The Oder.", "birch answer": "A lake.", "votes": []},
+])  # fmt: skip
+
 FILES = [
     ToolFile("arena.jsonl", "chatbot_arena", ARENA, 5, 3, 3, 6, 3,
              ("What is a quark?", {"aspen": "A part of matter.", "birch": "A cheese."}),
@@ -472,4 +483,9 @@ FILES = [
              ("1 judgment left out: annotations without an answer that can be read.",), miss={":::": " of "}),
     ToolFile("potato-headed.jsonl", "potato", POTATO_HEADED, 2, 2, 2, 4, 2,
              ("How do I dry mint?", {"1": "Note: hang it.", "2": "Bake it."}), miss={"label_annotations": "labels"}),
+    ToolFile("votes-by-rater.csv", "votes_by_rater", VOTES_BY_RATER, 2, 2, 2, 4, 5,
+             ("How do I dry mint?", {"A": "Hang it.", "B": "Bake it."}), category="herbs",
+             miss={"annotator_": "slot "}),
+    ToolFile("votes-list.jsonl", "votes_by_rater", VOTES_IN_A_LIST, 2, 2, 2, 4, 2,
+             ("How do I dry mint?", {"aspen": "Hang it.", "birch": "Bake it."}), miss={"votes": "marks"}),
 ]  # fmt: skip

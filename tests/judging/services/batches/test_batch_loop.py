@@ -22,7 +22,7 @@ from judging.services.runs.lifecycle import cancel_run, pause_run, resume_run
 from judging.services.runs.work import work_on
 from judging.tasks import follow_loose_batches, sweep_runs
 from tests import factories
-from tests.judging import endpoint
+from tests.judging import build, endpoint
 from tests.judging.build import ABLE, judged, make_judge
 from tests.judging.questions_study import make_questions_study
 
@@ -188,6 +188,27 @@ def test_what_stands_in_the_error_file_is_tried_again_or_has_failed(study, serve
     assert run.batches.count() == 1
     assert set(run.calls.values_list("outcome", flat=True)) == {"ok", "failed"}
     assert list(verify_study(study)) == []
+
+
+@pytest.mark.parametrize("behaviour", ["500", "400", "401", "429", "error200=429", "quota"])
+def test_answers_that_are_none_are_paid_for(study, served, behaviour):
+    run = by_batch(study, make_judge(study, served, f"coin:{behaviour}@0.4:billed", **build.PRICES))
+    assert run.state == ("stopped" if behaviour in ("401", "quota") else "complete")
+    build.costs_what_was_counted(run, served)
+    assert list(verify_study(study)) == []
+
+
+def test_so_are_those_that_a_paused_run_collects(study, served, slow):
+    served.batch_behaviours = "polls=1"
+    run = out(study, make_judge(study, served, "coin:500@0.4:billed", **build.PRICES))
+    pause_run(run)
+    withdraw_item(run.calls.last().item)
+    make_due()
+    follow_batches(run.pk, seconds=1)
+    run.refresh_from_db()
+    build.costs_what_was_counted(run, served)
+    tried = set(run.calls.values_list("state", "attempts"))
+    assert tried == {("final", 1), ("open", 0)}, "what brought no answer counts as never asked"
 
 
 def test_an_expired_batch_keeps_its_answers_and_frees_the_rest(study, served):

@@ -105,6 +105,12 @@ def test_the_api_tests_an_endpoint_too(owner, colleague, endpoint, django_captur
     assert others.post(address, {}).status_code == 403
 
 
+def test_an_answer_that_is_no_reply_is_paid_for(press, server):
+    press("longer:401:billed")
+    entry = LedgerEntry.objects.get()
+    assert [entry.prompt_tokens, entry.completion_tokens] == server.reported == [100, 20]
+
+
 @pytest.mark.parametrize(
     ("behaviour", "said"),
     [

@@ -7,7 +7,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from judging.backends.base import Request, StopRun
+from judging.backends.base import Reply, Request, StopRun
 from judging.models import BudgetHold, LedgerEntry, StudyBudget
 from judging.services.calls.budget import reserve_budget, set_study_budget
 from judging.services.calls.leases import claim_calls
@@ -39,6 +39,17 @@ def tracker(study, served):
 
 
 hold = async_to_sync(SpendTracker.hold)
+ask = async_to_sync(SpendTracker.ask)
+
+
+class Says:
+    """A backend whose replies took so many tokens."""
+
+    def __init__(self, prompt, completion):
+        self.reply = Reply(text="Hi", prompt_tokens=prompt, completion_tokens=completion)
+
+    async def ask(self, request):
+        return self.reply
 
 
 def test_a_budget_without_room_for_a_probe_stops_the_run_before_anything_is_sent(study, served):
@@ -73,8 +84,7 @@ def test_what_a_probe_holds_no_call_is_given(study, tracker):
     create_calls(run)
     first = reserve_budget(run.pk, [(call, Decimal(16)) for call in claim_calls(run.pk, 1)])
     assert (first.allowed, first.spent_up) == ([], False), "the probe may turn out cheaper"
-    tracker.sent()
-    tracker.took(9, 1)
+    ask(tracker, Says(9, 1), REQUEST)
     # The next request is held beside what is spent already.
     assert hold(tracker, REQUEST)
     assert BudgetHold.objects.get().amount == 10 + 25
@@ -107,8 +117,7 @@ def test_without_a_study_nothing_is_held_and_what_is_taken_is_entered(study, ser
     tracker = SpendTracker(judge.endpoint, "m", (Decimal(1_000_000), Decimal(0)), purpose="connection test")
     assert hold(tracker, REQUEST)
     assert not BudgetHold.objects.exists()
-    tracker.sent()
-    tracker.took(3, 0)
+    ask(tracker, Says(3, 0), REQUEST)
     tracker.enter()
     entry = LedgerEntry.objects.get()
     assert (entry.study, entry.calls, entry.cost) == (None, 1, 3)

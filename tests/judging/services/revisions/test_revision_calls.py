@@ -83,7 +83,8 @@ def test_what_a_participant_asks_for_stands_in_the_ledger(client, study, server,
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "outcome"), [("babble", "unparsed"), ("refusal", "refused"), ("500", "failed")]
+    ("behaviour", "outcome"),
+    [("babble", "unparsed"), ("refusal", "refused"), ("500", "failed"), ("401:billed", "failed")],
 )
 def test_what_brought_nothing_is_in_the_ledger_too(study, server, behaviour, outcome):
     make_judge(study, server, f"longer:{behaviour}", **PRICES)
@@ -93,7 +94,8 @@ def test_what_brought_nothing_is_in_the_ledger_too(study, server, behaviour, out
     assert (call.state, call.outcome) == ("final", outcome)
     assert call.error
     assert Run.objects.get().spent == call.cost
-    assert (call.cost > 0) == (outcome != "failed"), "a reply is paid for, whatever it says"
+    assert (call.cost > 0) == (behaviour != "500"), "what reports its tokens is paid for, whatever it says"
+    assert [call.prompt_tokens, call.completion_tokens] == server.reported
 
 
 def test_what_was_never_sent_is_not_in_the_ledger(study, server, settings):

@@ -16,7 +16,7 @@ from judging.services.runs.trials import needs_trial
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint
-from tests.judging.build import judged, make_judge
+from tests.judging.build import PRICES, costs_what_was_counted, judged, make_judge
 from tests.judging.endpoint.embeddings import embed
 from tests.judging.table import MISBEHAVIOUR
 
@@ -246,6 +246,16 @@ def test_what_an_endpoint_does_to_a_run_of_embeddings(study, served, record_prop
     answered = Answer.objects.filter(judgment__in=judgments.exclude(outcome="ok"))
     assert not answered.exists(), "nothing is made up where nothing came"
     assert all(each.trace["error"] for each in judgments.exclude(outcome="ok"))
+
+
+@pytest.mark.parametrize("behaviour", ["nan", "uneven", "empty", "truncated", "500:billed", "404:billed"])
+def test_vectors_that_are_none_are_paid_for(study, served, behaviour):
+    name, *beside = behaviour.split(":")
+    model = ":".join(["bag", f"{name}@0.5", *beside])
+    judge = make_judge(study, served, model, name="near", backend="embedding", **PRICES)
+    run, _ = judged(study, judge)
+    assert any(each.behaviour == name for each in served.log)
+    costs_what_was_counted(run, served)
 
 
 def test_a_failing_fifth_is_made_good(study, served, settings):

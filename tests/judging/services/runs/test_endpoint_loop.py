@@ -1,12 +1,10 @@
 """Working on a run: what each misbehaviour of an endpoint does to it, how it slows down, and how it lets go."""
 
-from decimal import Decimal
-
 import pytest
 from django.utils import timezone
 
 from judging.backends.base import Reply, Request, TryAgain
-from judging.models import Call, Endpoint, LedgerEntry, Run
+from judging.models import Call, Endpoint, Run
 from judging.services.calls.call_attempts import retry_later
 from judging.services.judges import heuristic_judge
 from judging.services.runs import endpoint_loop
@@ -19,7 +17,7 @@ from judging.services.runs.work import work_on
 from judging.tasks import enqueue_run, send_workers, sweep_runs, work_on_run
 from tests import factories
 from tests.judging import endpoint
-from tests.judging.build import judged, make_judge
+from tests.judging.build import PRICES, costs_what_was_counted, judged, make_judge
 from tests.judging.table import MISBEHAVIOUR
 
 ASKED = Request(model="m", messages=[{"role": "user", "content": "Which is better?"}])
@@ -41,7 +39,7 @@ MISBEHAVIOURS = {
     "hollow": "complete: 8 failed, asked 16 times",
     "error200=429": "complete: 8 failed, asked 16 times",
     "error200=404": "stopped: 8 open",
-    "paid200=content_filter": "complete: 8 refused, asked 8 times",
+    "error200=content_filter": "complete: 8 refused, asked 8 times",
     "babble": "complete: 8 unparsed, asked 24 times",
     "empty": "complete: 8 unparsed, asked 24 times",
     "refusal": "complete: 8 refused, asked 8 times",
@@ -108,34 +106,71 @@ def _error(run):
 
 
 ODD = [
-    "held", "hollow", "odd", "garbage", "error200=429", "paid200=429", "paid200=413", "paid200=content_filter",
-    "paid400=content_filter", "paid400=invalid", "400", "500", "refusal", "filtered", "truncated", "babble", "empty",
+    "held", "hollow", "odd", "garbage", "error200=429", "error200=429:billed", "error200=413:billed",
+    "error200=content_filter:billed", "400=content_filter:billed", "400=invalid:billed", "429:billed", "503:billed",
+    "400", "500", "refusal", "filtered", "truncated", "babble", "empty",
 ]  # fmt: skip
+# Answers after which a run asks no more: it stops, or pauses until a time that is far.
+ENDING = [
+    "401",
+    "402",
+    "403",
+    "404",
+    "quota",
+    "error200=401",
+    "redirect=http|//127.0.0.1/elsewhere",
+    "429=86400",
+]
 
 
 @pytest.mark.parametrize(
     ("behaviour", "probed"),
-    [*((each, True) for each in ODD), ("hollow", False), ("paid200=413", False), ("paid400=invalid", False)],
+    [*((each, True) for each in ODD), *((each, False) for each in ODD if each == "hollow" or ":" in each)],
 )
 def test_a_run_costs_what_the_endpoint_counted(study, served, behaviour, probed):
     """Half of the answers are odd, whatever is asked; each is paid that reports its tokens."""
-    judge = make_judge(
-        study,
-        served,
-        f"coin:{behaviour}@0.6",
-        probed=probed,
-        price_prompt=Decimal(10),
-        price_completion=Decimal(30),
+    name, *beside = behaviour.split(":")
+    model = ":".join(["coin", f"{name}@0.6", *beside])
+    run, _ = judged(study, make_judge(study, served, model, probed=probed, **PRICES))
+    assert any(name.startswith(each.behaviour) for each in served.log)
+    costs_what_was_counted(run, served)
+
+
+@pytest.mark.parametrize(("at", "in_flight"), [(0, 1), (4, 8)])
+@pytest.mark.parametrize("ending", ENDING)
+def test_so_does_one_that_an_answer_ends(study, served, ending, at, in_flight):
+    """In the middle of a run and at its first call, with other odd answers before it and further calls in flight."""
+    served.script = [*["hollow", "error200=429:billed", "babble", ""][:at], f"{ending}:billed"]
+    run, _ = judged(study, make_judge(study, served, "coin", in_flight=in_flight, **PRICES))
+    assert run.state == ("paused" if ending.startswith("429") else "stopped")
+    assert min(served.reported) > 0
+    costs_what_was_counted(run, served)
+    assert run.calls.get(error__contains=run.reason_text[:20], attempts=0).state == "open", (
+        "no try of its call"
     )
-    run, _ = judged(study, judge)
-    assert any(behaviour.startswith(each.behaviour) for each in served.log)
-    entries = list(LedgerEntry.objects.filter(study=study))
-    tokens = [sum(each.prompt_tokens for each in entries), sum(each.completion_tokens for each in entries)]
-    assert tokens == served.reported
-    assert sum(each.calls for each in entries) == served.total
-    cost = (served.reported[0] * Decimal(10) + served.reported[1] * Decimal(30)) / 1_000_000
-    assert sum(each.cost for each in entries) == cost
-    assert run.spent == sum(each.cost for each in entries if each.run_id == run.pk)
+    # Taken up again it is charged for the rest, and for nothing twice.
+    served.script = []
+    Run.objects.update(state="pending")
+    assert work_on(run.pk).state == "complete"
+    run.refresh_from_db()
+    costs_what_was_counted(run, served)
+
+
+@pytest.mark.parametrize("ending", ENDING)
+def test_so_does_a_probe_that_an_answer_ends(study, served, ending):
+    # One 401, 403 or 404 would say that an option is not to be had.
+    served.script = ["", *[f"{ending}:billed"] * 4]
+    run, _ = judged(study, make_judge(study, served, "coin", probed=False, **PRICES))
+    assert run.state == ("paused" if ending.startswith("429") else "stopped")
+    costs_what_was_counted(run, served)
+
+
+def test_calls_in_flight_are_waited_for_where_an_answer_stops_the_run(study, served):
+    """They will be paid for; where somebody pauses it, or the worker ends, they have a second."""
+    served.latency, served.script = 1.5, [*[""] * 7, "401"]
+    run, _ = judged(study, make_judge(study, served, "coin", in_flight=8, **PRICES))
+    assert summary(run, served) == "stopped: 7 ok, 1 open"
+    costs_what_was_counted(run, served)
 
 
 def test_a_failing_fifth_is_made_good(study, served, settings):

@@ -7,22 +7,21 @@ from typing import Any
 from evaluation.dumps.tables.column_names import (
     JUDGED_NAMES,
     ColumnRole,
+    asks_for_a_choice,
     compared_by_name,
     is_of_models,
     judged_by_name,
     plain_name,
 )
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
-from evaluation.dumps.tables.judgments import (
-    KINDS,
-    NO,
-    YES,
+from evaluation.dumps.tables.judgments.cells import (
     read_number,
     read_side,
     read_time,
     response_names,
     whose_column,
 )
+from evaluation.dumps.tables.judgments.reader import KINDS, NO, YES
 from evaluation.dumps.tables.sheet import Sheet, as_name
 from evaluation.dumps.tables.table_map import JUDGES, PEOPLE, PER_RESPONSE, VOTES, ColumnUse, TableMap
 
@@ -91,11 +90,13 @@ def _vote(sheet: Sheet, items: TableMap, column: str, *, is_judged: bool) -> Col
     if not values or not (responses or items.named(ColumnRole.RESPONSES)):
         return None
     role = ColumnRole.WINNER if compared_by_name(column) else judged_by_name(column)
+    if role is None and asks_for_a_choice(column) and names_responses(sheet, items, column):
+        return ColumnUse(column, ColumnRole.WINNER)
     if role == ColumnRole.WINNER:
         if _names_sides(sheet, items, column):
             return ColumnUse(column, role)
         return ColumnUse(column, ColumnRole.LABEL) if is_judged and _are_labels(values) else None
-    if any(read_number(each) is None for each in values):
+    if not _are_numbers(values):
         return None
     whose = whose_column(ColumnUse(column, ColumnRole.SCORE), response_names(sheet, items))
     family = whose[0] if whose[1] else column
@@ -129,6 +130,20 @@ def _names_sides(sheet: Sheet, items: TableMap, column: str) -> bool:
     return n > 1 and len(read) >= MOSTLY * len(texts)
 
 
+def _are_numbers(values: Sequence[Any]) -> bool:
+    return bool(values) and sum(read_number(each) is not None for each in values) >= MOSTLY * len(values)
+
+
+def names_responses(sheet: Sheet, items: TableMap, column: str) -> bool:
+    """True where the column's cells name responses or ties, whatever it is called; numbers may say anything."""
+    values = sheet.values(column)
+    return (
+        bool(values)
+        and any(read_number(each) is None for each in values)
+        and _names_sides(sheet, items, column)
+    )
+
+
 def _are_labels(values: Sequence[Any]) -> bool:
     texts = [as_name(each) for each in values]
     return 2 <= len({*texts}) <= min(MOST_LABELS, len(texts) // 2) and max(map(len, texts)) <= LONGEST_NAME
@@ -151,9 +166,7 @@ def _fits(sheet: Sheet, items: TableMap, column: str, role: ColumnRole) -> bool:
     if role == ColumnRole.JUDGED_AT:
         return bool(values) and all(read_time(each) is not None for each in values)
     if role == ColumnRole.SECONDS:
-        return bool(values) and all(
-            (read_number(each) or 0) >= 0 for each in values if read_number(each) is not None
-        )
+        return _are_numbers(values) and all((read_number(each) or 0) >= 0 for each in values)
     if role == ColumnRole.SHOWN:
         names = response_names(sheet, items)
         return bool(values) and all(
