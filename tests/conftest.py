@@ -89,10 +89,19 @@ def is_asked_once(place):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Where nothing that is asked once is asked, its files are not read, which takes as long as many tests do."""
+    """Where nothing that is asked once is asked, its files are not read, which takes as long as many tests do; nor are
+    those of the screens where no browser is driven.
+    """
     place = collection_path.relative_to(ROOT).as_posix()
-    is_file = collection_path.match("test_*.py")
-    if "not once" in config.option.markexpr and is_file and is_asked_once(place):
+    if not collection_path.match("test_*.py"):
+        return None
+    asked = config.option.markexpr
+    if "not browser" in asked and place.startswith("tests/browser/"):
+        return (
+            bool(re.search(r"^pytestmark = .*mark\.browser", collection_path.read_text(), re.MULTILINE))
+            or None
+        )
+    if "not once" in asked and is_asked_once(place):
         return not re.search(r"mark\.(postgres|redis)", collection_path.read_text()) or None
     return None
 
