@@ -19,7 +19,8 @@ import hypothesis
 import pytest
 from axes.handlers.proxy import AxesProxyHandler
 from django.contrib.auth import get_user_model
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, OperationalError, connection, transaction
+from django.db.models import Q
 from django.db.models.sql.compiler import SQLCompiler
 from django.db.transaction import TransactionManagementError
 from django.test import TransactionTestCase
@@ -88,10 +89,19 @@ def is_asked_once(place):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Where nothing that is asked once is asked, its files are not read, which takes as long as many tests do."""
+    """Where nothing that is asked once is asked, its files are not read, which takes as long as many tests do; nor are
+    those of the screens where no browser is driven.
+    """
     place = collection_path.relative_to(ROOT).as_posix()
-    is_file = collection_path.match("test_*.py")
-    if "not once" in config.option.markexpr and is_file and is_asked_once(place):
+    if not collection_path.match("test_*.py"):
+        return None
+    asked = config.option.markexpr
+    if "not browser" in asked and place.startswith("tests/browser/"):
+        return (
+            bool(re.search(r"^pytestmark = .*mark\.browser", collection_path.read_text(), re.MULTILINE))
+            or None
+        )
+    if "not once" in asked and is_asked_once(place):
         return not re.search(r"mark\.(postgres|redis)", collection_path.read_text()) or None
     return None
 
@@ -187,6 +197,22 @@ def locks_are_taken_in_transactions():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SQLCompiler, "as_sql", as_sql)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def constraints_are_asked_by_their_fields():
+    """Django writes all fields of a row into the question of each of its constraints, where those that the constraint
+    names say the same: of a study, a quarter of what it takes to make one and launch it.
+    """
+    asked = Q.check
+
+    def check(condition, against, using=DEFAULT_DB_ALIAS):
+        named = condition.referenced_base_fields & against.keys()
+        return asked(condition, {name: against[name] for name in named}, using)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Q, "check", check)
         yield
 
 

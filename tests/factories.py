@@ -1,5 +1,6 @@
 """Studies for tests, made through the services that researchers' actions use."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from evaluation.models import Arm, Context, Item, ItemResponse, Query, Response, Study, System
@@ -38,39 +39,81 @@ def make_study(
     add_arms(study, arms)
     made = [System.objects.create(study=study, key=key, family="test") for key in systems]
     pairs = [(a, b) for i, a in enumerate(made) for b in made[i + 1 :]][:items_per_query]
+    asked: list[Context] = []
+    items: list[tuple[Item, tuple[System, ...]]] = []
+
+    def ask(key: str) -> Context:
+        asked.append(new_context(study, key, follow_ups))
+        return asked[-1]
+
+    def add(context: Context, arm: Arm, systems: tuple[System, ...], **fields: Any) -> None:
+        item = Item(study=study, query=context.query, context=context, arm=arm, **fields)
+        items.append((item, systems))
+
+    every_arm = list(study.arms.all())
     for number in range(queries):
-        query, context = make_query(study, f"q{number}", follow_ups)
-        for arm in study.arms.all():
+        context = ask(f"q{number}")
+        for arm in every_arm:
             for a, b in pairs:
-                make_item(study, query, context, arm, [a, b], key=f"q{number}-{arm.key}-{a.key}-{b.key}")
+                add(context, arm, (a, b), key=f"q{number}-{arm.key}-{a.key}-{b.key}")
+    first_two = tuple(made[:2])
     if training:
-        for arm in study.arms.all():
-            query, context = make_query(study, f"train-{arm.key}", follow_ups)
+        for arm in every_arm:
             gold = {"preference": ["r1"], "note": "The first response says more."}
-            make_item(
-                study, query, context, arm, made[:2], key=f"train-{arm.key}", role="training", gold=gold
-            )
+            add(ask(f"train-{arm.key}"), arm, first_two, key=f"train-{arm.key}", role="training", gold=gold)
     for number in range(checks):
-        for arm in study.arms.all():
-            query, context = make_query(study, f"check{number}-{arm.key}", follow_ups)
-            make_item(
-                study, query, context, arm, made[:2], key=f"check{number}-{arm.key}", role="attention",
-                gold={"preference": ["tie"]},
-            )  # fmt: skip
+        for arm in every_arm:
+            key = f"check{number}-{arm.key}"
+            add(ask(key), arm, first_two, key=key, role="attention", gold={"preference": ["tie"]})
+    store(asked, items)
     return study
 
 
-def make_query(study: Study, key: str, follow_ups: int = 2) -> tuple[Query, Context]:
-    query = Query.objects.create(study=study, key=key, text=f"What about {key}?", category="even")
-    context = Context.objects.create(
-        query=query,
+def store(asked: Sequence[Context], items: Sequence[tuple[Item, tuple[System, ...]]]) -> None:
+    """Write the contexts, their queries, and the items with a response of each system: a statement per table, where a
+    row at a time took longer than the launch.
+    """
+    Query.objects.bulk_create(context.query for context in asked)
+    Context.objects.bulk_create(asked)
+    Item.objects.bulk_create(item for item, _ in items)
+    responses: dict[tuple[int, str], Response] = {}
+    shown = []
+    for item, systems in items:
+        for system in systems:
+            response = new_response(item, system)
+            shown.append((item, responses.setdefault((item.query.pk, response.key), response)))
+    Response.objects.bulk_create(responses.values())
+    ItemResponse.objects.bulk_create(ItemResponse(item=item, response=response) for item, response in shown)
+
+
+def new_context(study: Study, key: str, follow_ups: int) -> Context:
+    return Context(
+        query=Query(study=study, key=key, text=f"What about {key}?", category="even"),
         key="c",
         follow_ups=[
             {"question": f"Follow-up {n} of {key}?", "answers": ["Yes", "No"], "answer": "Yes"}
             for n in range(1, follow_ups + 1)
         ],
     )
-    return query, context
+
+
+def new_response(item: Item, system: System) -> Response:
+    """The system's to the item's query: in arms whose responses were made with the context, one of its own."""
+    with_context = item.arm.context_at_generation
+    return Response(
+        query=item.query,
+        key=f"{system.key}@c" if with_context else system.key,
+        system=system,
+        text=f"**{system.key}** answers {item.query.key}.",
+        context=item.context if with_context else None,
+    )
+
+
+def make_query(study: Study, key: str, follow_ups: int = 2) -> tuple[Query, Context]:
+    context = new_context(study, key, follow_ups)
+    context.query.save()
+    context.save()
+    return context.query, context
 
 
 def make_item(
@@ -89,17 +132,13 @@ def make_item(
         study=study, key=key, query=query, context=context, arm=arm, role=role, gold=gold
     )
     for number, system in enumerate(systems):
-        suffix = "@c" if arm.context_at_generation else ""
-        response, _ = Response.objects.get_or_create(
-            query=query,
-            key=f"{system.key}{suffix}",
-            defaults={
-                "system": system,
-                "text": texts[number] if texts else f"**{system.key}** answers {query.key}.",
-                "context": context if suffix else None,
-            },
-        )
-        ItemResponse.objects.create(item=item, response=response)
+        response = new_response(item, system)
+        if texts:
+            response.text = texts[number]
+        there = Response.objects.filter(query=query, key=response.key).first()
+        if there is None:
+            response.save()
+        ItemResponse.objects.create(item=item, response=there or response)
     return item
 
 

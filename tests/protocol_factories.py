@@ -69,9 +69,11 @@ def add_protocol_item(
         gold=gold,
         clarifying_question=clarifying_question,
     )
-    for system, body in zip(study.systems.order_by("key"), texts, strict=False):
-        response = Response.objects.create(query=query, key=system.key, system=system, text=body)
-        ItemResponse.objects.create(item=item, response=response)
+    responses = Response.objects.bulk_create(
+        Response(query=query, key=system.key, system=system, text=body)
+        for system, body in zip(study.systems.order_by("key"), texts, strict=False)
+    )
+    ItemResponse.objects.bulk_create(ItemResponse(item=item, response=each) for each in responses)
     return item
 
 

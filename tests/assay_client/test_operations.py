@@ -8,12 +8,11 @@ from typing import Any
 
 import httpx2
 import pytest
-import yaml
 
 from assay_client import Client, Study
-from tests.evaluation.api.world import DESCRIPTION
+from tests import openapi
 
-DESCRIBED = yaml.safe_load(DESCRIPTION.read_text())
+DESCRIBED = openapi.committed()
 SCHEMAS = DESCRIBED["components"]["schemas"]
 PATHS = {re.sub(r"\{\w+\}", "[^/]+", path): methods for path, methods in DESCRIBED["paths"].items()}
 RUN, JOB = {"id": 3, "state": "complete"}, {"id": 7, "state": "staged", "lost": False}

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from django.core.management import get_commands
 
+from tests import openapi
 from tests.config.addresses import ROUTES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,10 +18,9 @@ PAGES = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route) for route in ROUTES}
 
 def operations() -> dict[str, str]:
     """The method of each operation, by its id."""
-    described = yaml.safe_load((ROOT / "docs" / "openapi.yaml").read_text())
     return {
         each["operationId"]: method
-        for methods in described["paths"].values()
+        for methods in openapi.committed()["paths"].values()
         for method, each in methods.items()
     }
 

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from evaluation import design
 from evaluation.canonical import canonical_hash, study_hash
+from evaluation.database.compiled_queries import CompiledUpdate, field_of
 from evaluation.models import Item, ItemResponse, Revision, Role, Seal, Study
 from evaluation.models.item import count_responses
 from evaluation.protocols import Problem
@@ -26,6 +27,14 @@ from evaluation.services.studies.compilation import (
     compile_stimulus,
     response_lengths,
     systems_key,
+)
+
+FROZEN = ("stimulus", "stimulus_hash", "systems_key", "lengths")
+# Each item by itself: one statement for a batch takes Django many times as long to build.
+FREEZE = CompiledUpdate(
+    lambda item, **frozen: (Item.objects.filter(pk=item), frozen),
+    item=field_of(Item, "id"),
+    **{name: field_of(Item, name) for name in FROZEN},
 )
 
 
@@ -104,7 +113,8 @@ def freeze_items(
                 if not wrong:
                     ready.append(item)
             with transaction.atomic():
-                Item.objects.bulk_update(ready, ["stimulus", "stimulus_hash", "systems_key", "lengths"])
+                for item in ready:
+                    FREEZE.run(item=item.pk, **{name: getattr(item, name) for name in FROZEN})
                 seal_new_items(study, [item.pk for item in ready])
             done += len(batch)
             on_batch(done)

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from django.core.management import call_command
 from django.urls import get_resolver
 
@@ -13,11 +12,11 @@ from analytics.reports.paper.archive import CONTENT_TYPES
 from evaluation.api import parsing, query, throttling
 from evaluation.api.schema import description
 from evaluation.dumps.formats import FORMATS
+from tests import openapi
 from tests.evaluation.api.conftest import Caller
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "api.md").read_text()
-COMMITTED = ROOT / "docs" / "openapi.yaml"
 # Operations whose answer is a file.
 FILES = {
     "get_report_file": {each.partition(";")[0] for each in CONTENT_TYPES.values()},
@@ -29,7 +28,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def described():
-    return yaml.safe_load(COMMITTED.read_text())
+    return openapi.committed()
 
 
 def operations(described):
@@ -44,7 +43,7 @@ def test_the_committed_description_is_the_code_s(tmp_path):
     """`make openapi` writes it anew."""
     fresh = tmp_path / "openapi.yaml"
     call_command("spectacular", validate=True, fail_on_warn=True, file=str(fresh))
-    assert fresh.read_text() == COMMITTED.read_text(), "run `make openapi`"
+    assert fresh.read_text() == openapi.PATH.read_text(), "run `make openapi`"
 
 
 def test_the_server_gives_the_same_description_to_everybody(db, described):

@@ -6,7 +6,8 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from tests.evaluation.api.world import described_paths, running
+from tests import openapi
+from tests.evaluation.api.world import running
 
 __all__ = ["running"]
 
@@ -89,7 +90,7 @@ REFUSED = {
 }
 OPERATIONS = {
     each["operationId"]: (method, path, each)
-    for path, methods in described_paths().items()
+    for path, methods in openapi.committed()["paths"].items()
     for method, each in methods.items()
 }
 

@@ -2,10 +2,10 @@
 
 import os
 from collections import Counter
+from copy import deepcopy
 
 import pytest
 import schemathesis
-import yaml
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 from hypothesis import HealthCheck, settings
@@ -17,8 +17,9 @@ from config.wsgi import application
 from evaluation.filters import NAMES, SAVED
 from judging.models import Run
 from judging.services.runs.lifecycle import pause_run
+from tests import openapi
 from tests.evaluation.api.test_making import MAP
-from tests.evaluation.api.world import DESCRIPTION, running
+from tests.evaluation.api.world import running
 
 __all__ = ["running"]
 
@@ -31,7 +32,7 @@ BOUNDARIES = 1 if AUDIT else 8
 
 def described(*, boundaries=True):
     """The description as it is committed, and stricter: an answer may hold nothing that is not described."""
-    description = yaml.safe_load(DESCRIPTION.read_text())
+    description = deepcopy(openapi.committed())
     for schema in description["components"]["schemas"].values():
         if "properties" in schema:
             schema.setdefault("additionalProperties", False)
@@ -208,5 +209,5 @@ def ready_to_resume(pk):
 
 def test_all_operations_are_asked():
     labels = {result.ok().label for result in SCHEMA.get_all_operations()}
-    paths = yaml.safe_load(DESCRIPTION.read_text())["paths"]
+    paths = openapi.committed()["paths"]
     assert labels == {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}

@@ -1,10 +1,8 @@
 """One of everything that addresses of the API lead to, in a study with members of each role."""
 
 import json
-from pathlib import Path
 
 import pytest
-import yaml
 from django.contrib.auth import get_user_model
 
 from evaluation.models import ItemFlag, Job, StudyMember
@@ -23,15 +21,10 @@ from judging.services.runs.judge_runs import start_run
 from judging.services.runs.work import work_on
 from tests.analytics.reports.judging import fail, judge, judged_study, main_items
 
-__all__ = ["DESCRIPTION", "described_paths", "running"]
+__all__ = ["running"]
 
-DESCRIPTION = Path(__file__).resolve().parents[3] / "docs" / "openapi.yaml"
 ROLES = ("viewer", "editor", "owner")
 ANSWERS = {"preference": "r1", "justification": "It names the leek, and says how long it takes."}
-
-
-def described_paths():
-    return yaml.safe_load(DESCRIPTION.read_text())["paths"]
 
 
 @pytest.fixture(scope="module")
