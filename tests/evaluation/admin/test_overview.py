@@ -117,6 +117,8 @@ def test_what_simulated_raters_judged_is_no_work_of_people(owner: Any) -> None:
     assert "Live: simulated raters have judged it, no person yet." in page
     assert "3</b> of 3 judgments, by simulated raters" in page
     assert "<dt>Judgments by simulated raters</dt><dd><b>3</b>" in page
+    assert "needed from people" not in page
+    assert "Excluded of simulated raters&#x27;</dt>" in page
     assert "Done: all" not in page
     assert "the study is not closed" not in page
     listed = " ".join(signed_in(owner).get("/studies/").content.decode().split())
