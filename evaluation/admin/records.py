@@ -78,7 +78,8 @@ class ItemFlagAdmin(StudyScopedAdmin):
     study_path = "item__study"
     tab = "items"
     fields = ("item", "reason", "rater", "note", "at")
-    list_display = ("item", "reason", "rater", "note_short", "at", "resolve")
+    list_display = ("item_page", "reason", "rater", "note_short", "at", "resolve")
+    list_display_links = ("reason",)
     list_filter = ("reason",)
     list_select_related = ("item__study", "rater")
     search_fields = ("item__key", "note", "rater__pseudonym")
@@ -94,6 +95,12 @@ class ItemFlagAdmin(StudyScopedAdmin):
         changes = super().get_changelist_instance(request)
         changes.result_list = with_notes_as_read(request, study_of_list(request), changes.result_list)
         return changes
+
+    @admin.display(description="item", ordering="item")
+    def item_page(self, flag: ItemFlag) -> SafeString:
+        """The item's name, leading to its texts."""
+        address = reverse("admin:evaluation_item_page", args=[flag.item.study.slug, flag.item_id])
+        return format_html('<a href="{}">{}</a>', address, flag.item)
 
     @admin.display(description="note")
     def note_short(self, flag: ItemFlag) -> str:
