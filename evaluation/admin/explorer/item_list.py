@@ -110,8 +110,8 @@ def _counts(items: FoundItems, count_all: bool, n_whole: int | None) -> ListCoun
     """`n_whole` is the number of items of a list that the page holds whole."""
     if items.common and (items.as_read is not None or not count_all):
         # There are many texts with these words, and of some readers each is read before it counts.
-        words = f"more than {counted(ROWS, 'item')}" if n_whole is None else counted(n_whole, "item")
-        return ListCounts(words, items.as_read is None)
+        said = f"more than {counted(ROWS, 'item')}" if n_whole is None else counted(n_whole, "item")
+        return ListCounts(said, items.as_read is None)
     found = items.counts(None if count_all else MOST_COUNTED)
     named = zip(found, ("item", "judgment"), strict=True)
     over = [n is None or (n > MOST_COUNTED and not count_all) for n in found]
