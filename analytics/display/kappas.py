@@ -8,7 +8,6 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-
 from analytics.display.blocks import Block
 from analytics.display.histograms import Bar, Histograms, histograms
 from analytics.display.numbers import decimal, to_places
@@ -91,9 +90,7 @@ def _plot(rows: Sequence[Row]) -> Histograms | None:
     weights = rows[0][0][1:]
     said = f", {weights[0].lower()}" if weights else ""
     return histograms(
-        [
-            (name, [_bar(values, *each) for each in pairwise(edges)]) for name, values in named.items()
-        ],
+        [(name, [_bar(values, *each) for each in pairwise(edges)]) for name, values in named.items()],
         what=f"Distribution of kappa{said}",
         axis=f"{COHENS_KAPPA}{said}",
         counted=("pair", "pairs"),

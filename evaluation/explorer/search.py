@@ -44,9 +44,7 @@ def holds_here(path: str, word: str) -> Contains:
     return Contains(Lower(text), word.lower())
 
 
-def items_with(
-    study: Study, words: Sequence[str], as_read: AsRead | None = None
-) -> tuple[Q, list[str]]:
+def items_with(study: Study, words: Sequence[str], as_read: AsRead | None = None) -> tuple[Q, list[str]]:
     """The study's items that hold all the rare ones of these words; and the common ones, which are left to look for.
     With `as_read` a word is found only where its reader can read it."""
     found, common = Q(), []

@@ -155,7 +155,9 @@ FIGURE = MeanKappaFigure()
 def _by_weights(view: ReportView, asked: Iterable[tuple[Record, GroupKappas]]) -> Iterator[Row]:
     """The kappas of each question's pairs, with the name of the question and that of their weights."""
     for question, found in asked:
-        judged = [where.of_two(view.report, each.rater_1, each.rater_2, question["key"]) for each in found.pairs]
+        judged = [
+            where.of_two(view.report, each.rater_1, each.rater_2, question["key"]) for each in found.pairs
+        ]
         for weights in found.kappas if found.pairs else ():
             kappas = [pair.kappas[weights] for pair in found.pairs]
             yield (question["prompt"], NAMES[weights]), list(zip(kappas, judged, strict=True))

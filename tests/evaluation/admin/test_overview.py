@@ -127,7 +127,9 @@ def test_runs_that_stopped_are_news_beside_many_newer_ones(full: Any) -> None:
     }
 
 
-@pytest.mark.parametrize(("status", "may_stop", "n"), [("live", True, 1), ("live", False, 0), ("closed", True, 0)])
+@pytest.mark.parametrize(
+    ("status", "may_stop", "n"), [("live", True, 1), ("live", False, 0), ("closed", True, 0)]
+)
 def test_a_stopping_rule_that_is_met_is_news(full: Any, status: str, may_stop: bool, n: int) -> None:
     full.status = status
     figures = {"report": {"at": "2026-01-02T12:00:00+00:00", "looks": [], "facts": [], "may_stop": may_stop}}
