@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evaluation.extension import Extension, JobKind, StudyFile
-from evaluation.models import Study
+from evaluation.extension import Concern, Extension, JobKind, StudyFile
+from evaluation.models import Progress, Study
 
 
 class FiguresExtension(Extension):
@@ -17,6 +17,11 @@ class FiguresExtension(Extension):
         from analytics.reports.overview import report_figures
 
         return report_figures(study)
+
+    def needs(self, study: Study, progress: Progress) -> Iterable[Concern]:
+        from analytics.reports.overview import stopping_needs
+
+        return stopping_needs(study, progress)
 
     def job_kinds(self) -> Iterable[JobKind]:
         from analytics.job_kinds import BUNDLE, COMPARISON, COMPUTATION, FILES, SECTION

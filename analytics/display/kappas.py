@@ -11,11 +11,11 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.histograms import Bar, Histograms, histograms
 from analytics.display.numbers import decimal, to_places
-from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.display.tables import DASH, Builder, Table, TableCell, Where, columns, head, words
 from analytics.statistics.core.estimates import Estimate
 
-# The name of a row, in one cell or more, and the kappas of its pairs.
-Row: TypeAlias = tuple[tuple[str, ...], Sequence[Estimate]]
+# The name of a row, in one cell or more, and the kappas of its pairs, each with what the two judged.
+Row: TypeAlias = tuple[tuple[str, ...], Sequence[tuple[Estimate, Where | None]]]
 COHENS_KAPPA = "Cohen's \N{GREEK SMALL LETTER KAPPA}"
 # The pairs of more raters than this are too many to be read one by one.
 MOST_IN_ROWS = 10
@@ -43,15 +43,15 @@ def distribution(
 ) -> Block:
     """Quantiles of each row's kappas, below `labels`, and a histogram of the first of each name; the `pairs` one by one
     are in the report's files."""
-    shared = [kappa.n for _, kappas in rows for kappa in kappas]
-    units = " or ".join(dict.fromkeys(kappa.unit for _, kappas in rows for kappa in kappas))
+    every = [kappa for _, kappas in rows for kappa, _ in kappas]
+    shared, units = [each.n for each in every], " or ".join(dict.fromkeys(each.unit for each in every))
     build = Builder(
         f"Distribution of {COHENS_KAPPA} over pairs of raters; n is the number of pairs.",
         columns([*labels, *QUANTILES, "n"], names=len(labels)),
         foot=f"Two raters share {min(shared):,} to {max(shared):,} {units}: kappas of few differ by chance alone.",
     )
     for (first, *others), kappas in rows:
-        values = _values(kappas)
+        values = [value for value, _ in _defined(kappas)]
         cells = (
             [decimal(float(each)) for each in np.quantile(values, list(QUANTILES.values()))] if values else []
         )
@@ -71,33 +71,35 @@ def distribution(
     )
 
 
-def _values(kappas: Sequence[Estimate]) -> list[float]:
-    return [kappa.value for kappa in kappas if kappa.value is not None]
+def _defined(kappas: Iterable[tuple[Estimate, Where | None]]) -> list[tuple[float, Where | None]]:
+    return [(kappa.value, where) for kappa, where in kappas if kappa.value is not None]
 
 
 def _plot(rows: Sequence[Row]) -> Histograms | None:
     """One histogram for each name; None where no kappa is defined."""
-    found: dict[str, list[float]] = {}
+    found: dict[str, list[tuple[float, Where | None]]] = {}
     for (first, *_), kappas in rows:
-        found.setdefault(first, _values(kappas))
+        found.setdefault(first, _defined(kappas))
     named = {name: values for name, values in found.items() if values}
     if not named:
         return None
-    every = [value for values in named.values() for value in values]
+    every = [value for values in named.values() for value, _ in values]
     # One more than the last bin begins with: a kappa on a border is in the bin that begins there.
     low, high = math.floor(min(every) * BINS), math.floor(max(every) * BINS) + 1
     edges = [at / BINS for at in range(min(low, high - 2), high + 1)]
-    counts = {name: np.histogram(values, [*edges[:-1], edges[-1] + 1])[0] for name, values in named.items()}
     weights = rows[0][0][1:]
     said = f", {weights[0].lower()}" if weights else ""
     return histograms(
-        [
-            (name, [Bar(*each, int(n)) for each, n in zip(pairwise(edges), of_name, strict=True)])
-            for name, of_name in counts.items()
-        ],
+        [(name, [_bar(values, *each) for each in pairwise(edges)]) for name, values in named.items()],
         what=f"Distribution of kappa{said}",
         axis=f"{COHENS_KAPPA}{said}",
         counted=("pair", "pairs"),
         caption=f"Number of pairs of raters by {COHENS_KAPPA}{said}.",
         form=to_places(1),
     )
+
+
+def _bar(values: Iterable[tuple[float, Where | None]], low: float, high: float) -> Bar:
+    """The kappas from `low` up to `high`; that of a single pair leads to what the two judged."""
+    within = [where for value, where in values if low <= value < high]
+    return Bar(low, high, len(within), where=within[0] if len(within) == 1 else None)

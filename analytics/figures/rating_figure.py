@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, in_percent, mean_with_interval, p_value
-from analytics.display.tables import DASH, Builder, Table, TableCell, Where, columns, head
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head
 from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest
 from analytics.figures.figure import Figure, Record
@@ -135,9 +135,12 @@ def mean_of(figures: object, factor: str, key: str) -> Estimate | None:
     return found
 
 
-def mean_cell(build: Builder, figures: Ratings, factor: str, key: str) -> TableCell:
+def mean_cell(build: Builder, question: Record, figures: Ratings, factor: str, key: str) -> TableCell:
     found = mean_of(figures, factor, key)
-    return TableCell(DASH) if found is None else build.coefficient(found)
+    if found is None:
+        return TableCell(DASH)
+    system = key if factor == "system" else None
+    return where.rated(build.coefficient(found), question, found.n, system=system)
 
 
 def distribution_table(view: ReportView, question: Record, group: Record, figures: Ratings) -> Table:
@@ -149,19 +152,23 @@ def distribution_table(view: ReportView, question: Record, group: Record, figure
         foot=legend_of(question),
     )
     assert figures.mean is not None
-    rows: list[tuple[str, tuple[ValueShare, ...], SystemRatings | MeanValue, Where | None]] = [
-        (view.systems[each.system], each.distribution, each, where.of(group, system=each.system))
-        for each in figures.by_system
+    rows: list[tuple[str | None, tuple[ValueShare, ...], SystemRatings | MeanValue]] = [
+        *((each.system, each.distribution, each) for each in figures.by_system),
+        (None, figures.distribution, figures.mean),
     ]
-    for name, shares, means, of in [*rows, ("All", figures.distribution, figures.mean, where.of(group))]:
-        assert means.mean is not None
+    for system, shares, means in rows:
+        mean = means.mean
+        assert mean is not None
         build.add(
-            head(name),
-            *(plain_share(each.share) for each in shares),
-            build.coefficient(means.mean),
+            head("All" if system is None else view.systems[system]),
+            *(
+                where.rated(plain_share(each.share), question, each.n, system=system, value=each.value)
+                for each in shares
+            ),
+            where.rated(build.coefficient(mean), question, mean.n, system=system),
             deviation(means.standard_deviation),
-            build.n(means.mean),
-            of=of,
+            where.rated(build.n(mean), question, mean.n, system=system),
+            of=where.of(group, system=system),
         )
     return build.build()
 
@@ -197,7 +204,8 @@ def _finer(
         )
         for name in names:
             label = view.all_arms.get(name, name) if factor == "arm" else name or "none"
-            build.add(head(label), *(mean_cell(build, figures, factor, name) for _, figures in asked))
+            cells = (mean_cell(build, question, figures, factor, name) for question, figures in asked)
+            build.add(head(label), *cells, of=where.of_part(group, factor, name))
         folded = factor == "category" or group is not view.leading
         heading = view.title_for(group, f"By {title.lower()}")
         yield Block(heading, tables=(build.build(),), folded=folded, tag=tag_of(group))

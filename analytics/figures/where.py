@@ -13,6 +13,7 @@ from evaluation.explorer.number_range import NumberRange
 from evaluation.filters import NO_SPLIT
 from evaluation.models import Rater
 from evaluation.models.item import BETWEEN_SYSTEMS
+from evaluation.protocols import Over
 
 Record = dict[str, Any]
 COUNTING = ("state", "counting")
@@ -106,11 +107,13 @@ def of_rater(pseudonym: str) -> Where:
     return Where((("rater", pseudonym), COUNTING))
 
 
-def of_two(report: Record, one: str, other: str) -> Where | None:
-    """The items that both raters judged; None where one of them is a jury."""
+def of_two(report: Record, one: str, other: str, question: str = "") -> Where | None:
+    """The items that both raters judged, or answered the question for; None where one of them is a jury, or it is one
+    part of a question in turns."""
     known = {each["rater"] for each in report["raters"]}
-    pairs = (("rater", one), ("rater", other), ("least", "2"), COUNTING)
-    return Where(pairs) if {one, other} <= known else None
+    answered = (("answered", question),) if question else ()
+    pairs = (("rater", one), ("rater", other), ("least", "2"), COUNTING, *answered)
+    return Where(pairs) if {one, other} <= known and "." not in question else None
 
 
 def recorded(pseudonym: str) -> Where:
@@ -143,6 +146,20 @@ def of_queries(by: str, value: str, split: str | None) -> Where | None:
 def answered(cell: TableCell, share: Estimate, question: str, *values: str) -> TableCell:
     """The cell of a share of judgments, leading to those that gave the question one of these answers."""
     return _of_share(cell, share, tuple(("answer", f"{question}:{value}") for value in values))
+
+
+def rated(
+    cell: TableCell, question: Record, n: int, *, system: str | None = None, value: float | str | None = None
+) -> TableCell:
+    """The cell of `n` ratings, leading to those of its row's judgments that give one, or one of this value; of a system
+    to its responses. Where a judgment gives several, or the question is one part of another, no filter names them."""
+    once = question["over"] == Over.ITEM or (system is not None and question["over"] == Over.RESPONSE)
+    if not once or "." in question["key"] or not n:
+        return cell
+    about = f"{question['key']}@{system}" if question["over"] == Over.RESPONSE else question["key"]
+    points = [point["value"] for point in question["points"]] if value is None else [float(value)]
+    low, high = min(points), max(points)
+    return replace(cell, where=Where((("range", f"{about}:{NumberRange(low, high)}"),), "judgments", n))
 
 
 def within(answers: str, low: float | None, high: float | None) -> tuple[str, str]:

@@ -1,14 +1,17 @@
 """Agreement and win rates for a study's overview, as the latest report that was computed has them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.cache import cache
+from django.urls import reverse
 
 from analytics.figures.planning.looks import FIGURE as LOOKS
 from analytics.figures.report_view import ReportView
 from analytics.reports.cache import is_current
 from analytics.reports.page import report_page
-from evaluation.models import CachedReport, Study
+from evaluation.extension import Concern
+from evaluation.models import CachedReport, Progress, Status, Study
 from evaluation.stopping import STOPPABLE
 
 SECONDS = 24 * 3600
@@ -20,7 +23,7 @@ def report_figures(study: Study) -> dict[str, Any]:
     if found is None:
         return {"report": None}
     pk, fingerprint, at = found
-    key = f"overview-report:{pk}:{fingerprint}"
+    key = f"overview-report-2:{pk}:{fingerprint}"
     said = cache.get(key)
     if said is None:
         payload = CachedReport.objects.get(pk=pk).payload
@@ -34,9 +37,10 @@ def _said(payload: dict[str, Any]) -> dict[str, Any]:
     """The strip of the report without what was left out, which the overview counts itself, and the latest looks."""
     facts = report_page(payload).facts[:-1]
     view = ReportView(payload)
-    looks = []
+    looks, met = [], []
     for record in LOOKS.records(view):
         for each in record.pairs:
+            met.append(each.met_at is not None)
             name = STOPPABLE[str(record.rule["figure"])]
             estimate = each.estimate
             first, second = (view.systems.get(key or "", key) for key in (each.system_1, each.system_2))
@@ -51,4 +55,17 @@ def _said(payload: dict[str, Any]) -> dict[str, Any]:
     return {
         "facts": [[each.name, each.value, each.detail] for each in facts if not each.undefined],
         "looks": looks,
+        "may_stop": bool(met) and all(met),
     }
+
+
+def stopping_needs(study: Study, progress: Progress) -> Iterator[Concern]:
+    """Where the latest report has the registered stopping rule met, and the study goes on."""
+    report = progress.figures.get("report") or {}
+    if report.get("may_stop") and study.status in (Status.LIVE, Status.PAUSED):
+        yield Concern(
+            "The stopping rule that was registered at launch is met, by the latest report: the study may stop.",
+            "Close the study",
+            reverse("admin:evaluation_study_close", args=[study.slug]),
+            news="rule met",
+        )

@@ -116,7 +116,7 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
     }
     status = 422 if posted and not adding else 200
     template = "admin/annotator/entry_rules.html"
-    return page(request, template, context, study=study, tab="overview", status=status)
+    return page(request, template, context, study=study, tab="participants", status=status)
 
 
 def _with_another(request: HttpRequest) -> Any:

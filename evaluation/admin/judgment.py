@@ -17,7 +17,7 @@ from evaluation.admin.explorer.judgment_cards import JudgmentCard, judgment_card
 from evaluation.admin.explorer.judgment_page import judgment_page
 from evaluation.admin.explorer.seen_screen import judgment_screen
 from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged, way_back
-from evaluation.admin.rights import FORM, View, has_right, read_texts, study_for
+from evaluation.admin.rights import FORM, View, has_right, read_texts, searched_as_read, study_for
 from evaluation.explorer.filter_values import MOST_WORDS
 from evaluation.explorer.search import judgments_with
 from evaluation.models import Exclusion, Judgment, Rater, Study
@@ -96,7 +96,9 @@ class JudgmentAdmin(StudyScopedAdmin):
         """As the list of items finds words."""
         study = study_of_list(request)
         words = storable(search_term).split()[:MOST_WORDS]
-        return queryset if study is None else queryset.filter(judgments_with(study, words)), False
+        if study is None:
+            return queryset, False
+        return queryset.filter(judgments_with(study, words, searched_as_read(request, study))), False
 
     @admin.display(description="item")
     def item_key(self, judgment: Judgment) -> str:

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from evaluation.admin.base import StudyScopedAdmin, study_of_list
 from evaluation.admin.design.frozen import describe_spec
 from evaluation.admin.pages import ConfirmedAction, confirmation_page, list_url, way_back
-from evaluation.admin.rights import FORM, has_right, read_texts, study_for
+from evaluation.admin.rights import FORM, has_right, read_texts, reads_ids, study_for
 from evaluation.models import Exclusion, Import, ItemFlag, Revision, Study
 from evaluation.services import flags
 
@@ -78,16 +78,29 @@ class ItemFlagAdmin(StudyScopedAdmin):
     study_path = "item__study"
     tab = "items"
     fields = ("item", "reason", "rater", "note", "at")
-    list_display = ("item", "reason", "rater", "note_short", "at", "resolve")
+    list_display = ("item_page", "reason", "rater", "note_short", "at", "resolve")
+    list_display_links = ("reason",)
     list_filter = ("reason",)
     list_select_related = ("item__study", "rater")
     search_fields = ("item__key", "note", "rater__pseudonym")
     ordering = ("-pk",)
 
+    def get_search_fields(self, request: HttpRequest) -> Any:
+        """Viewers find no note by an id in it that is blacked out for them."""
+        study = study_of_list(request)
+        names = super().get_search_fields(request)
+        return names if reads_ids(request, study) else [each for each in names if each != "note"]
+
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         changes = super().get_changelist_instance(request)
         changes.result_list = with_notes_as_read(request, study_of_list(request), changes.result_list)
         return changes
+
+    @admin.display(description="item", ordering="item")
+    def item_page(self, flag: ItemFlag) -> SafeString:
+        """The item's name, leading to its texts."""
+        address = reverse("admin:evaluation_item_page", args=[flag.item.study.slug, flag.item_id])
+        return format_html('<a href="{}">{}</a>', address, flag.item)
 
     @admin.display(description="note")
     def note_short(self, flag: ItemFlag) -> str:

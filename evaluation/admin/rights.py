@@ -55,6 +55,11 @@ def read_texts(request: HttpRequest, study: Study | None, texts: Iterable[str]) 
     return [private.blacked_out(each) for each in whole]
 
 
+def searched_as_read(request: HttpRequest, study: Study) -> Callable[[Iterable[str]], list[str]] | None:
+    """Texts as the reader reads them, for a search that finds nothing else; None for who reads them whole."""
+    return None if reads_ids(request, study) else lambda texts: read_texts(request, study, texts)
+
+
 Answer = TypeVar("Answer", bound=HttpResponseBase)
 
 

@@ -69,7 +69,6 @@ def settle(request: HttpRequest, study: Study) -> HttpResponse:
             chosen.pop(name, None)
         return redirect(f"{reverse('admin:evaluation_item_list', args=[study.slug])}?{chosen.urlencode()}")
     if not study.is_frozen:
-        messages.info(request, "Items are settled once the study is launched.")
         return redirect("admin:evaluation_study_settled", study.slug)
     item = _item(request, study, filters)
     if item is None:

@@ -18,7 +18,7 @@ from evaluation.explorer.filter_values import ALL, OF_ITEMS, OF_JUDGMENTS, read_
 from evaluation.explorer.item_list import POSITION, FoundItems
 from evaluation.explorer.longer_than import LongerThan
 from evaluation.explorer.majorities import MajorityFilter
-from evaluation.explorer.search import any_with, items_with
+from evaluation.explorer.search import AsRead, any_with, items_with
 from evaluation.explorer.settled_items import settled_q
 from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import AnswerText, Item, ItemFlag, Judgment, Note, Rater, Role, Study
@@ -151,9 +151,9 @@ class ItemFilters:
         own = given or self.outcome or self.texts or self.least or in_state
         return bool(own or self.view.groups or self.view.choose_judgments)
 
-    def found(self, study: Study) -> FoundItems:
-        """The items and judgments that they admit; words are looked up now, and once."""
-        rare, common = items_with(study, self.words)
+    def found(self, study: Study, as_read: AsRead | None = None) -> FoundItems:
+        """The items and judgments that they admit; words are looked up now, and once, in texts as they are read."""
+        rare, common = items_with(study, self.words, as_read)
         items = self.view.items(study).filter(self._items_q(study), rare)
         judged = Judgment.objects.filter(self._judgments_q(study), study=study)
         if self.least:
@@ -171,6 +171,7 @@ class ItemFilters:
             rows,
             tuple(common),
             self.choose_judgments,
+            as_read,
         )
 
     def items(self, study: Study) -> QuerySet[Item]:
@@ -187,9 +188,11 @@ class ItemFilters:
     def n_judgments(self, study: Study) -> int:
         return self.judgments(study).count()
 
-    def neighbours(self, study: Study, item: Item) -> tuple[int | None, int | None]:
+    def neighbours(
+        self, study: Study, item: Item, as_read: AsRead | None = None
+    ) -> tuple[int | None, int | None]:
         """The ids of the items before and after this one in the list; None at its ends."""
-        return self.found(study).neighbours(item)
+        return self.found(study, as_read).neighbours(item)
 
     def _of_role(self, path: str = "") -> dict[str, Any]:
         return {} if self.role == ALL else {f"{path}role": self.role}

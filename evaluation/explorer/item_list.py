@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from django.db.models import Count, F, Q, QuerySet
 
-from evaluation.explorer.search import holding
+from evaluation.explorer.search import AsRead, holding
 from evaluation.models import Item, Judgment, Study
 
 # What each order goes by, greatest first; the order of the study itself goes by none of them.
@@ -56,7 +56,7 @@ class Stretch:
 class FoundItems:
     """Items of a study, `rows` in no order, with what was asked of them: the `judgments` meant, and the order; with
     `by_judgments` an item is among them only for one of these. Pages of items with `common` words are found by looking
-    through `among`, which has all that would be listed without these."""
+    through `among`, which has all that would be listed without these, for texts that have them `as_read`."""
 
     study: Study
     rows: QuerySet[Item]
@@ -65,6 +65,7 @@ class FoundItems:
     among: QuerySet[Item]
     common: tuple[str, ...] = ()
     by_judgments: bool = False
+    as_read: AsRead | None = None
 
     def counts(self, most: int | None) -> tuple[int | None, int | None]:
         """The numbers of items and of judgments. Those that decide are counted first, and no further than one beyond
@@ -116,7 +117,7 @@ class FoundItems:
         found: list[Item] = []
         while len(found) < n:
             some = list(read(stretch.read(backwards=backwards))[:LOOKED_THROUGH])
-            held = holding(self.study, self.common, [each.pk for each in some])
+            held = holding(self.study, self.common, [each.pk for each in some], self.as_read)
             found += [each for each in some if each.pk in held]
             if len(some) < LOOKED_THROUGH:
                 break
@@ -125,11 +126,16 @@ class FoundItems:
 
     def neighbours(self, item: Item) -> tuple[int | None, int | None]:
         """The ids of the items before and after this one in the list; None at its ends, and if it is not in it."""
-        if not self.rows.filter(pk=item.pk).exists():
+        if not self._has(item):
             return None, None
         before = self.page(1, item=item.pk, backwards=True)
         after = self.page(1, item=item.pk)
         return before[0].pk if before else None, after[0].pk if after else None
+
+    def _has(self, item: Item) -> bool:
+        if not self.among.filter(pk=item.pk).exists():
+            return False
+        return not self.common or bool(holding(self.study, self.common, [item.pk], self.as_read))
 
     def _stretches(self) -> list[Stretch]:
         """In each order but the study's own, first the items that have a number and then all others."""

@@ -4,7 +4,7 @@ A word is found inside others, in any language and in either case; several must 
 databases compare in lower case, as `lower` makes it there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
@@ -26,6 +26,9 @@ from evaluation.models import (
 )
 from evaluation.services.settling import SETTLED
 
+# Texts as their reader reads them, in the same order: for viewers, ids of platforms are blacked out.
+AsRead = Callable[[Iterable[str]], list[str]]
+
 # Items of a rare word are looked up; whoever reads a list of items with a common one looks through them.
 RARE = 2_000
 
@@ -41,8 +44,9 @@ def holds_here(path: str, word: str) -> Contains:
     return Contains(Lower(text), word.lower())
 
 
-def items_with(study: Study, words: Sequence[str]) -> tuple[Q, list[str]]:
-    """The study's items that hold all the rare ones of these words; and the common ones, which are left to look for."""
+def items_with(study: Study, words: Sequence[str], as_read: AsRead | None = None) -> tuple[Q, list[str]]:
+    """The study's items that hold all the rare ones of these words; and the common ones, which are left to look for.
+    With `as_read` a word is found only where its reader can read it."""
     found, common = Q(), []
     for word in words:
         rows = _items_by_place(study, word)
@@ -50,16 +54,43 @@ def items_with(study: Study, words: Sequence[str]) -> tuple[Q, list[str]]:
         if len(keys) > RARE:
             common.append(word)
         else:
-            found &= Q(pk__in=sorted({key for (key,) in keys}))
+            found &= Q(pk__in=sorted(_readable(study, word, {key for (key,) in keys}, as_read)))
     return found, common
 
 
-def holding(study: Study, words: Sequence[str], items: Sequence[int]) -> set[int]:
+def holding(
+    study: Study, words: Sequence[str], items: Sequence[int], as_read: AsRead | None = None
+) -> set[int]:
     """Those of these items that hold all the words."""
     found = set(items)
     for word in words:
-        found &= {key for (key,) in _items_by_place(study, word, items)}
+        found &= _readable(study, word, {key for (key,) in _items_by_place(study, word, items)}, as_read)
     return found
+
+
+def _readable(study: Study, word: str, items: set[int], as_read: AsRead | None) -> set[int]:
+    """Those of the items with the word that still have it where their texts are as the reader reads them."""
+    if as_read is None or not items:
+        return items
+    found = list(_texts_with(study, word, items))
+    texts = as_read([text for _, text in found])
+    return {item for (item, _), text in zip(found, texts, strict=True) if word.lower() in text.lower()}
+
+
+def _texts_with(study: Study, word: str, items: Collection[int]) -> Iterator[tuple[int, str]]:
+    """The texts of these items that have the word, each with its item's id."""
+    settled = study.raters.filter(kind=Rater.Kind.SETTLED)
+    labels = Judgment.objects.filter(item__in=items, rater__in=settled.values("pk"))
+    places: tuple[tuple[QuerySet[Any], str, Sequence[Any]], ...] = (
+        (Item.objects.filter(pk__in=items), "pk", ("key", "clarifying_question", "query__text")),
+        (ItemResponse.objects.filter(item__in=items), "item", ("response__text",)),
+        (AnswerText.objects.filter(judgment__item__in=items), "judgment__item", ("text",)),
+        (Note.objects.filter(item__in=items), "item", ("text",)),
+        (labels, "item", (KT(f"trace__{SETTLED}__reason"),)),
+    )
+    for rows, item, paths in places:
+        for path in paths:
+            yield from rows.order_by().filter(holds_here(path, word)).values_list(item, path)
 
 
 def _items_by_place(study: Study, word: str, among: Sequence[int] | None = None) -> QuerySet[Any, tuple[int]]:
@@ -118,23 +149,27 @@ def any_with(word: str) -> Q:
     return own | any_of(Q(Exists(each)) for each in places)
 
 
-def judgments_with(study: Study, words: Sequence[str]) -> Q:
-    """The study's judgments of items and by raters whose names hold all these words, or that do so in their reasons."""
+def judgments_with(study: Study, words: Sequence[str], as_read: AsRead | None = None) -> Q:
+    """The study's judgments of items and by raters whose names hold all these words, or that do so in their reasons,
+    of few as they are read."""
     found = Q()
     for word in words:
         reasons = AnswerText.objects.filter(holds("text", word), judgment__study=study)
         own = reasons.filter(judgment=OuterRef("pk"))
         items = Item.objects.filter(holds("key", word), study=study)
         raters = Rater.objects.filter(Q(holds("pseudonym", word)) | Q(holds("label", word)), study=study)
+        few = list(reasons.order_by().values_list("judgment", "text")[: RARE + 1])
+        keys = list(items.order_by().values_list("pk", flat=True)[: RARE + 1])
         found &= (
-            _of_few("pk", reasons.values_list("judgment", flat=True), Q(Exists(own)))
-            | _of_few("item", items.values_list("pk", flat=True), Q(holds("item__key", word)))
+            (Q(pk__in=_judgments_read(few, word, as_read)) if len(few) <= RARE else Q(Exists(own)))
+            | (Q(item__in=keys) if len(keys) <= RARE else Q(holds("item__key", word)))
             | Q(rater__in=raters.values("pk"))
         )
     return found
 
 
-def _of_few(path: str, keys: QuerySet[Any, int], otherwise: Q) -> Q:
-    """Rows that belong to one of these keys, if they are few."""
-    few = list(keys.order_by()[: RARE + 1])
-    return Q(**{f"{path}__in": few}) if len(few) <= RARE else otherwise
+def _judgments_read(found: Sequence[tuple[int, str]], word: str, as_read: AsRead | None) -> list[int]:
+    if as_read is None:
+        return [pk for pk, _ in found]
+    texts = as_read([text for _, text in found])
+    return [pk for (pk, _), text in zip(found, texts, strict=True) if word.lower() in text.lower()]

@@ -1,34 +1,37 @@
-"""The judges on a study's overview: the models' cost, and the newest runs that wait for a person."""
+"""Models on a study's overview: their cost, and the runs, of judges and pipelines, that wait for a person."""
 
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Q
 from django.urls import reverse
 
 from evaluation.counting import counted
 from evaluation.extension import Concern
 from evaluation.models import Outcome, Progress, Study
-from judging.models import RunState
-from judging.selectors import runs_of
+from judging.generation.pipelines import PIPELINES
+from judging.models import Run, RunState
+from judging.models.run import ACTIVE
 from judging.services.calls.budget import study_budget
 from judging.services.calls.costs import format_amount
 from judging.services.calls.ledger import study_spent
 from judging.services.runs.progress import runs_progress
 
-# The newest runs.
-SHOWN = 8
+# The newest runs, and at most so many more that go on or have stopped.
+SHOWN, WATCHED = 8, 50
 
 
 def judge_figures(study: Study) -> dict[str, Any]:
-    runs = list(runs_of(study)[:SHOWN])
+    runs = _watched_runs(study)
     progress = runs_progress(runs)
     budget = study_budget(study)
     return {
         "runs": [
             {
                 "run": run.pk,
-                "label": f"{run.judging}, {run.judging.get_purpose_display()}",
+                "label": _label(run),
+                "pipeline": _is_of_pipeline(run),
                 "reason": progress[run.pk].reason,
                 "stopped": run.state == RunState.STOPPED,
                 "unread": progress[run.pk].outcomes.get(Outcome.UNPARSED, 0),
@@ -39,6 +42,28 @@ def judge_figures(study: Study) -> dict[str, Any]:
         "spent_models": str(study_spent(study.pk)),
         "budget_models": None if budget is None else str(budget),
     }
+
+
+def _watched_runs(study: Study) -> list[Run]:
+    runs = (
+        Run.objects.filter(Q(judging__isnull=False) | Q(generating__isnull=False), study=study)
+        .select_related("judging__judge__endpoint", "judging__rater", "generating", "study")
+        .order_by("-pk")
+    )
+    newest = list(runs[:SHOWN])
+    unfinished = runs.filter(state__in=(*ACTIVE, RunState.STOPPED)).exclude(pk__in=[run.pk for run in newest])
+    return newest + list(unfinished[:WATCHED])
+
+
+def _is_of_pipeline(run: Run) -> bool:
+    return hasattr(run, "generating")
+
+
+def _label(run: Run) -> str:
+    if not _is_of_pipeline(run):
+        return f"{run.judging}, {run.judging.get_purpose_display()}"
+    key = run.generating.pipeline
+    return f"{PIPELINES[key].label if key in PIPELINES else key}, pipeline"
 
 
 def judge_needs(study: Study, progress: Progress) -> Iterator[Concern]:
@@ -52,7 +77,11 @@ def judge_needs(study: Study, progress: Progress) -> Iterator[Concern]:
             news=f"budget {budget}",
         )
     for run in progress.figures.get("runs", ()):
-        page = reverse("admin:judging_run_change", args=[run["run"]])
+        page = (
+            reverse("admin:evaluation_study_generation_run", args=[study.slug, run["run"]])
+            if run.get("pipeline")
+            else reverse("admin:judging_run_change", args=[run["run"]])
+        )
         if run["stopped"]:
             yield Concern(
                 f"{run['label']}: stopped. {run['reason']}".strip(),

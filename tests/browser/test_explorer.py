@@ -6,9 +6,13 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from evaluation.models import Exclusion
+from analytics.reports.cache import compute_report
+from evaluation.models import Exclusion, ItemFlag
+from evaluation.protocols import AnswerValue
 from evaluation.services.judgments import JudgmentInput, record_judgments
 from judging.models import Call, Judge
+from tests.analytics.reports.judging import judge, judged_study
+from tests.answers import give_answers
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.looking import look
 from tests.browser.test_members import let_in
@@ -86,11 +90,11 @@ def test_a_reply_and_its_prompt_are_opened_beside_the_answers(
 ) -> None:
     world = work_on("explored", make_user("ada"))
     item, revision = world.item, world.study.revisions.get()
-    judge = Judge.objects.create(
+    asked = Judge.objects.create(
         study=world.study, name="asked", backend="chat", model="gpt-x", endpoint=world.endpoint
     )
     rater = world.study.raters.create(kind="judge", label="asked v1")
-    run = make_judge_run(judge, revision, rater)
+    run = make_judge_run(asked, revision, rater)
     reply = {"state": "final", "outcome": "unparsed", "raw": "Both are fine.", "error": "no choice"}
     Call.objects.create(run=run, item=item, order="r2,r1", **reply)
     given = {"rater_id": rater.pk, "item_id": item.pk, "revision_id": revision.pk}
@@ -105,4 +109,31 @@ def test_a_reply_and_its_prompt_are_opened_beside_the_answers(
     expect(card.get_by_role("link", name="Prompt")).to_have_count(0)
     expect(card.get_by_role("region", name="user")).to_contain_text(item.query.text)
     look(visitor, "item_page_prompt")
+    visitor.assert_calm()
+
+
+def test_from_a_sentence_of_the_report_to_a_reason_in_two_clicks_and_from_a_flag_in_one(
+    new_visitor: Callable[..., Visitor],
+) -> None:
+    ada = make_user("ada")
+    study = judged_study("reasoned", owner=ada)
+    judge(study, choose=lambda rater, position: "r1")
+    for each in study.judgments.select_related("rater"):
+        reason = AnswerValue("justification", "text", text=f"{each.rater} misses a source.")
+        give_answers(each, [AnswerValue("preference", "preference", label="r1"), reason])
+    item = study.items.filter(role="main")[0]
+    ItemFlag.objects.create(item=item, reason="reported", note="It names no source.")
+    compute_report(study)
+    visitor = let_in(new_visitor(), ada)
+    page = visitor.page
+    visitor.go(reverse("analytics:study-report", args=[study.slug]))
+    leave_by(page.locator(".findings").get_by_role("link", name="Its items").first)
+    assert f"/studies/{study.slug}/items/?" in page.url
+    leave_by(page.locator("tbody th a, tbody td a").first)
+    reason = page.get_by_text("misses a source.").first
+    expect(reason).to_be_visible()
+    visitor.go(reverse("admin:evaluation_study_overview", args=[study.slug]))
+    leave_by(page.get_by_role("link", name=item.key, exact=True).first)
+    expect(page.get_by_text("misses a source.").first).to_be_visible()
+    expect(page.frame_locator("iframe").get_by_role("heading", name="Response 1")).to_be_visible()
     visitor.assert_calm()

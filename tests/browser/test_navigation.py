@@ -95,6 +95,23 @@ def test_a_study_s_tabs_lead_from_one_side_to_the_other(desk: Visitor, owner: An
     assert current(desk) == ["People and judges", "Judges"]
 
 
+def test_tabs_are_a_finger_wide_on_a_phone(desk: Visitor, owner: Any) -> None:
+    judged_study("judged", owner=owner, queries=2)
+    resize(desk.page, PHONE)
+    for address in ("/studies/judged/", "/studies/judged/participants/", "/studies/judged/report/"):
+        desk.go(address)
+        leading = desk.page.locator(".study-bar a, header.top a")
+        boxes = [leading.nth(at).bounding_box() for at in range(leading.count())]
+        shown = [each for each in boxes if each and each["width"]]
+        assert len(shown) > len(PLACES)
+        assert min(min(each["width"], each["height"]) for each in shown) >= 44, address
+        assert desk.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"], address
+    places_boxes = [
+        desk.page.get_by_role("link", name=each, exact=True).first.bounding_box() for each in PLACES
+    ]
+    assert len({each["y"] for each in places_boxes if each}) == 1
+
+
 def test_an_empty_study_says_what_comes_first(desk: Visitor, owner: Any) -> None:
     study = create_study(slug="new", title="A new study", protocol="pairwise", owner=owner)
     lists = {

@@ -195,6 +195,29 @@ def test_by_no_search_and_no_lookup(world: SimpleNamespace) -> None:
     assert name in read(world, "viewer", people, q=name.split()[-1])
 
 
+@pytest.mark.parametrize("rare", [2_000, 0], ids=["rare", "common"])
+@pytest.mark.parametrize("page", ["items/", "judgments/", "flags/"])
+def test_nor_is_a_text_found_by_one_that_is_blacked_out_in_it(
+    world: SimpleNamespace, page: str, rare: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if page != "judgments/":
+        monkeypatch.setattr("evaluation.explorer.search.RARE", rare)
+    address, key = f"/studies/{world.study.slug}/{page}", world.judgment.item.key
+    told = f"{PERSON} wrote to us"
+    ItemFlag.objects.filter(item=world.judgment.item).update(note=told)
+    ItemFlag.objects.get_or_create(item=world.judgment.item, defaults={"reason": "reported", "note": told})
+    give_answers(world.judgment, [AnswerValue("justification", "text", text=told)])
+
+    def listed(who: str, words: str) -> bool:
+        return f">{key}<" in read(world, who, address, q=words).partition("<main")[2]
+
+    for words in (PERSON, PERSON[:6], f"{PERSON[3:9].upper()} wrote"):
+        assert listed("owner", words), words
+        assert not listed("viewer", words), words
+        assert page != "items/" or "<span>0 items" in read(world, "viewer", address, q=words)
+    assert listed("viewer", "wrote") == (page != "flags/")
+
+
 def come_as(world: SimpleNamespace, *ids: str) -> None:
     for each in ids:
         rater = world.study.raters.create(kind="person", pseudonym=f"P-{each}"[:40])

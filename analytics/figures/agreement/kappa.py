@@ -43,18 +43,20 @@ class KappaFigure(Figure[PairwiseKappa]):
                 columns(["Rater", "and", COHENS_KAPPA, "n"], names=2),
                 foot=" ".join(f"Not shown: {part.n:,} {part.reason}." for part in found.left_out),
             )
-            for pair in found.pairs:
+            judged = [where.of_two(view.report, pair.rater_1, pair.rater_2) for pair in found.pairs]
+            for pair, of in zip(found.pairs, judged, strict=True):
                 build.add(
                     head(view.raters[pair.rater_1]),
                     words(view.raters[pair.rater_2]),
                     build.coefficient(pair.kappa),
                     build.n(pair.kappa),
-                    of=where.of_two(view.report, pair.rater_1, pair.rater_2),
+                    of=of,
                 )
             heading, pairs = view.title_for(group, "Pairs of raters"), build.build()
             tag, folded = tag_of(group), group is not view.leading
             if are_many(found.pairs):
-                rows = [((group["label"],), [pair.kappa for pair in found.pairs])]
+                kappas = [(pair.kappa, of) for pair, of in zip(found.pairs, judged, strict=True)]
+                rows = [((group["label"],), kappas)]
                 yield distribution(heading, pairs, ["Raters"], rows, tag=tag, folded=folded)
             else:
                 yield Block(heading, tables=(pairs,), folded=folded, tag=tag)

@@ -1,13 +1,14 @@
 """The kappa of a group, such as a jury: its mean over pairs of raters, of ratings weighted."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA, Row, are_many, distribution
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
+from analytics.figures import where
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of, points_of
 from analytics.figures.report_view import ReportView, group_head, tag_of
@@ -88,7 +89,7 @@ class MeanKappaFigure(Figure[GroupKappas]):
             asked = [(question, self.of(found)) for question, found in view.answered(questions, group)]
             if any(are_many(found.pairs) for _, found in asked):
                 heading = view.title_for(group, "Kappa over pairs of raters")
-                rows = list(_by_weights(asked))
+                rows = list(_by_weights(view, asked))
                 yield distribution(
                     heading, pairs, ["Question", "Weights"], rows, tag=tag_of(group), folded=True
                 )
@@ -128,13 +129,15 @@ class MeanKappaFigure(Figure[GroupKappas]):
         )
         for question, records in asked:
             for pair in self.of(records).pairs:
+                of = where.of_two(view.report, pair.rater_1, pair.rater_2, question["key"])
                 build.add(
                     head(question["prompt"]),
-                    words(view.raters.get(pair.rater_1, pair.rater_1)),
-                    words(view.raters.get(pair.rater_2, pair.rater_2)),
+                    replace(words(view.raters.get(pair.rater_1, pair.rater_1)), where=where.named(of)),
+                    replace(words(view.raters.get(pair.rater_2, pair.rater_2)), where=where.named(of)),
                     build.share(pair.agreement),
                     *(_kappa(build, pair, each) for each in weights),
                     build.n(pair.agreement),
+                    of=of,
                 )
         return build.build()
 
@@ -149,12 +152,15 @@ class MeanKappaFigure(Figure[GroupKappas]):
 FIGURE = MeanKappaFigure()
 
 
-def _by_weights(asked: Iterable[tuple[Record, GroupKappas]]) -> Iterator[Row]:
+def _by_weights(view: ReportView, asked: Iterable[tuple[Record, GroupKappas]]) -> Iterator[Row]:
     """The kappas of each question's pairs, with the name of the question and that of their weights."""
     for question, found in asked:
+        judged = [
+            where.of_two(view.report, each.rater_1, each.rater_2, question["key"]) for each in found.pairs
+        ]
         for weights in found.kappas if found.pairs else ():
             kappas = [pair.kappas[weights] for pair in found.pairs]
-            yield (question["prompt"], NAMES[weights]), kappas
+            yield (question["prompt"], NAMES[weights]), list(zip(kappas, judged, strict=True))
 
 
 def _of_pairs(given: PairInput) -> tuple[MeanKappas, Sequence[str]]:

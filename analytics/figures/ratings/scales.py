@@ -57,9 +57,13 @@ def _means(view: ReportView, questions: Sequence[Record], group: Record) -> Tabl
     build = Builder("Mean ratings.", columns(["System" if by_system else "Ratings", *labels]))
     for name, factor, key in rows_of(view, found):
         of = where.of(group, system=key) if factor == "system" else None
-        build.add(head(name), *(mean_cell(build, each, factor, key) for each in found), of=of)
-    build.add(head("All"), *(build.coefficient(each.overall) for each in found))
-    build.add(head("Number of ratings"), *(count(each.overall.n) for each in found))
+        cells = (mean_cell(build, question, ScalesFigure.of(own), factor, key) for question, own in asked)
+        build.add(head(name), *cells, of=of)
+    both = [(question, ScalesFigure.of(own).overall) for question, own in asked]
+    overall = [where.rated(build.coefficient(mean), question, mean.n) for question, mean in both]
+    build.add(head("All"), *overall, of=where.of(group))
+    numbers = [where.rated(count(mean.n), question, mean.n) for question, mean in both]
+    build.add(head("Number of ratings"), *numbers, of=where.of(group))
     return build.build()
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.tables import DASH, Builder, TableCell, columns, head
+from analytics.figures import where
 from analytics.figures.figure import Record
 from analytics.figures.rating_figure import RatingFigure, mean_of, rows_of
 from analytics.figures.rating_records import Ratings
@@ -71,8 +72,13 @@ def _by_system(view: ReportView, questions: Sequence[Record], group: Record) -> 
         columns(["System", *(question["prompt"] for question, _ in asked)]),
     )
     for name, factor, key in rows_of(view, [found for _, found in asked]):
-        cells = [mean_of(found, factor, key) for _, found in asked]
-        build.add(head(name), *(build.share(each) if each else TableCell(DASH) for each in cells))
+        system = key if factor == "system" else None
+        cells = [
+            where.rated(build.share(mean), question, mean.n, system=system) if mean else TableCell(DASH)
+            for question, found in asked
+            for mean in [mean_of(found, factor, key)]
+        ]
+        build.add(head(name), *cells, of=where.of(group, system=system) if system else None)
     yield Block(
         view.title_for(group, "By system"),
         tables=(build.build(),),

@@ -10,7 +10,7 @@ from django.urls import reverse
 from evaluation.admin.explorer.item_rows import item_rows, read_with
 from evaluation.admin.explorer.list_form import CURSORS, ItemListForm
 from evaluation.admin.pages import EmptyNote, page
-from evaluation.admin.rights import has_right
+from evaluation.admin.rights import has_right, searched_as_read
 from evaluation.counting import counted
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.explorer.item_list import FoundItems
@@ -33,7 +33,7 @@ def item_list(request: HttpRequest, study: Study) -> HttpResponse:
     given = dict(request.GET.lists())
     try:
         filters = ItemFilters.parse(study, given)
-        found = _page(study, filters, given)
+        found = _page(request, study, filters, given)
     except FieldsRefused as refused:
         form = ItemListForm(study, given, refused.by_field)
         problems = [each for name, each in refused.by_field.items() if name not in _shown(form)]
@@ -63,10 +63,12 @@ def _shown(form: ItemListForm) -> set[str]:
     return {each.name for each in form.fields}
 
 
-def _page(study: Study, filters: ItemFilters, given: dict[str, list[str]]) -> dict[str, Any]:
+def _page(
+    request: HttpRequest, study: Study, filters: ItemFilters, given: dict[str, list[str]]
+) -> dict[str, Any]:
     """The rows, counts, and the ids that the pages before and after this one go by."""
     recount(study)
-    items = filters.found(study)
+    items = filters.found(study, searched_as_read(request, study))
     backwards, at = _cursor(given)
     found = items.page(ROWS + 1, item=at, backwards=backwards, read=read_with)
     if found is None:
@@ -78,7 +80,7 @@ def _page(study: Study, filters: ItemFilters, given: dict[str, list[str]]) -> di
     is_last = not (at if backwards else more)
     return {
         "rows": item_rows(study, shown),
-        "counts": _counts(items, given.get(COUNT) == [ALL]),
+        "counts": _counts(items, given.get(COUNT) == [ALL], len(shown) if is_first and is_last else None),
         "first": not is_first,
         "before": None if is_first or not shown else shown[0].pk,
         "after": None if is_last or not shown else shown[-1].pk,
@@ -98,17 +100,18 @@ def _cursor(given: dict[str, list[str]]) -> tuple[bool, int | None]:
 
 @dataclass(frozen=True)
 class ListCounts:
-    """The numbers of items and of judgments in words, none of both where none was counted; `all_of_them` if they
-    are exact."""
+    """The numbers of items and of judgments in words; `can_count_all` if they are not exact and can be."""
 
     words: str
-    all_of_them: bool
+    can_count_all: bool
 
 
-def _counts(items: FoundItems, count_all: bool) -> ListCounts:
-    if items.common and not count_all:
-        # There are many, which takes long to say exactly.
-        return ListCounts("", False)
+def _counts(items: FoundItems, count_all: bool, n_whole: int | None) -> ListCounts:
+    """`n_whole` is the number of items of a list that the page holds whole."""
+    if items.common and (items.as_read is not None or not count_all):
+        # There are many texts with these words, and of some readers each is read before it counts.
+        said = f"more than {counted(ROWS, 'item')}" if n_whole is None else counted(n_whole, "item")
+        return ListCounts(said, items.as_read is None)
     found = items.counts(None if count_all else MOST_COUNTED)
     named = zip(found, ("item", "judgment"), strict=True)
     over = [n is None or (n > MOST_COUNTED and not count_all) for n in found]
@@ -117,7 +120,7 @@ def _counts(items: FoundItems, count_all: bool) -> ListCounts:
         for (n, noun), beyond in zip(named, over, strict=True)
         if n is not None
     ]
-    return ListCounts(", ".join(words), not any(over))
+    return ListCounts(", ".join(words), any(over))
 
 
 def _majorities_changed(study: Study, filters: ItemFilters) -> bool:

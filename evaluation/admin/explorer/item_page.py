@@ -14,7 +14,7 @@ from evaluation.admin.explorer.judgment_cards import count_answers, judgment_car
 from evaluation.admin.explorer.seen_screen import ORDER, SYSTEMS, asked_order, shown_names
 from evaluation.admin.pages import page
 from evaluation.admin.preview import some_orders
-from evaluation.admin.rights import has_right, study_page
+from evaluation.admin.rights import has_right, searched_as_read, study_page
 from evaluation.explorer.item_filters import ItemFilters
 from evaluation.forms.answers_in_words import ResponseNames
 from evaluation.models import Item, Judgment, Note, Role, Status, Study
@@ -83,7 +83,7 @@ def item_page(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         "systems_named": address.names_systems,
         "switch_systems": address.item(item.pk, systems=not address.names_systems),
         "acts": _acts(request, study, item),
-        **_neighbours(study, item, address),
+        **_neighbours(request, study, item, address),
         **_judged(request, study, item, address),
         "notes": Note.objects.filter(item=item, judgment=None).select_related("by").order_by("pk"),
     }
@@ -169,14 +169,14 @@ def _acts(request: HttpRequest, study: Study, item: Item) -> Sequence[tuple[str,
     return acts
 
 
-def _neighbours(study: Study, item: Item, address: ItemAddress) -> dict[str, Any]:
+def _neighbours(request: HttpRequest, study: Study, item: Item, address: ItemAddress) -> dict[str, Any]:
     """The way back to the list, and to the items before and after this one in it."""
     found: dict[str, Any] = {"back": address.list(), "previous": "", "next": ""}
     try:
         filters = ItemFilters.parse(study, dict(address.filters.lists()))
     except FieldsRefused as refused:
         return {**found, "refused": refused.problems}
-    before, after = filters.neighbours(study, item)
+    before, after = filters.neighbours(study, item, searched_as_read(request, study))
     return {
         **found,
         "previous": "" if before is None else address.item(before),

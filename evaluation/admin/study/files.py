@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.urls import reverse
 
 from evaluation.acts import begin_export, opening_parameters, slug_problem, study_file
-from evaluation.admin.pages import page
+from evaluation.admin.pages import docs_url, page
 from evaluation.admin.queueing import queue_job, show_refusal
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import ItemsForm, ScoresForm, StudyFromFileForm
@@ -57,6 +57,7 @@ def upload(request: HttpRequest, study: Study) -> HttpResponse:
             return response
     context = {
         "title": "Upload items",
+        "study_docs": docs_url("admin#1-begin"),
         "form": form,
         "button": "Upload and check",
         "replaces": study.items.count(),
@@ -64,7 +65,7 @@ def upload(request: HttpRequest, study: Study) -> HttpResponse:
         "cancel": reverse("admin:evaluation_study_overview", args=[study.slug]),
     }
     status = 422 if form.is_bound else 200
-    return page(request, "admin/upload.html", context, study=study, tab="overview", status=status)
+    return page(request, "admin/upload.html", context, study=study, tab="items", status=status)
 
 
 @study_page("write", methods=FORM)

@@ -8,7 +8,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from evaluation.acts import begin_launch
-from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, overview_url, page
+from evaluation.admin.pages import (
+    ConfirmedAction,
+    OptionalReasonForm,
+    confirmation_page,
+    docs_url,
+    overview_url,
+    page,
+)
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.launch_design import frozen_items, study_design
 from evaluation.admin.study.missing import missing_for
@@ -62,6 +69,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
     pay, budget = design.pay(study), study.people_budget
     context: dict[str, Any] = {
         "title": "Launch",
+        "study_docs": docs_url("admin#3-launch"),
         "missing": missing,
         # Of items that can't be frozen; what the list says is not said twice.
         "refused": [each for each in refused if each not in listed][:MOST_REFUSED],

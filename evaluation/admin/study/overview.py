@@ -67,7 +67,7 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
     step = _next_step(study, blocked, progress, rehearsal, len(missing))
     links = _action_links(request, study, progress) if has_right(request, "write", study.pk) else []
     context: dict[str, Any] = {
-        "title": study.title,
+        "title": "Overview",
         "hide_title": True,
         # Three zeros say nothing: what comes first stands above them.
         "facts": [_items_fact(study)] if draft and study.items.exists() else [],
@@ -155,7 +155,9 @@ def progress_facts(study: Study, progress: Progress) -> list[Fact]:
     theirs = {kind: reasons for kind, reasons in left_out.items() if kind != Rater.Kind.JUDGE}
     more = progress.n_people - progress.n_filled if progress.n_wanted else 0
     simulated = figures.get("simulated", 0)
-    said = [f"counted; {progress.n_wanted:,} needed from people" if progress.n_wanted else "counted"]
+    crowd = "simulated raters" if progress.is_simulated else "people"
+    needed = f"{progress.n_wanted:,} needed" + ("" if progress.is_simulated else " from people")
+    said = [f"counted; {needed}" if progress.n_wanted else "counted"]
     if more:
         said.append(f"{more:,} beyond what their items need")
     if simulated and not progress.is_simulated:
@@ -163,13 +165,13 @@ def progress_facts(study: Study, progress: Progress) -> list[Fact]:
     return [
         _items_fact(study, figures.get("items")),
         Fact(
-            f"Judgments by {'simulated raters' if progress.is_simulated else 'people'}",
+            f"Judgments by {crowd}",
             f"{progress.n_people:,}",
             "; ".join(said),
         ),
         Fact("Judgments by judges", f"{progress.n_judges:,}", "counted, of runs in the report"),
         Fact(
-            "Excluded of people's",
+            f"Excluded of {crowd}'{'' if progress.is_simulated else 's'}",
             f"{sum(sum(each.values()) for each in theirs.values()):,}",
             left_out_in_words(left_out) or "all judgments are counted",
         ),

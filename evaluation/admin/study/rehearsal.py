@@ -6,7 +6,14 @@ from django import forms
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, overview_url, page
+from evaluation.admin.pages import (
+    ConfirmedAction,
+    OptionalReasonForm,
+    confirmation_page,
+    docs_url,
+    overview_url,
+    page,
+)
 from evaluation.admin.rights import FORM, study_page
 from evaluation.job_kinds import REHEARSAL
 from evaluation.models import Status, Study
@@ -63,6 +70,7 @@ def rehearse(request: HttpRequest, study: Study) -> HttpResponse:
             return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
     context: dict[str, Any] = {
         "title": "Rehearse with simulated participants",
+        "study_docs": docs_url("admin#2-prepare-the-draft"),
         "form": form,
         "problems": rehearsal_problems(study),
         "earlier": rehearsal_of(study),

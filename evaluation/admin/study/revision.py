@@ -137,7 +137,7 @@ def revise(request: HttpRequest, study: Study) -> HttpResponse:
     }
     status = 422 if form.errors else 200
     return page(
-        request, "admin/evaluation/study/revise.html", context, study=study, tab="overview", status=status
+        request, "admin/evaluation/study/revise.html", context, study=study, tab="design", status=status
     )
 
 

@@ -158,6 +158,7 @@ class StudyAdmin(StudyScopedAdmin):
                 context["recruitment"] = recruitment_links(study)
         response: Any = super().render_change_form(request, context, *args, **kwargs)
         if obj is not None:
+            response.context_data["title"] = "Design"
             name = "draft" if "sections" in context else "frozen"
             response.template_name = f"admin/evaluation/design/{name}.html"
         return response  # type: ignore[no-any-return]

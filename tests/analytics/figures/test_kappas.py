@@ -5,6 +5,7 @@ import pytest
 from django.urls import reverse
 
 from analytics.reports.build import build_report
+from analytics.reports.page import report_page
 from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
 from tests.analytics.reports.answering import answered_study, drawn_answers, give, new_rater
@@ -40,6 +41,21 @@ def test_eleven_raters_are_a_distribution():
         "55",
     ]
     assert len(table_csv(found["raters-pairs-of-raters-2"]).splitlines()) == 1 + 55
+
+
+def test_a_bar_of_a_single_pair_leads_to_what_the_two_judged():
+    _, report = report_of(11)
+    (section,) = [each for each in report_page(report).sections if each.key == "raters"]
+    (plot,) = [block.plot for block in section.blocks if hasattr(block.plot, "every_bar")]
+    bars = list(plot.every_bar)
+    assert sum(bar.n for bar in bars) == 55
+    assert any(bar.n == 1 for bar in bars)
+    for bar in bars:
+        assert (bar.where is not None) == (bar.n == 1)
+        if bar.where:
+            raters = [value for name, value in bar.where.pairs if name == "rater"]
+            assert len(set(raters)) == 2
+            assert ("least", "2") in bar.where.pairs
 
 
 def test_of_ten_raters_every_pair_is_shown():

@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from analytics.reports.build import build_report
+from analytics.reports.overview import stopping_needs
 from annotator.selectors.progress import crowd_needs
 from evaluation.admin.study.overview import progress_facts
 from evaluation.models import Progress, StudyMember
@@ -14,9 +15,11 @@ from evaluation.services.exclusions import exclude
 from evaluation.services.progress import progress_of
 from evaluation.services.studies.creation import PAPER_ARMS
 from evaluation.tasks import count_progress, send_news
-from judging.services.overview import judge_needs
+from judging.models import Judge, PipelineRun, Run
+from judging.services.overview import judge_figures, judge_needs
 from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.evaluation.admin.conftest import signed_in
+from tests.judging.build import make_judge_run
 
 pytestmark = pytest.mark.django_db
 
@@ -106,6 +109,34 @@ def test_people_over_their_budget_are_a_caution_and_news(
     assert [each.news for each in concerns] == ([f"people budget {budget}"] if is_over else [])
 
 
+def test_runs_that_stopped_are_news_beside_many_newer_ones(full: Any) -> None:
+    judge = Judge.objects.create(study=full, name="longer", backend="longer")
+    raters = [full.raters.create(kind="judge", label=f"longer v{number}") for number in range(10)]
+    runs = [make_judge_run(judge, full.revisions.get(), rater) for rater in raters]
+    pipeline = Run.objects.create(study=full, work="generation", last_subject=None)
+    PipelineRun.objects.create(run=pipeline, pipeline="contexts", version="1", seed=1)
+    Run.objects.filter(study=full).update(state="complete")
+    stopped = [runs[0].pk, pipeline.pk]
+    Run.objects.filter(pk__in=stopped).update(state="stopped", reason="Its budget is spent.")
+    needs = list(judge_needs(full, Progress(study=full, figures=judge_figures(full))))
+    assert {each.news for each in needs} == {f"stopped {pk}" for pk in stopped}
+    assert all("Its budget is spent." in each.text for each in needs)
+    assert {each.url for each in needs} == {
+        reverse("admin:judging_run_change", args=[runs[0].pk]),
+        reverse("admin:evaluation_study_generation_run", args=[full.slug, pipeline.pk]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "may_stop", "n"), [("live", True, 1), ("live", False, 0), ("closed", True, 0)]
+)
+def test_a_stopping_rule_that_is_met_is_news(full: Any, status: str, may_stop: bool, n: int) -> None:
+    full.status = status
+    figures = {"report": {"at": "2026-01-02T12:00:00+00:00", "looks": [], "facts": [], "may_stop": may_stop}}
+    needs = list(stopping_needs(full, Progress(study=full, figures=figures)))
+    assert [each.news for each in needs] == ["rule met"] * n
+
+
 def test_what_simulated_raters_judged_is_no_work_of_people(owner: Any) -> None:
     study = make_crowd_study(
         "program", owner=owner, queries=3, arms=PAPER_ARMS[1:2], redundancy=1, simulated=True
@@ -117,6 +148,8 @@ def test_what_simulated_raters_judged_is_no_work_of_people(owner: Any) -> None:
     assert "Live: simulated raters have judged it, no person yet." in page
     assert "3</b> of 3 judgments, by simulated raters" in page
     assert "<dt>Judgments by simulated raters</dt><dd><b>3</b>" in page
+    assert "needed from people" not in page
+    assert "Excluded of simulated raters&#x27;</dt>" in page
     assert "Done: all" not in page
     assert "the study is not closed" not in page
     listed = " ".join(signed_in(owner).get("/studies/").content.decode().split())

@@ -238,7 +238,9 @@ def test_what_does_not_fit_is_refused(pairs: Any, owner: Any) -> None:
     assert client.post(address(pairs, "settled")).status_code == 405
     assert client.delete(address(pairs)).status_code == 405
     draft = factories.make_study("a-draft", owner=owner)
-    assert "once the study is launched" in text(client.get(address(draft), follow=True))
+    said = text(client.get(address(draft), follow=True))
+    assert "once the study is launched" in said
+    assert "Settle items" not in said
 
 
 def test_queries_of_the_pages_do_not_grow_with_what_is_settled(

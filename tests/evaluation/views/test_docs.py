@@ -7,6 +7,7 @@ import pytest
 
 from evaluation.admin.pages import docs_url, tabs
 from evaluation.views.docs import DOCS
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 NAMES = [path.relative_to(DOCS).with_suffix("").as_posix() for path in sorted(DOCS.rglob("*.md"))]
@@ -36,10 +37,30 @@ def test_its_links_lead_somewhere(client: Any, owner: Any, name: str) -> None:
 
 def test_every_place_of_a_study_has_a_page(client: Any, owner: Any) -> None:
     client.force_login(owner)
+    # With the addresses come the apps' places.
+    client.get("/docs/admin/")
     for key, tab in tabs.items():
         address, _, anchor = docs_url(tab.docs).partition("#")
         page = client.get(address).content.decode()
         assert not anchor or anchor in ids(page), key
+
+
+def test_acts_of_a_study_lead_to_what_is_written_about_them(client: Any, owner: Any) -> None:
+    client.force_login(owner)
+    draft, live = factories.make_study("draft", owner=owner), factories.launched_pairs("live", 2, owner=owner)
+    anchors = {}
+    for study, act in (
+        (draft, "upload"),
+        (draft, "launch"),
+        (draft, "rehearse"),
+        (live, "add-items"),
+        (live, "pool"),
+        (live, "derive"),
+    ):
+        shown = client.get(f"/studies/{study.slug}/{act}/").context["study_docs"]
+        address, _, anchors[act] = shown.partition("#")
+        assert anchors[act] in ids(client.get(address).content.decode()), act
+    assert len(set(anchors.values()) - {"4-watch"}) == 5
 
 
 @pytest.mark.parametrize("name", ["nowhere", "../README", "images/trust", "..%2fREADME"])

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from evaluation.acts import begin_addition
-from evaluation.admin.pages import overview_url, page
+from evaluation.admin.pages import docs_url, overview_url, page
 from evaluation.admin.queueing import show_refusal
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import UploadForm
@@ -93,6 +93,7 @@ def add(request: HttpRequest, study: Study) -> HttpResponse:
             return response
     context = {
         "title": "Add items",
+        "study_docs": docs_url("admin#adding-items"),
         "form": form,
         "button": "Upload and check",
         "adds": True,
@@ -100,7 +101,7 @@ def add(request: HttpRequest, study: Study) -> HttpResponse:
         "cancel": overview_url(study),
     }
     status = 422 if form.is_bound else 200
-    return page(request, "admin/upload.html", context, study=study, tab="overview", status=status)
+    return page(request, "admin/upload.html", context, study=study, tab="items", status=status)
 
 
 def _begin(request: HttpRequest, study: Study, form: AdditionForm) -> HttpResponse | None:

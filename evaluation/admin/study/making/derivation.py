@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from evaluation.admin.pages import overview_url, page
+from evaluation.admin.pages import docs_url, overview_url, page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.dumps.derivation import DerivationOption, StudyDerivation
 from evaluation.dumps.derive import DerivedPlan, derivations_of, derive_study, plan_derivation
@@ -70,6 +70,7 @@ def derive(request: HttpRequest, study: Study) -> HttpResponse:
         "title": derivation.label if derivation else "Derive a study",
         "offered": list(offered.values()),
         "derivation": derivation,
+        "study_docs": docs_url("admin#studies-from-studies"),
         "form": form,
         "plan": plan,
         "first": _first(plan),

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 
-from evaluation.admin.pages import overview_url, page
+from evaluation.admin.pages import docs_url, overview_url, page
 from evaluation.admin.queueing import queue_job, show_refusal
 from evaluation.admin.rights import FORM, study_page
 from evaluation.counting import counted
@@ -64,6 +64,7 @@ def pool(request: HttpRequest, study: Study) -> HttpResponse:
             show_refusal(form, refused)
     context = {
         "title": "Pool with another round",
+        "study_docs": docs_url("admin#studies-from-studies"),
         "form": form,
         "others": others.exists(),
         "sentences": sentences,

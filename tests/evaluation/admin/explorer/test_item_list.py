@@ -161,7 +161,7 @@ def test_a_view_of_the_report_and_a_list_lead_to_each_other(study, page):
         ("", "more than 5 items", "36 items, 108 judgments"),
         ("query=q1", "3 items, more than 5 judgments", "3 items, 9 judgments"),
         ("by=person", "more than 5 judgments", "36 items, 108 judgments"),
-        ("q=what+about", "Not counted: many items have these words", "36 items, 108 judgments"),
+        ("q=what+about", "36 items", "36 items, 108 judgments"),
     ],
 )
 def test_many_are_counted_when_that_is_asked_for(page, monkeypatch, query, some, all_of_them):
@@ -173,6 +173,15 @@ def test_many_are_counted_when_that_is_asked_for(page, monkeypatch, query, some,
     _, text = page(f"?{query}&count=all")
     assert f"<span>{all_of_them}</span>" in text
     assert "Count all" not in text
+
+
+def test_of_a_common_word_a_page_says_that_there_are_more(page, monkeypatch):
+    monkeypatch.setattr(item_list, "ROWS", 5)
+    monkeypatch.setattr("evaluation.explorer.search.RARE", 30)
+    _, text = page("?q=what+about")
+    assert "<span>more than 5 items</span>" in text
+    after = re.search(r'rel="next" href="([^"]*)"', text)[1]
+    assert "<span>more than 5 items</span>" in page(after)[1]
 
 
 def test_majorities_are_said_to_be_today_s_where_many_items_were_judged_since(study, page, monkeypatch):
