@@ -9,6 +9,7 @@ from analytics.display.tables import Builder, Pairs, TableCell, Where, columns, 
 from analytics.figures import where
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure, StudyFigure
+from analytics.figures.groups import GroupView
 from analytics.figures.headings import Heading, ordered
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import Record, ReportView, joined
@@ -62,13 +63,12 @@ def report_page(report: Record) -> ReportPage:
     single = [
         group
         for group in view.groups
-        if group["kind"] == "judge" and group is not view.leading and group not in beside
+        if group.kind == "judge" and group is not view.leading and group not in beside
     ]
 
-    def summaries(groups: Iterable[Record]) -> tuple[Summary, ...]:
+    def summaries(groups: Iterable[GroupView]) -> tuple[Summary, ...]:
         return tuple(
-            Summary(group["label"], group_facts(view, group, figures, failures), group["key"])
-            for group in groups
+            Summary(group.label, group_facts(view, group, figures, failures), group.key) for group in groups
         )
 
     # What fails in a strip is said in its section.
@@ -87,7 +87,7 @@ def report_page(report: Record) -> ReportPage:
         notice=notice(view),
         view=viewed(report),
         citation=citation(report),
-        leading=view.leading["label"],
+        leading=view.leading.label,
         others=others,
         judges=judges,
         headline=_headline(sections),
@@ -104,7 +104,7 @@ def _behind(view: ReportView, finding: Record) -> Where | None:
 
 
 def _heuristics(view: ReportView) -> str:
-    names = [group["label"] for group in view.everybody if group["heuristic"] and group not in view.groups]
+    names = [group.label for group in view.everybody if group.heuristic and group not in view.groups]
     return f"Heuristics: {joined(names)}." if names else ""
 
 

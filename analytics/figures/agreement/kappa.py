@@ -54,7 +54,7 @@ class KappaFigure(Figure[PairwiseKappa]):
             heading, pairs = view.title_for(group, "Pairs of raters"), build.build()
             tag, folded = tag_of(group), group is not view.leading
             if are_many(found.pairs):
-                rows = [((group["label"],), [pair.kappa for pair in found.pairs])]
+                rows = [((group.label,), [pair.kappa for pair in found.pairs])]
                 yield distribution(heading, pairs, ["Raters"], rows, tag=tag, folded=folded)
             else:
                 yield Block(heading, tables=(pairs,), folded=folded, tag=tag)

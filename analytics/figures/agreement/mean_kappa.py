@@ -8,8 +8,9 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA, Row, are_many, distribution
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of, points_of
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, group_head, tag_of
 from analytics.statistics.agreement.kappa import Weights
 from analytics.statistics.agreement.mean_kappa import MeanKappas, mean_kappas
@@ -75,7 +76,7 @@ class MeanKappaFigure(Figure[GroupKappas]):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         questions = [
-            {**question, "groups": [each for each in question["groups"] if self.is_in(each)]}
+            question.of_groups(each for each in question.groups if self.is_in(each))
             for question in view.judged
         ]
         means = self._means(view, questions)
@@ -96,8 +97,8 @@ class MeanKappaFigure(Figure[GroupKappas]):
                 heading = view.title_for(group, "Kappa of every pair of raters")
                 yield Block(heading, tables=(pairs,), folded=True)
 
-    def _means(self, view: ReportView, questions: Sequence[Record]) -> Table:
-        ordered = any(len(self.of(g).kappas) > 1 for q in questions for g in q["groups"])
+    def _means(self, view: ReportView, questions: Sequence[QuestionView]) -> Table:
+        ordered = any(len(self.of(g).kappas) > 1 for q in questions for g in q.groups)
         weights = ORDERED if ordered else LABELS
         labels = [NAMES[each] for each in weights] if ordered else [COHENS_KAPPA]
         build = Builder(
@@ -110,14 +111,14 @@ class MeanKappaFigure(Figure[GroupKappas]):
                 found = self.of(records)
                 build.add(
                     group_head(group),
-                    words(question["prompt"]),
+                    words(question.prompt),
                     build.share(found.agreement),
                     *(_kappa(build, found, each) for each in weights),
                     build.n(found.kappas["nominal"]),
                 )
         return build.build()
 
-    def _pairs(self, view: ReportView, group: Record, questions: Sequence[Record]) -> Table:
+    def _pairs(self, view: ReportView, group: GroupView, questions: Sequence[QuestionView]) -> Table:
         asked = list(view.answered(questions, group))
         ordered = any(len(self.of(each).kappas) > 1 for _, each in asked)
         weights = ORDERED if ordered else LABELS
@@ -129,7 +130,7 @@ class MeanKappaFigure(Figure[GroupKappas]):
         for question, records in asked:
             for pair in self.of(records).pairs:
                 build.add(
-                    head(question["prompt"]),
+                    head(question.prompt),
                     words(view.raters.get(pair.rater_1, pair.rater_1)),
                     words(view.raters.get(pair.rater_2, pair.rater_2)),
                     build.share(pair.agreement),
@@ -149,12 +150,12 @@ class MeanKappaFigure(Figure[GroupKappas]):
 FIGURE = MeanKappaFigure()
 
 
-def _by_weights(asked: Iterable[tuple[Record, GroupKappas]]) -> Iterator[Row]:
+def _by_weights(asked: Iterable[tuple[QuestionView, GroupKappas]]) -> Iterator[Row]:
     """The kappas of each question's pairs, with the name of the question and that of their weights."""
     for question, found in asked:
         for weights in found.kappas if found.pairs else ():
             kappas = [pair.kappas[weights] for pair in found.pairs]
-            yield (question["prompt"], NAMES[weights]), kappas
+            yield (question.prompt, NAMES[weights]), kappas
 
 
 def _of_pairs(given: PairInput) -> tuple[MeanKappas, Sequence[str]]:

@@ -1,7 +1,7 @@
 """Records read back from JSON: the dataclass that `plain` has written, made anew."""
 
 import types
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -24,19 +24,31 @@ def read(kind: type[AnyRecord], found: Any) -> AnyRecord:
     return cast(AnyRecord, _reader(kind)(found))
 
 
+def tests_read(record: Any, found: Any) -> Iterator[tuple[Tested, dict[str, Any]]]:
+    """Each test of a record beside the JSON that it was read from."""
+    if isinstance(record, Tested):
+        yield record, found
+    elif is_dataclass(record):
+        for each in fields(record):
+            if each.name in found:
+                yield from tests_read(getattr(record, each.name), found[each.name])
+    elif isinstance(record, tuple):
+        for one, of_one in zip(record, found, strict=True):
+            yield from tests_read(one, of_one)
+
+
 def _as_is(found: Any) -> Any:
     return found
 
 
 def _reader(kind: Any) -> Reader:
-    return _made_reader(kind)
+    """Annotations, which can't be hashed, say nothing here."""
+    return _made_reader(get_args(kind)[0] if get_origin(kind) is Annotated else kind)
 
 
 @cache
 def _made_reader(kind: Hashable) -> Reader:
     origin, inside = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return _reader(inside[0])
     if origin in (Union, types.UnionType):
         return _reader_of_one(tuple(each for each in inside if each is not type(None)))
     if kind is np.ndarray or origin is np.ndarray:
