@@ -16,6 +16,7 @@ from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView
 from analytics.frames.needs import Need
+from analytics.statistics.core.reading import read
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
@@ -80,6 +81,11 @@ class Figure(ABC, Generic[AnyRecord]):
     def of(cls, group: GroupView) -> AnyRecord:
         """A group's record of it, as reports have it: with corrected tests, and without what is withheld."""
         return cast(AnyRecord, group.records.of(cls.key, cls.record_type))
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> AnyRecord:
+        """A record of it in a report's JSON."""
+        return cast(AnyRecord, read(cast(Any, cls.record_type), found))
 
     def need(self, given: FigureInput, kind: type[AnyNeed]) -> AnyNeed:
         """One of its needs. UndeclaredNeedError for what it does not name among them."""

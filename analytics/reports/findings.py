@@ -1,7 +1,7 @@
 """The findings of a report: only what its tests support, corrected within their family."""
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from analytics.figures.failures import Failures
 from analytics.figures.families import (
@@ -21,7 +21,7 @@ from analytics.figures.replacement.differences import judge_findings
 from analytics.figures.report_view import ReportView, leading_group, subject
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.randomization import CorrectedTest, Tested
-from analytics.statistics.core.reading import read, tests_read
+from analytics.statistics.core.reading import read_tests
 
 Record = dict[str, Any]
 
@@ -39,10 +39,10 @@ def correct_tests(report: Record, failures: Failures) -> None:
         figure = FIGURES[record["figure"]]
         with failures.leaving_out(figure.key):
             group = "" if figure.across_judges else record["group"]
-            found = _read(figure, record)
+            found = figure.read(record)
             for each in figure.tests(found):
                 families.setdefault((group, each.family), []).append(each)
-            written |= {id(test): of_test for test, of_test in tests_read(found, record)}
+            written |= {id(test): of_test for test, of_test in read_tests(found, record)}
             read_records.append(found)  # whose tests are told by their identity
     of_judges = ("", JUDGED)
     shares = {}
@@ -58,11 +58,7 @@ def correct_tests(report: Record, failures: Failures) -> None:
     for record in report["records"]:
         figure = FIGURES[record["figure"]]
         with failures.leaving_out(figure.key):
-            record.update(plain(figure.settle(_read(figure, record))))
-
-
-def _read(figure: Figure, record: Record) -> Any:
-    return read(cast(Any, figure.record_type), record)
+            record.update(plain(figure.settle(figure.read(record))))
 
 
 def findings(view: ReportView, failures: Failures) -> list[Record]:

@@ -24,17 +24,17 @@ def read(kind: type[AnyRecord], found: Any) -> AnyRecord:
     return cast(AnyRecord, _reader(kind)(found))
 
 
-def tests_read(record: Any, found: Any) -> Iterator[tuple[Tested, dict[str, Any]]]:
+def read_tests(record: Any, found: Any) -> Iterator[tuple[Tested, dict[str, Any]]]:
     """Each test of a record beside the JSON that it was read from."""
     if isinstance(record, Tested):
         yield record, found
     elif is_dataclass(record):
         for each in fields(record):
             if each.name in found:
-                yield from tests_read(getattr(record, each.name), found[each.name])
+                yield from read_tests(getattr(record, each.name), found[each.name])
     elif isinstance(record, tuple):
         for one, of_one in zip(record, found, strict=True):
-            yield from tests_read(one, of_one)
+            yield from read_tests(one, of_one)
 
 
 def _as_is(found: Any) -> Any:
