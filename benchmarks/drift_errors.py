@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 
 from analytics.figures.families import ALPHA, LEAST_QUERIES, FamilyTest, correct, is_supported
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.randomization import CorrectedTest, Randomization
-from analytics.statistics.core.reading import read
+from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.judges.drift import Drift, drift, drift_of_numbers
@@ -110,13 +108,11 @@ def drift_is_reported(
     for _ in range(QUESTIONS):
         first, second, *later = passes()
         terms = Randomization(int(rng.integers(2**31)), level=ALPHA / (LATER * QUESTIONS))
-        tests += [
-            plain(test(first, second, each, query, resample=NO_REPLICATES, tests=terms)) for each in later
-        ]
-    correct(FamilyTest("drift", each["test"]) for each in tests)
+        tests += [test(first, second, each, query, resample=NO_REPLICATES, tests=terms) for each in later]
+    corrected = correct([FamilyTest("drift", each.test) for each in tests])
     return any(
-        is_supported(read(CorrectedTest, each["test"])) and each["difference"]["value"] * sign > 0
-        for each in tests
+        is_supported(found) and each.difference.known * sign > 0
+        for each, found in zip(tests, corrected, strict=True)
     )
 
 

@@ -24,9 +24,7 @@ import scipy
 
 from analytics.figures.families import ALPHA, CLAIMS, LEAST_QUERIES, FamilyTest, correct, is_supported
 from analytics.statistics.agreement.percentage import agreement_difference
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.randomization import CorrectedTest, Randomization, Tested
-from analytics.statistics.core.reading import read
+from analytics.statistics.core.randomization import Randomization, Tested
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Floats
 from analytics.statistics.preferences.best_picks import pick_shares
@@ -106,10 +104,7 @@ def said(families: dict[str, Family], least: int = LEAST_QUERIES) -> dict[str, b
 
     All kinds are corrected together; a changed preference counts with the change of its margin.
     """
-    records = {
-        kind: [None if test is None else plain(test) for test, _ in family]
-        for kind, family in families.items()
-    }
+    records = {kind: [test for test, _ in family] for kind, family in families.items()}
     weaker = records.get(MARGIN.kind) if FLIP.kind in records else None
     claims = []
     for kind, tests in records.items():
@@ -119,10 +114,10 @@ def said(families: dict[str, Family], least: int = LEAST_QUERIES) -> dict[str, b
             for test, one in zip(tests, beneath, strict=True)
             if test is not None
         ]
-    correct(claims, least)
+    corrected = {id(each.test): found for each, found in zip(claims, correct(claims, least), strict=True)}
     found = {
         kind: any(
-            test is not None and may and is_supported(read(CorrectedTest, test))
+            test is not None and may and is_supported(corrected[id(test)])
             for test, (_, may) in zip(tests, families[kind], strict=True)
         )
         for kind, tests in records.items()

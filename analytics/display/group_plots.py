@@ -1,14 +1,14 @@
 """Dot plots of figures by group of raters."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Protocol
 
 from analytics.display.numbers import NBSP, decimal, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Where
 from analytics.statistics.core.estimates import Estimate
 
-Record = dict[str, Any]
 PERCENT = "%"
 # Labels of groups that are words of the language and not names.
 SPOKEN = ("People", "Judges together", "Simulated raters")
@@ -21,11 +21,33 @@ def short_percent(value: float) -> str:
     return f"{percent(value).removesuffix('.0')}{NBSP}{PERCENT}"
 
 
-def mark_of(group: Record, estimate: Estimate) -> Mark:
-    kind = "judge" if group["kind"] in ("judge", "judges", "jury") else group["kind"]
-    of = group.get("where")
+class Plotted(Protocol):
+    """A group of raters: its name, what it is of, and its judgments in the list of items."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def where(self) -> Where | None: ...
+
+
+@dataclass(frozen=True)
+class PlottedRaters:
+    """Raters that are no group of the report, as a single judge of many is."""
+
+    kind: str
+    label: str
+    where: Where | None = None
+
+
+def mark_of(group: Plotted, estimate: Estimate) -> Mark:
+    kind = "judge" if group.kind in ("judge", "judges", "jury") else group.kind
+    of = group.where
     limits = estimate.low, estimate.high
-    return Mark(kind, group["label"], estimate.value, *limits, estimate.n, of and Where(of.pairs))
+    return Mark(kind, group.label, estimate.value, *limits, estimate.n, of and Where(of.pairs))
 
 
 def legend(marks: Iterable[Mark]) -> str:
@@ -43,7 +65,7 @@ def legend(marks: Iterable[Mark]) -> str:
 
 
 def share_plot(
-    rows: Iterable[tuple[str, Iterable[tuple[Record, Estimate]]]],
+    rows: Iterable[tuple[str, Iterable[tuple[Plotted, Estimate]]]],
     *,
     what: str,
     caption: str,
@@ -74,7 +96,7 @@ def share_plot(
 
 
 def score_plot(
-    rows: Iterable[tuple[str, Iterable[tuple[Record, Estimate]]]],
+    rows: Iterable[tuple[str, Iterable[tuple[Plotted, Estimate]]]],
     *,
     what: str,
     caption: str,
@@ -100,7 +122,7 @@ def score_plot(
 
 
 def mean_plot(
-    rows: Iterable[tuple[str, Iterable[tuple[Record, Estimate]]]],
+    rows: Iterable[tuple[str, Iterable[tuple[Plotted, Estimate]]]],
     *,
     what: str,
     caption: str,
@@ -125,7 +147,7 @@ def mean_plot(
     )
 
 
-def _rows(rows: Iterable[tuple[str, Iterable[tuple[Record, Estimate]]]]) -> list[PlotRow]:
+def _rows(rows: Iterable[tuple[str, Iterable[tuple[Plotted, Estimate]]]]) -> list[PlotRow]:
     return [PlotRow(label, tuple(mark_of(*each) for each in estimates)) for label, estimates in rows]
 
 

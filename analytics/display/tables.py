@@ -176,7 +176,8 @@ class Builder:
     columns: Sequence[Column]
     foot: str = ""
     rows: list[tuple[TableCell, ...]] = field(default_factory=list)
-    _notes: list[str] = field(default_factory=list)
+    # By their words, in their order, the number of each.
+    _notes: dict[str, int] = field(default_factory=dict)
     _left_out: dict[str, int] = field(default_factory=dict)
     _rows_left_out: int = 0
 
@@ -235,9 +236,7 @@ class Builder:
     def note(self, reason: str) -> tuple[int, ...]:
         if not reason:
             return ()
-        if reason not in self._notes:
-            self._notes.append(reason)
-        return (self._notes.index(reason) + 1,)
+        return (self._notes.setdefault(reason, len(self._notes) + 1),)
 
     def build(self, *, compact: bool = False) -> Table:
         rows = tuple(_spanned(self.rows))
@@ -272,14 +271,14 @@ def _leading(cell: TableCell, of: Where | None) -> TableCell:
         return cell
     if of is None or (of.counts and of.counts != own.counts):
         return replace(cell, where=None)
-    return replace(cell, where=replace(own, pairs=(*of.pairs, *own.pairs)))
+    return replace(cell, where=Where((*of.pairs, *own.pairs), own.counts, own.n))
 
 
 def _spanned(rows: Sequence[tuple[TableCell, ...]]) -> Iterator[tuple[TableCell, ...]]:
     """Where rows that follow each other have the same head, the first one's spans them."""
     for _, group in groupby(rows, key=lambda row: row[0]):
         same = list(group)
-        if len(same[0]) < 2 or not same[0][0].header:
+        if len(same) == 1 or len(same[0]) < 2 or not same[0][0].header:
             yield from same
             continue
         led = same[0][0].where if all(row[0].where == same[0][0].where for row in same) else None

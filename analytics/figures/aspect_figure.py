@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analytics.figures.figure import AnyRecord, Figure, Record
+from analytics.figures.figure import AnyRecord, Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import QuestionView
 from analytics.figures.needs import DerivedJudges
 from analytics.frames.aspects import OVERALL_KEYS, AspectRatings, aspect_ratings, aspects_of
 from evaluation.protocols import Kind, QuestionSpec
@@ -53,9 +54,9 @@ def overall_aspects(given: AnswerInput, derived: DerivedJudges) -> tuple[Questio
     return aspects_of(given.question, given.frame.questions, named)
 
 
-def is_overall(question: Record) -> bool:
+def is_overall(question: QuestionView) -> bool:
     """True if a question of a report, with its groups, is an overall rating: by its key, or since a judge names it."""
-    return question["key"] in OVERALL_KEYS or any(LEVELS in group["records"] for group in question["groups"])
+    return question.key in OVERALL_KEYS or any(LEVELS in group.records for group in question.groups)
 
 
 def fully_rated(rated: AspectRatings) -> AspectRatings:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput
-from analytics.figures.report_view import Record
+from analytics.figures.groups import QuestionView
 from analytics.statistics.core.counts import count_matrix, unique_mode
 from analytics.statistics.core.estimates import LeftOut
 from analytics.statistics.core.resampling import SHARE, Range, divide
@@ -82,5 +82,5 @@ def pick_shares(given: AnswerInput) -> Floats:
     return divide(counts.astype(np.float64), answered.astype(np.float64))
 
 
-def is_share(question: Record) -> bool:
-    return bool(question["form"] not in ("rated", "ranking") or question["kind"] == Kind.CHECKLIST)
+def is_share(question: QuestionView) -> bool:
+    return bool(question.form not in ("rated", "ranking") or question.kind == Kind.CHECKLIST)

@@ -73,7 +73,7 @@ class CoefficientFigure(Figure[AnyCoefficient]):
                 record = self.of(found)
                 build.add(
                     group_head(group),
-                    *([words(question["prompt"])] if several else []),
+                    *([words(question.prompt)] if several else []),
                     build.coefficient(getattr(record, self.field)),
                     build.number(record.agreement, percent),
                     build.number(record.by_chance, percent),

@@ -5,13 +5,12 @@ questions. What judges do otherwise than people is another one, over all judges.
 `LEAST_QUERIES` support no sentence, so that they are in no family.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from analytics.statistics.core.randomization import CorrectedTest, Tested, holm
 
-Record = dict[str, Any]
 ALPHA = 0.05
 # The families of what the head says: of a group of raters, and of judges beside people.
 CLAIMS, JUDGED = "claims", "judges beside people"
@@ -51,47 +50,52 @@ class FamilyTest:
     """
 
     family: str
-    test: Record
-    beneath: Record | None = None
+    test: Tested
+    beneath: Tested | None = None
 
 
-def correct(tests: Iterable[FamilyTest], least: int = LEAST_QUERIES, share: float = 1.0) -> None:
-    """Writes into each test of a family its p-value after Holm's correction, and the number of tests.
+def correct(
+    tests: Sequence[FamilyTest], least: int = LEAST_QUERIES, share: float = 1.0
+) -> list[CorrectedTest]:
+    """Each test of a family, in their order, with its p-value after Holm's correction and the number of tests.
 
     The family has this `share` of the level. Tests of fewer queries than `least` are in no family.
     """
-    # What was withheld is in no family.
-    family = [each for each in tests if each.test["p_value"] is not None]
-    told = [each for each in family if each.test["n"] >= least]
+    told = [each for each in tests if not _is_withheld(each.test) and each.test.n >= least]
     weaker = [each.test for each in told if each.beneath is None]
-    for each in family:
-        each.test.update(p_corrected=None, tests=len(weaker), undefined=TOO_FEW)
-    _corrected(weaker, weaker)
+    found = _corrected(weaker)
     stronger = {id(each.beneath): each.test for each in told if each.beneath is not None}
-    if stronger:
-        instead = [stronger.get(id(test), test) for test in weaker]
-        _corrected(instead, list(stronger.values()))
-        for each in told:
-            if each.beneath is not None and each.test["p_corrected"] is not None:
-                each.test["p_corrected"] = max(each.test["p_corrected"], each.beneath["p_corrected"])
+    of_stronger = _corrected([stronger.get(id(test), test) for test in weaker]) if stronger else {}
     for each in told:
-        if each.test["p_corrected"] is not None:
-            each.test["p_corrected"] = min(1.0, each.test["p_corrected"] / share)
+        if each.beneath is not None and id(each.test) in of_stronger:
+            found[id(each.test)] = max(of_stronger[id(each.test)], found[id(each.beneath)])
+    return [_completed(each.test, found.get(id(each.test)), len(weaker), share) for each in tests]
 
 
-def leave_uncorrected(tests: Iterable[FamilyTest]) -> None:
-    """Writes into each test that a part of its family says nothing of it."""
-    for each in tests:
-        each.test.update(p_corrected=None, tests=0, undefined=NOT_ALL)
+def _is_withheld(test: Tested) -> bool:
+    """True of a test as a report has it where the study may stop early by its figure: it has no p-value."""
+    return test.p_value is None
 
 
-def _corrected(family: list[Record], written: list[Record]) -> None:
-    """Corrects these tests together, and completes those to be written."""
-    corrected = holm([test["p_value"] for test in family], [test["least"] for test in family])
-    found = {id(test): p for test, p in zip(family, corrected, strict=True)}
-    for test in written:
-        if id(test) in found:
-            test.update(p_corrected=found[id(test)], undefined="")
+def _completed(test: Tested, p: float | None, tests: int, share: float) -> CorrectedTest:
+    if isinstance(test, CorrectedTest) and _is_withheld(test):
+        return test
+    of = (test.p_value, test.n, test.method, test.least)
+    if p is None:
+        return CorrectedTest(*of, p_corrected=None, tests=tests, undefined=TOO_FEW)
+    return CorrectedTest(*of, p_corrected=min(1.0, p / share), tests=tests)
+
+
+def left_uncorrected(tests: Iterable[FamilyTest]) -> list[CorrectedTest]:
+    """The same of tests of which a part of their family says nothing."""
+    given = (each.test for each in tests)
+    return [CorrectedTest(each.p_value, each.n, each.method, each.least, undefined=NOT_ALL) for each in given]
+
+
+def _corrected(family: Sequence[Tested]) -> dict[int, float]:
+    """The p-values of these tests, corrected together, by the identity of each."""
+    corrected = holm([test.p_value for test in family], [test.least for test in family])
+    return {id(test): p for test, p in zip(family, corrected, strict=True)}
 
 
 def corrected_p(test: Tested | None) -> float:
@@ -103,8 +107,3 @@ def corrected_p(test: Tested | None) -> float:
 def is_supported(test: Tested | None) -> bool:
     """True if a sentence may be made of the test."""
     return test is not None and corrected_p(test) < ALPHA
-
-
-def is_below_level(p_corrected: float | None) -> bool:
-    """The same of its p-value alone."""
-    return p_corrected is not None and p_corrected < ALPHA

@@ -5,16 +5,18 @@ such as `agreement/kappa`. Figures are found there: no list names them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Generic, TypeVar, cast, get_args
 
 from analytics.display.blocks import Block
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure_input import FigureInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView
 from analytics.frames.needs import Need
+from analytics.statistics.core.reading import read
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
@@ -71,14 +73,19 @@ class Figure(ABC, Generic[AnyRecord]):
                 cls.record_type = None if kind is NoneType else kind
 
     @classmethod
-    def is_in(cls, group: Record) -> bool:
+    def is_in(cls, group: GroupView) -> bool:
         """True if a group of a report has a record of it."""
-        return cls.key in group["records"]
+        return cls.key in group.records
 
     @classmethod
-    def of(cls, group: Record) -> AnyRecord:
+    def of(cls, group: GroupView) -> AnyRecord:
         """A group's record of it, as reports have it: with corrected tests, and without what is withheld."""
-        return cast(AnyRecord, group["records"].of(cls.key, cls.record_type))
+        return cast(AnyRecord, group.records.of(cls.key, cls.record_type))
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> AnyRecord:
+        """A record of it in a report's JSON."""
+        return cast(AnyRecord, read(cast(Any, cls.record_type), found))
 
     def need(self, given: FigureInput, kind: type[AnyNeed]) -> AnyNeed:
         """One of its needs. UndeclaredNeedError for what it does not name among them."""
@@ -102,18 +109,19 @@ class Figure(ABC, Generic[AnyRecord]):
         """Its numbers of one group and one question that can be compared with those of another study."""
         return ()
 
-    def tests(self, record: Record) -> Iterable[FamilyTest]:
+    def tests(self, record: AnyRecord) -> Iterable[FamilyTest]:
         """The tests of a record that a finding could be made of."""
         return ()
 
-    def settle(self, record: Record) -> None:
-        """Completes a record once its tests have been corrected."""
+    def settle(self, record: AnyRecord) -> Mapping[str, Any]:
+        """The parts of a record, by their keys, that its corrected tests decide."""
+        return {}
 
-    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
         """Sentences that the tests support, of the leading group's record of one question."""
         yield from ()
 
-    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+    def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
         """Numbers for the strip at the top, of a group's record of its first question."""
         yield from ()
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
-from typing import Annotated, Any, TypedDict, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -430,14 +430,22 @@ def _is_apart(given: PairInput | AnswerInput) -> bool:
     return given.group.kind not in (JUDGES, JURY) and not given.group.heuristic
 
 
-class PointRecord(TypedDict):
+@dataclass(frozen=True)
+class PointRecord:
     """A value that a question offers."""
 
     value: float | str
     label: Annotated[str, "empty where it has none"]
 
+    @property
+    def number(self) -> float:
+        """The value of a scale's point."""
+        assert not isinstance(self.value, str)
+        return self.value
 
-class QuestionRecord(TypedDict):
+
+@dataclass(frozen=True)
+class QuestionRecord:
     """A question as documents describe it."""
 
     key: str
@@ -452,23 +460,23 @@ class QuestionRecord(TypedDict):
         {"enum": ["higher", "lower", None]},
         "the better end of a scale; null of other questions, and where there is an ideal",
     ]
-    points: Annotated[list[PointRecord], "the values that it offers, in their order"]
+    points: Annotated[tuple[PointRecord, ...], "the values that it offers, in their order"]
 
 
 def question_record(question: QuestionSpec, form: str) -> QuestionRecord:
     """A question as the report describes it. `form` says how it is counted."""
     counted = decision_question(question) if question.kind == Kind.ENTRIES else question
-    return {
-        "key": question.key,
-        "prompt": question.prompt,
-        "kind": str(question.kind),
-        "form": form,
-        "over": str(question.over),
-        "level": level_of(question),
-        "ideal": question.ideal,
-        "direction": question.direction or None,
-        "points": point_records(counted),
-    }
+    return QuestionRecord(
+        key=question.key,
+        prompt=question.prompt,
+        kind=str(question.kind),
+        form=form,
+        over=str(question.over),
+        level=level_of(question),
+        ideal=question.ideal,
+        direction=question.direction or None,
+        points=tuple(point_records(counted)),
+    )
 
 
 def level_of(question: QuestionSpec) -> Level:
@@ -486,12 +494,11 @@ def point_records(question: QuestionSpec) -> list[PointRecord]:
     if question.kind == Kind.CHECKLIST:
         # The two are labels of a list that asks yes or no; tags have no others.
         labels = {0: question.label(0) or "No", 1: question.label(1) or "Yes"}
-        return [{"value": value, "label": label} for value, label in labels.items()]
+        return [PointRecord(value, label) for value, label in labels.items()]
     kind = KINDS[question.kind]
     bare = kind.storage == "label"  # a label that has no wording is its own
     return [
-        {"value": each, "label": question.label(each) or (each if bare else "")}
-        for each in kind.offers(question)
+        PointRecord(each, question.label(each) or (each if bare else "")) for each in kind.offers(question)
     ]
 
 

@@ -1,6 +1,6 @@
 """The common part of figures of ratings, choices and checklists: their record, its tests, and tables of means."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from analytics.display.blocks import Block
@@ -10,6 +10,7 @@ from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_records import Ratings, SystemRatings, ValueShare, ratings, system_beyond_chance
@@ -68,15 +69,14 @@ class RatingFigure(Figure[AnyRatings]):
             sums = mean_sums(own.value, own.query, unit="ratings", within=given.ends)
             yield Quantity(name, sums, systems=(system,))
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for each in record["best_and_worst"]:
-            yield FamilyTest(CLAIMS, each["test"])
+    def tests(self, record: AnyRatings) -> Iterator[FamilyTest]:
+        for each in record.best_and_worst:
+            yield FamilyTest(CLAIMS, each.test)
 
-    def settle(self, record: Record) -> None:
-        for end in ("best", "worst"):
-            record[f"{end}_system"] = system_beyond_chance(record, end)
+    def settle(self, record: AnyRatings) -> Mapping[str, Any]:
+        return {f"{end}_system": system_beyond_chance(record, end) for end in ("best", "worst")}
 
-    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
         """The system that is rated above every other, and the one below; of two systems the first alone."""
         found = self.of(group)
         means = {each.system: each.mean for each in found.by_system if each.mean}
@@ -96,18 +96,18 @@ class RatingFigure(Figure[AnyRatings]):
                 "anchor": anchor_of(question),
             }
 
-    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+    def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
         """The highest mean of a system where more is better; otherwise the mean of all, or the share of yes."""
-        found, prompt = self.of(group), question["prompt"]
+        found, prompt = self.of(group), question.prompt
         if found.mean is None:
             return
         mean = found.mean.mean
-        if question["kind"] == "checklist":
+        if question.kind == "checklist":
             yield estimate_fact(group, "Share of yes", mean, in_percent, prompt)
             return
-        top = question["points"][-1]["value"]
-        about_systems = question["over"] != "value" and len(found.by_system) > 1
-        if about_systems and question["ideal"] in (None, top) and question.get("direction") != "lower":
+        top = question.points[-1].value
+        about_systems = question.over != "value" and len(found.by_system) > 1
+        if about_systems and question.ideal in (None, top) and question.direction != "lower":
             means = [(each.system, each.mean) for each in found.by_system if each.mean]
             ahead = found.best_system is not None
             yield leading_fact(view, group, "Highest mean", means, decimal, prompt=prompt, ahead=ahead)
@@ -135,7 +135,7 @@ def mean_of(figures: object, factor: str, key: str) -> Estimate | None:
     return found
 
 
-def mean_cell(build: Builder, question: Record, figures: Ratings, factor: str, key: str) -> TableCell:
+def mean_cell(build: Builder, question: QuestionView, figures: Ratings, factor: str, key: str) -> TableCell:
     found = mean_of(figures, factor, key)
     if found is None:
         return TableCell(DASH)
@@ -143,9 +143,9 @@ def mean_cell(build: Builder, question: Record, figures: Ratings, factor: str, k
     return where.rated(build.coefficient(found), question, found.n, system=system)
 
 
-def distribution_table(view: ReportView, question: Record, group: Record, figures: Ratings) -> Table:
+def distribution_table(view: ReportView, question: QuestionView, group: GroupView, figures: Ratings) -> Table:
     """Number of times that each point was given, by system and of all."""
-    points = [number(point["value"]) for point in question["points"]]
+    points = [number(point.number) for point in question.points]
     build = Builder(
         "How often each rating was given, in percent; mean, standard deviation and number of ratings.",
         columns(["System" if figures.by_system else "Ratings", *points, "Mean", "SD", "n"]),
@@ -177,14 +177,16 @@ def deviation(value: float | None) -> TableCell:
     return TableCell(DASH if value is None else f"{value:.2f}")
 
 
-def finer(view: ReportView, questions: Sequence[Record], figure: type[RatingFigure[Any]]) -> Iterator[Block]:
+def finer(
+    view: ReportView, questions: Sequence[QuestionView], figure: type[RatingFigure[Any]]
+) -> Iterator[Block]:
     """By setting and by category, of the leading group and of the groups that people are of."""
     for group in (view.leading, *view.parts):
         yield from _finer(view, questions, figure, group)
 
 
 def _finer(
-    view: ReportView, questions: Sequence[Record], figure: type[RatingFigure[Any]], group: Record
+    view: ReportView, questions: Sequence[QuestionView], figure: type[RatingFigure[Any]], group: GroupView
 ) -> Iterator[Block]:
     asked = [
         (question, figure.of(found))
@@ -200,7 +202,7 @@ def _finer(
         if not names:
             continue
         build = Builder(
-            f"Mean by {title.lower()}.", columns([title, *(question["prompt"] for question, _ in asked)])
+            f"Mean by {title.lower()}.", columns([title, *(question.prompt for question, _ in asked)])
         )
         for name in names:
             label = view.all_arms.get(name, name) if factor == "arm" else name or "none"

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analytics.figures.families import is_below_level
+from analytics.figures.families import corrected_p, is_supported
 from analytics.figures.figure_input import AnswerInput, point_records, points_of, several
 from analytics.figures.needs import SystemKinds
 from analytics.statistics.core.estimates import Estimate
-from analytics.statistics.core.randomization import Tested
+from analytics.statistics.core.randomization import CorrectedTest, Tested
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.ratings.scales import (
     Distribution,
@@ -154,7 +154,7 @@ def value_shares(given: AnswerInput, found: Distribution) -> tuple[ValueShare, .
     """Number and share of each of the question's values."""
     points = point_records(given.question)
     return tuple(
-        ValueShare(**point, n=n, share=share)
+        ValueShare(**vars(point), n=n, share=share)
         for point, n, share in zip(points, found.counts, found.shares, strict=True)
     )
 
@@ -201,29 +201,30 @@ def tested_ends(given: AnswerInput) -> tuple[TestedEnd, ...]:
     )
 
 
-def system_beyond_chance(figures: Record, end: str) -> Record | None:
+def system_beyond_chance(figures: Ratings, end: str) -> SystemBeyondChance | None:
     """The "best" or "worst" system, from a question's figures whose tests have been corrected.
 
     None where chance could make it so.
     """
-    tested = next((each for each in figures["best_and_worst"] if each["end"] == end), None)
-    if tested is None or not is_below_level(tested["test"]["p_corrected"]):
+    tested = next((each for each in figures.best_and_worst if each.end == end), None)
+    if tested is None or not is_supported(tested.test):
         return None
     side = 1 if end == "best" else -1
-    system, test = tested["system"], tested["test"]
-    means = {each["system"]: each["mean"]["value"] for each in figures["by_system"]}
+    system, test = tested.system, tested.test
+    means = {each.system: each.mean.known for each in figures.by_system if each.mean}
     following = max((other for other in means if other != system), key=lambda other: side * means[other])
     if side * (means[system] - means[following]) <= 0:
         return None
-    return {
-        "system": system,
-        "mean": means[system],
-        "next": following,
-        "next_mean": means[following],
-        "n": test["n"],
-        "tests": test["tests"],
-        "p_value": test["p_corrected"],
-    }
+    assert isinstance(test, CorrectedTest)
+    return SystemBeyondChance(
+        system=system,
+        mean=means[system],
+        next=following,
+        next_mean=means[following],
+        n=test.n,
+        tests=test.tests,
+        p_value=corrected_p(test),
+    )
 
 
 def by_factors(given: AnswerInput, kinds: Sequence[str]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import percent
 from analytics.display.tables import TableCell, head, words
 from analytics.figures import where
-from analytics.figures.figure_input import PAIRS
+from analytics.figures.figure_input import PAIRS, QuestionRecord
+from analytics.figures.groups import NO_RECORDS, GroupRecords, GroupView, QuestionView
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.reading import read
 
@@ -33,8 +34,8 @@ SPLIT_NAMES = {"private": "Private", "dev": "Development", "agreement": "Agreeme
 CELLS = "agreement/percentage"
 
 
-def leading_group(groups: Iterable[Record]) -> Record:
-    return min(groups, key=lambda group: (group["heuristic"], LEADERS[group["kind"]]))
+def leading_group(groups: Iterable[GroupView]) -> GroupView:
+    return min(groups, key=lambda group: (group.heuristic, LEADERS[group.kind]))
 
 
 class CellOfPair(Protocol):
@@ -47,52 +48,26 @@ class CellOfPair(Protocol):
     def system_2(self) -> str | None: ...
 
 
-class GroupRecords(Mapping[str, Record]):
-    """A group's records of one question as JSON, by the keys of the figures."""
-
-    def __init__(self, found: Mapping[str, Record]) -> None:
-        self._found = found
-        self._read: dict[str, Any] = {}
-
-    def __getitem__(self, key: str) -> Record:
-        return self._found[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def of(self, key: str, kind: Any) -> Any:
-        """A figure's record, of this type; each is read once."""
-        if key not in self._read:
-            self._read[key] = read(kind, self._found[key])
-        return self._read[key]
-
-
-NO_RECORDS = GroupRecords({})
-
-
 class GroupsView:
-    """Groups of raters side by side. `everybody` are records with key, label, kind, heuristic and raters."""
+    """Groups of raters side by side."""
 
-    def __init__(self, report: Record, everybody: Iterable[Record]) -> None:
+    def __init__(self, report: Record, everybody: Iterable[GroupView]) -> None:
         self.report = report
-        self.everybody: list[Record] = sorted(everybody, key=lambda group: PLACES.index(group["kind"]))
+        self.everybody: list[GroupView] = sorted(everybody, key=lambda group: PLACES.index(group.kind))
         # Heuristics stand in the judges' section only, unless nobody else has judged.
-        self.groups = [group for group in self.everybody if not group["heuristic"]] or self.everybody
+        self.groups = [group for group in self.everybody if not group.heuristic] or self.everybody
         self.leading = leading_group(self.everybody)
         self.systems: dict[str, str] = {each["key"]: each["label"] for each in report["study"]["systems"]}
         self.all_arms: dict[str, str] = {each["key"]: each["label"] for each in report["study"]["arms"]}
 
     @property
-    def groups_of_several(self) -> list[Record]:
+    def groups_of_several(self) -> list[GroupView]:
         """Groups of several raters, the leading one first: those with an agreement among themselves."""
-        several = [group for group in self.groups if group["raters"] > 1]
+        several = [group for group in self.groups if group.raters > 1]
         return sorted(several, key=lambda group: group is not self.leading) or [self.leading]
 
     @property
-    def led(self) -> list[Record]:
+    def led(self) -> list[GroupView]:
         """All groups, the leading one first."""
         return sorted(self.groups, key=lambda group: group is not self.leading)
 
@@ -100,32 +75,32 @@ class GroupsView:
     def judges_apart(self) -> bool:
         """True where single judges stand by themselves: those that are together, and more than a few, do not stand
         beside people one by one."""
-        kinds = [group["kind"] for group in self.groups]
+        kinds = [group.kind for group in self.groups]
         return "judges" in kinds or kinds.count("judge") > MOST_BESIDE
 
     @property
-    def groups_judges_pooled(self) -> list[Record]:
+    def groups_judges_pooled(self) -> list[GroupView]:
         """The same without single judges that stand by themselves."""
         apart = self.judges_apart
-        return [group for group in self.led if not (apart and group["kind"] == "judge")] or self.led
+        return [group for group in self.led if not (apart and group.kind == "judge")] or self.led
 
     @property
-    def plotted_groups(self) -> list[Record]:
+    def plotted_groups(self) -> list[GroupView]:
         """The groups that a plot compares: people, judges (together, or a few of them), simulated raters.
 
         A jury stands there as one rater, not by its members.
         """
         left_out = {"judge", "jury"} if self.judges_apart else {"jury"}
-        told = [group for group in self.groups if not group.get("within")]
-        return [group for group in told if group["kind"] not in left_out] or told
+        told = [group for group in self.groups if not group.within]
+        return [group for group in told if group.kind not in left_out] or told
 
     @property
-    def parts(self) -> list[Record]:
+    def parts(self) -> list[GroupView]:
         """The groups that people, or simulated raters, are of."""
-        return [group for group in self.groups if group.get("within")]
+        return [group for group in self.groups if group.within]
 
     @property
-    def others(self) -> list[Record]:
+    def others(self) -> list[GroupView]:
         return [group for group in self.groups if group is not self.leading]
 
     @property
@@ -141,7 +116,7 @@ class GroupsView:
     @cached_property
     def raters(self) -> dict[str, str]:
         """Labels of raters, and of juries, each of which is one rater among judges and goes by its group's key."""
-        juries = {group["key"]: group["label"] for group in self.everybody if group["kind"] == "judge"}
+        juries = {group.key: group.label for group in self.everybody if group.kind == "judge"}
         return juries | {rater["rater"]: rater["label"] for rater in self.report["raters"]}
 
     def system(self, key: str | None) -> str:
@@ -153,52 +128,51 @@ class GroupsView:
         assert key is not None
         return self.all_arms[key]
 
-    def title_for(self, group: Record, title: str) -> str:
+    def title_for(self, group: GroupView, title: str) -> str:
         """A heading, with the group's name where it is not the leading one."""
-        if group["key"] == self.leading["key"]:
+        if group.key == self.leading.key:
             return title
         # A name stays as it is spelt.
         names = tuple(filter(None, (*self.all_arms.values(), *self.systems.values())))
         is_name = title[1:2].isupper() or title.startswith(names)
-        return f"{group['label']}: {title if is_name else title[:1].lower() + title[1:]}"
+        return f"{group.label}: {title if is_name else title[:1].lower() + title[1:]}"
 
 
 class ReportView(GroupsView):
     """All questions of a report. A question's groups hold their records by the keys of the figures."""
 
     def __init__(self, report: Record) -> None:
-        groups = [{**group, "where": where.of_group(report, group)} for group in report["groups"]]
-        super().__init__(report, groups)
-        heads = {group["key"]: group for group in groups}
+        heads = {each["key"]: GroupView.of(each, where.of_group(report, each)) for each in report["groups"]}
+        super().__init__(report, heads.values())
         records: dict[tuple[str, str], Record] = {}
         for record in report["records"]:
             records.setdefault((record["question"], record["group"]), {})[record["figure"]] = record
         self._records = {about: GroupRecords(found) for about, found in records.items()}
         # What nobody has answered has nothing to show.
-        self.judged: list[Record] = [
-            {
-                **question,
-                # It stands for the question in headings and captions, where more follows.
-                "prompt": question["prompt"].removesuffix("."),
-                "groups": [
-                    {
-                        **heads[each["group"]],
-                        **each,
-                        "records": self._records.get((question["key"], each["group"]), NO_RECORDS),
-                        "where": where.of_question(heads[each["group"]], question, each["judgments"]),
-                    }
-                    for each in question["groups"]
-                ],
-            }
-            for question in report["questions"]
-            if question["groups"]
-        ]
-        shown = {group["key"] for group in self.groups}
-        self.questions: list[Record] = []
+        self.judged = [self._question(each, heads) for each in report["questions"] if each["groups"]]
+        shown = {group.key for group in self.groups}
+        self.questions: list[QuestionView] = []
         for question in self.judged:
-            groups = [each for each in question["groups"] if each["group"] in shown]
+            groups = [each for each in question.groups if each.key in shown]
             if groups:
-                self.questions.append({**question, "groups": groups})
+                self.questions.append(question.of_groups(groups))
+
+    def _question(self, found: Record, heads: Mapping[str, GroupView]) -> QuestionView:
+        groups = [
+            replace(
+                heads[each["group"]],
+                judgments=each["judgments"],
+                raters=each["raters"],
+                items=each["items"],
+                records=self._records.get((found["key"], each["group"]), NO_RECORDS),
+                where=where.of_question(heads[each["group"]], found["key"], each["judgments"]),
+            )
+            for each in found["groups"]
+        ]
+        question = read(QuestionRecord, found)
+        # It stands for the question in headings and captions, where more follows.
+        prompt = question.prompt.removesuffix(".")
+        return QuestionView(**(vars(question) | {"prompt": prompt}), groups=tuple(groups))
 
     @cached_property
     def figures(self) -> frozenset[str]:
@@ -210,51 +184,52 @@ class ReportView(GroupsView):
         found = [each for each in self.report["records"] if each["figure"] == figure]
         return [self._records[each["question"], each["group"]].of(figure, kind) for each in found]
 
-    def asked(self, figure: str) -> list[Record]:
+    def asked(self, figure: str) -> list[QuestionView]:
         """The questions with a record of the figure, each with the groups that have one."""
         found = []
         for question in self.questions:
-            groups = [each for each in question["groups"] if figure in each["records"]]
+            groups = [each for each in question.groups if figure in each.records]
             if groups:
-                found.append({**question, "groups": groups})
+                found.append(question.of_groups(groups))
         return found
 
     @cached_property
     def pairs(self) -> list["PairView"]:
         """Every preference between two responses."""
-        asked = [question for question in self.judged if question["form"] == PAIRS]
+        asked = [question for question in self.judged if question.form == PAIRS]
         return [PairView(self, question, named=len(asked) > 1) for question in asked]
 
     @property
     def several_questions(self) -> bool:
         return len(self.questions) > 1
 
-    def group_in(self, question: Record, group: Record) -> Record | None:
+    def group_in(self, question: QuestionView, group: GroupView) -> GroupView | None:
         """A group's records of a question; None where it has no answer to it."""
-        return next((each for each in question["groups"] if each["key"] == group["key"]), None)
+        return next((each for each in question.groups if each.key == group.key), None)
 
-    def lead(self, question: Record) -> Record:
+    def lead(self, question: QuestionView) -> GroupView:
         """The leading group's records or, where it was not asked, those of the first that was."""
-        found: Record = self.group_in(question, self.leading) or question["groups"][0]
-        return found
+        return self.group_in(question, self.leading) or question.groups[0]
 
-    def answered(self, questions: Iterable[Record], group: Record) -> Iterator[tuple[Record, Record]]:
+    def answered(
+        self, questions: Iterable[QuestionView], group: GroupView
+    ) -> Iterator[tuple[QuestionView, GroupView]]:
         """The questions that the group has answers to, each with its records."""
         for question in questions:
             found = self.group_in(question, group)
             if found is not None:
                 yield question, found
 
-    def plotted(self, question: Record) -> Iterator[Record]:
+    def plotted(self, question: QuestionView) -> Iterator[GroupView]:
         """The records of each plotted group that answered."""
         for group in self.plotted_groups:
             found = self.group_in(question, group)
             if found is not None:
                 yield found
 
-    def lead_first(self, question: Record) -> list[Record]:
+    def lead_first(self, question: QuestionView) -> list[GroupView]:
         lead = self.lead(question)
-        return [lead, *(each for each in question["groups"] if each is not lead)]
+        return [lead, *(each for each in question.groups if each is not lead)]
 
     def per_pair(self, blocks: Callable[["PairView"], Iterable[Block]]) -> list[Block]:
         """The blocks of every preference, each under its own name where there are several."""
@@ -277,15 +252,15 @@ class ReportView(GroupsView):
 class PairView(GroupsView):
     """One preference between two responses; `prompt` is empty where the study asks for it alone."""
 
-    def __init__(self, view: ReportView, question: Record, *, named: bool) -> None:
-        super().__init__(view.report, question["groups"])
+    def __init__(self, view: ReportView, question: QuestionView, *, named: bool) -> None:
+        super().__init__(view.report, question.groups)
         self.question = question
-        self.key = str(question["key"])
-        self.prompt = str(question["prompt"]) if named else ""
+        self.key = str(question.key)
+        self.prompt = str(question.prompt) if named else ""
         # Judges that were asked for the checklist alone stand under the follow-ups; here they would be dashes.
-        self.judging = [group for group in self.everybody if group["items"]] or self.everybody
-        self.groups = [group for group in self.judging if not group["heuristic"]] or self.judging
-        cells = self.leading["records"][CELLS]["by_cell"] if CELLS in self.leading["records"] else []
+        self.judging = [group for group in self.everybody if group.items] or self.everybody
+        self.groups = [group for group in self.judging if not group.heuristic] or self.judging
+        cells = self.leading.records[CELLS]["by_cell"] if CELLS in self.leading.records else []
         judged = {cell["arm"] for cell in cells}
         self.arms = [arm for arm in self.all_arms if arm in judged]
         # In the order of the report.
@@ -316,13 +291,13 @@ class PairView(GroupsView):
         one, two = self.sides
         return (two, one) if len(self.pairs) == 1 else ("second preferred", "first preferred")
 
-    def has_tallied_majority(self, group: Record) -> bool:
+    def has_tallied_majority(self, group: GroupView) -> bool:
         """True if the list of items knows the group's majorities: of everybody but judges, in all of the study, and of
         the first of several preferences."""
         preferences = [each["key"] for each in self.report["questions"] if each["form"] == PAIRS]
         others = {each["kind"] for each in self.report["groups"]} & {"person", SIMULATED}
         is_whole = "view" not in self.report["parameters"]
-        return is_whole and self.key == preferences[0] and others == {group["key"]}
+        return is_whole and self.key == preferences[0] and others == {group.key}
 
     @property
     def several_opponents(self) -> bool:
@@ -340,7 +315,7 @@ class PairView(GroupsView):
     def pair(self, cell: CellOfPair) -> str:
         return f"{self.system(cell.system_1)} vs {self.system(cell.system_2)}"
 
-    def pair_head(self, group: Record, cell: CellOfPair) -> TableCell:
+    def pair_head(self, group: GroupView, cell: CellOfPair) -> TableCell:
         """The pair as the head of a row, which leads to all that the group judged of it."""
         of = where.of(group, pair=(cell.system_1, cell.system_2))
         return head(self.pair(cell), where=where.named(of))
@@ -359,24 +334,24 @@ def by_size(each: Iterable[AnyPart], n_of: Callable[[AnyPart], int]) -> tuple[li
     )
 
 
-def tag_of(group: Record) -> str:
-    return SIMULATED if group["kind"] == SIMULATED else ""
+def tag_of(group: GroupView) -> str:
+    return SIMULATED if group.kind == SIMULATED else ""
 
 
-def group_head(group: Record) -> TableCell:
+def group_head(group: GroupView) -> TableCell:
     """The group as the head of a row. Simulated raters are named so already; single ones get the mark."""
-    return head(group["label"], tag=tag_of(group), where=where.named(group["where"]))
+    return head(group.label, tag=tag_of(group), where=where.named(group.where))
 
 
-def group_words(group: Record) -> TableCell:
+def group_words(group: GroupView) -> TableCell:
     """The group in a column beside the head of its row."""
-    return replace(words(group["label"], tag_of(group)), where=where.named(group["where"]))
+    return replace(words(group.label, tag_of(group)), where=where.named(group.where))
 
 
-def subject(group: Record) -> str:
+def subject(group: GroupView) -> str:
     """The group as a subject in the middle of a sentence."""
     plural = {"person": "people", SIMULATED: "simulated raters", "judges": "the judges"}
-    return ("" if group.get("within") else plural.get(group["kind"])) or str(group["label"])
+    return ("" if group.within else plural.get(group.kind)) or str(group.label)
 
 
 def joined(names: Sequence[str]) -> str:
@@ -393,13 +368,13 @@ def plain_share(share: Estimate) -> TableCell:
     return TableCell("\N{EN DASH}" if share.value is None else percent(share.value))
 
 
-def legend_of(question: Record) -> str:
+def legend_of(question: QuestionView) -> str:
     """The labels of the points of a scale, and its ideal."""
-    named = [f"{number(point['value'])}: {point['label']}" for point in question["points"] if point["label"]]
+    named = [f"{number(point.number)}: {point.label}" for point in question.points if point.label]
     parts = [f"{'; '.join(named)}."] if named else []
-    if question["ideal"] is not None:
-        parts.append(f"The ideal is {number(question['ideal'])}.")
-    if question.get("direction") == "lower":
+    if question.ideal is not None:
+        parts.append(f"The ideal is {number(question.ideal)}.")
+    if question.direction == "lower":
         parts.append("Lower is better.")
     return " ".join(parts)
 
@@ -408,5 +383,5 @@ def number(value: float) -> str:
     return f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 
-def anchor_of(question: Record) -> str:
-    return f"question-{question['key']}"
+def anchor_of(question: QuestionView) -> str:
+    return f"question-{question.key}"

@@ -108,8 +108,8 @@ def setting_differences(
     return tuple(cells)
 
 
-def setting_tests(cells: Iterable[Record]) -> Iterable[FamilyTest]:
-    return (FamilyTest(FAMILY, cell["test"]) for cell in cells if cell["test"] is not None)
+def setting_tests(cells: Iterable[SettingDifference]) -> Iterable[FamilyTest]:
+    return (FamilyTest(FAMILY, cell.test) for cell in cells if cell.test is not None)
 
 
 def setting_table(caption: str, named: Iterable[tuple[str, Iterable[SettingDifference]]]) -> Builder:

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from analytics.display.numbers import in_percent, percent
 from analytics.display.tables import DASH, caution, interval
-from analytics.figures.report_view import Record, ReportView, joined, tag_of
+from analytics.figures.groups import GroupView
+from analytics.figures.report_view import ReportView, joined, tag_of
 from analytics.statistics.core.estimates import Estimate
 from evaluation.facts import Fact
 
@@ -15,7 +16,7 @@ NOT_ALONE = "others may be as good"
 
 
 def estimate_fact(
-    group: Record, name: str, found: Estimate, form: Callable[[float], str], about: str = ""
+    group: GroupView, name: str, found: Estimate, form: Callable[[float], str], about: str = ""
 ) -> Fact:
     """An estimate with its limits, and what it is about."""
     if found.value is None:
@@ -27,7 +28,7 @@ def estimate_fact(
 
 def leading_fact(
     view: ReportView,
-    group: Record,
+    group: GroupView,
     name: str,
     found: Iterable[tuple[str, Estimate]],
     form: Callable[[float], str],

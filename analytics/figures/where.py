@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from analytics.display.tables import Counted, Pairs, TableCell, Where
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.frames.rows import JUDGES, JURY, jury_key
 from analytics.statistics.core.estimates import Estimate
 from evaluation.explorer.number_range import NumberRange
@@ -33,15 +34,15 @@ def of_group(report: Record, group: Record) -> Where | None:
     return Where(pairs, "" if once == group["judgments"] else "items") if members else None
 
 
-def of_question(group: Record, question: Record, judgments: int) -> Where | None:
+def of_question(group: GroupView, question: str, judgments: int) -> Where | None:
     """Those of them with an answer to the question, which so many of them have."""
-    where: Where | None = group["where"]
-    if where is None or judgments == group["judgments"]:
+    where = group.where
+    if where is None or judgments == group.judgments:
         return where
-    if "." in question["key"]:
+    if "." in question:
         # One part of a question in turns.
         return replace(where, counts=NOTHING)
-    return replace(where, pairs=(*where.pairs, ("answered", question["key"])))
+    return replace(where, pairs=(*where.pairs, ("answered", question)))
 
 
 def _members(report: Record, group: Record) -> list[str]:
@@ -56,7 +57,7 @@ def _members(report: Record, group: Record) -> list[str]:
 
 
 def of(
-    group: Record,
+    group: GroupView,
     cell: object | None = None,
     *,
     arm: str | None = None,
@@ -82,19 +83,19 @@ def of(
     return _also(group, *((name, value) for name, value in found.items() if value is not None))
 
 
-def _also(group: Record, *own: tuple[str, str]) -> Where | None:
-    where: Where | None = group["where"]
+def _also(group: GroupView, *own: tuple[str, str]) -> Where | None:
+    where = group.where
     return where and replace(where, pairs=(*where.pairs, *own))
 
 
-def beside_people(group: Record, *estimates: Counted) -> Where | None:
+def beside_people(group: GroupView, *estimates: Counted) -> Where | None:
     """A group's judgments, in a row of figures of the items that people judged, too: no filter says which these are, so
     that nothing is counted where some are left out."""
     where = of(group)
     return replace(where, counts=NOTHING) if where and any(each.left_out for each in estimates) else where
 
 
-def of_part(group: Record, by: str, name: str) -> Where | None:
+def of_part(group: GroupView, by: str, name: str) -> Where | None:
     """The same of a setting, category or split of that name; `by` "all" is of no part."""
     if by == "all":
         return of(group)
@@ -149,15 +150,20 @@ def answered(cell: TableCell, share: Estimate, question: str, *values: str) -> T
 
 
 def rated(
-    cell: TableCell, question: Record, n: int, *, system: str | None = None, value: float | str | None = None
+    cell: TableCell,
+    question: QuestionView,
+    n: int,
+    *,
+    system: str | None = None,
+    value: float | str | None = None,
 ) -> TableCell:
     """The cell of `n` ratings, leading to those of its row's judgments that give one, or one of this value; of a system
     to its responses. Where a judgment gives several, or the question is one part of another, no filter names them."""
-    once = question["over"] == Over.ITEM or (system is not None and question["over"] == Over.RESPONSE)
-    if not once or "." in question["key"] or not n:
+    once = question.over == Over.ITEM or (system is not None and question.over == Over.RESPONSE)
+    if not once or "." in question.key or not n:
         return cell
-    about = f"{question['key']}@{system}" if question["over"] == Over.RESPONSE else question["key"]
-    points = [point["value"] for point in question["points"]] if value is None else [float(value)]
+    about = f"{question.key}@{system}" if question.over == Over.RESPONSE else question.key
+    points = [float(point.value) for point in question.points] if value is None else [float(value)]
     low, high = min(points), max(points)
     return replace(cell, where=Where((("range", f"{about}:{NumberRange(low, high)}"),), "judgments", n))
 
@@ -187,6 +193,6 @@ def _of_share(cell: TableCell, share: Estimate, answers: Pairs) -> TableCell:
     return replace(cell, where=Where(answers, "judgments", round(share.value * share.n)))
 
 
-def narrowed(group: Record, **named_parts: Any) -> Record:
+def narrowed(group: GroupView, **named_parts: Any) -> GroupView:
     """The group as the raters of a mark that is of these alone."""
-    return {**group, "where": of(group, **named_parts)}
+    return replace(group, where=of(group, **named_parts))

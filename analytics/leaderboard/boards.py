@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.text import slugify
 
 from analytics.figures.aspect_figure import is_overall
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.judges.measure_means import FIGURE as MEANS
 from analytics.figures.judges.measure_means import MeasureBySystem
 from analytics.figures.leaderboards.standings import StandingsFigure, apart
@@ -82,7 +83,7 @@ def _by_raters(view: ReportView) -> Iterator[Record]:
     taken: Counter[str] = Counter()
     for group in view.groups:
         # Parts of people may be one person each.
-        if group.get("within"):
+        if group.within:
             continue
         made = [board for found in _asked(view, group) for board in _boards(view, *found)]
         # Strengths of systems that were never compared, say, rank nobody.
@@ -90,54 +91,54 @@ def _by_raters(view: ReportView) -> Iterator[Record]:
         if boards:
             yield {
                 "key": _key(group, taken),
-                "label": group["label"],
-                "kind": group["kind"],
-                "judgments": group["judgments"],
-                "items": group["items"],
+                "label": group.label,
+                "kind": group.kind,
+                "judgments": group.judgments,
+                "items": group.items,
                 "boards": boards,
             }
 
 
-def _key(group: Record, taken: Counter[str]) -> str:
+def _key(group: GroupView, taken: Counter[str]) -> str:
     """A name for addresses, of the group's kind or label: its own key may be a pseudonym."""
-    name = KEYS.get(group["kind"]) or slugify(group["label"]) or group["kind"]
-    if name in (MEASURES, *KEYS.values()) and group["kind"] not in KEYS:
-        name = f"{group['kind']}-{name}"
+    name = KEYS.get(group.kind) or slugify(group.label) or group.kind
+    if name in (MEASURES, *KEYS.values()) and group.kind not in KEYS:
+        name = f"{group.kind}-{name}"
     taken[name] += 1
     return name if taken[name] == 1 else f"{name}-{taken[name]}"
 
 
-def _asked(view: ReportView, group: Record) -> list[tuple[Record, Record]]:
+def _asked(view: ReportView, group: GroupView) -> list[tuple[QuestionView, GroupView]]:
     """The questions that rank systems, each with the group's records: choices of the best first, ratings last.
 
     Of ratings the overall one stands for all, where there is one.
     """
     answered = list(view.answered(view.judged, group))
-    rated = [each for each in answered if each[0]["form"] == "rated" and ScalesFigure.is_in(each[1])]
+    rated = [each for each in answered if each[0].form == "rated" and ScalesFigure.is_in(each[1])]
     rated = [each for each in rated if _best_end(each[0]) and ScalesFigure.of(each[1]).by_system]
     overall = [each for each in rated if is_overall(each[0])]
-    chosen = [each for form in ("picks", "ranking", "pairs") for each in answered if each[0]["form"] == form]
+    chosen = [each for form in ("picks", "ranking", "pairs") for each in answered if each[0].form == form]
     return [*chosen, *(overall or rated)]
 
 
-def _best_end(question: Record) -> str:
+def _best_end(question: QuestionView) -> str:
     """The better end of a scale; empty where that is somewhere inside, and its mean ranks nobody."""
-    points = [point["value"] for point in question["points"]]
-    if question["kind"] != "scale" or not points:
+    if question.kind != "scale" or not question.points:
         return ""
-    if question["ideal"] is not None:
-        return {max(points): HIGHEST, min(points): LOWEST}.get(question["ideal"], "")
-    return HIGHEST if question.get("direction") != "lower" else LOWEST
+    points = [point.number for point in question.points]
+    if question.ideal is not None:
+        return {max(points): HIGHEST, min(points): LOWEST}.get(question.ideal, "")
+    return HIGHEST if question.direction != "lower" else LOWEST
 
 
-def _boards(view: ReportView, question: Record, group: Record) -> Iterator[Record]:
-    prompt = question["prompt"] if view.several_questions else ""
-    if question["form"] == "pairs":
+def _boards(view: ReportView, question: QuestionView, group: GroupView) -> Iterator[Record]:
+    prompt = question.prompt if view.several_questions else ""
+    if question.form == "pairs":
         yield from _preferred(view, prompt, group)
-    elif question["form"] == "picks":
+    elif question.form == "picks":
         picked = [(each.group, each.system, each.share) for each in BestPicksFigure.of(group).by_system]
         yield from _by_group(view, picked, "Share of best picks", prompt)
-    elif question["form"] == "ranking":
+    elif question.form == "ranking":
         ranks = RanksFigure.of(group)
         above = [(each.group, each.system, each.outranked) for each in ranks.by_system]
         yield from _by_group(view, above, OUTRANKED, prompt)
@@ -152,7 +153,7 @@ def _boards(view: ReportView, question: Record, group: Record) -> Iterator[Recor
                 yield _board(view, scores, "Plackett-Luce worth", prompt=prompt)
     else:
         means = [(each.system, each.mean) for each in ScalesFigure.of(group).by_system if each.mean]
-        yield _board(view, means, "Mean rating", prompt=question["prompt"], best=_best_end(question))
+        yield _board(view, means, "Mean rating", prompt=question.prompt, best=_best_end(question))
 
 
 def _by_group(
@@ -167,7 +168,7 @@ def _by_group(
         yield _board(view, found, measure, prompt=prompt, form=SHARE, among=among)
 
 
-def _preferred(view: ReportView, prompt: str, group: Record) -> Iterator[Record]:
+def _preferred(view: ReportView, prompt: str, group: GroupView) -> Iterator[Record]:
     """By setting: expected win rates, against the baseline where there is one; and strengths where there are three."""
     if StandingsFigure.is_in(group):
         standings = StandingsFigure.of(group)

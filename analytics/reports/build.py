@@ -116,7 +116,7 @@ def build_report(
         if form == MEASURES:
             continue
         answered = [{"group": given.group_key, **given.counts_record} for given in inputs]
-        report["questions"].append({**question_record(question, form), "groups": answered})
+        report["questions"].append({**plain(question_record(question, form)), "groups": answered})
     order = [question.key for question in frame.questions]
     report["questions"].sort(key=lambda each: _place(each["key"], order))
     if deferred:

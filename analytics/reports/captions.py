@@ -96,17 +96,17 @@ def _leading(place: _Place, places: Sequence[_Place], view: ReportView) -> str:
     if not any(others) or _shows_groups(place.shown, view):
         return ""
     asked = (pair for pair in view.pairs if pair.prompt and place.block.heading.startswith(pair.prompt))
-    label: str = next(asked, view).leading["label"]
+    label: str = next(asked, view).leading.label
     return label
 
 
 def _names_group(heading: str, view: ReportView) -> bool:
     """True of a heading as `title_for` makes it, behind a question's prompt, too."""
-    return any(f" {group['label']}: " in f" {heading}" for group in view.everybody)
+    return any(f" {group.label}: " in f" {heading}" for group in view.everybody)
 
 
 def _shows_groups(table: Table, view: ReportView) -> bool:
-    labels = {group["label"] for group in view.everybody}
+    labels = {group.label for group in view.everybody}
     return any(cell.text in labels for row in table.rows for cell in row)
 
 

@@ -5,6 +5,7 @@ A report is read back from JSON, so that these are typed dicts. Where a type is 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, NotRequired, TypedDict
 
 from analytics.figures.families import TestedRecord
@@ -287,6 +288,7 @@ class GroupAnswers(TypedDict):
     items: Count
 
 
+@dataclass(frozen=True)
 class AnsweredQuestion(QuestionRecord):
     """A question, and the groups that have answers to it."""
 

@@ -11,13 +11,17 @@ from analytics.figures.families import (
     LEAST_QUERIES,
     FamilyTest,
     correct,
-    leave_uncorrected,
+    left_uncorrected,
 )
 from analytics.figures.figure import Figure
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.registry import FIGURES
 from analytics.figures.replacement.differences import KEY as DIFFERENCES
 from analytics.figures.replacement.differences import judge_findings
 from analytics.figures.report_view import ReportView, leading_group, subject
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.randomization import CorrectedTest, Tested
+from analytics.statistics.core.reading import read_tests
 
 Record = dict[str, Any]
 
@@ -28,34 +32,39 @@ def correct_tests(report: Record, failures: Failures) -> None:
     The head's families are what it could say of the leading group and, with a share of the level, of judges. A report
     of some figures has only a part of them.
     """
-    records = report["records"]
     families: dict[tuple[str, str], list[FamilyTest]] = {}
-    for record in records:
+    written: dict[int, Record] = {}
+    read_records = []
+    for record in report["records"]:
         figure = FIGURES[record["figure"]]
         with failures.leaving_out(figure.key):
             group = "" if figure.across_judges else record["group"]
-            for each in figure.tests(record):
+            found = figure.read(record)
+            for each in figure.tests(found):
                 families.setdefault((group, each.family), []).append(each)
+            written |= {id(test): of_test for test, of_test in read_tests(found, record)}
+            read_records.append(found)  # whose tests are told by their identity
     of_judges = ("", JUDGED)
     shares = {}
     if of_judges in families or DIFFERENCES in report.get("deferred", ()):
-        leading = (leading_group(report["groups"])["key"], CLAIMS)
+        leading = (leading_group(map(GroupView.of, report["groups"])).key, CLAIMS)
         shares = {of_judges: JUDGED_SHARE, leading: 1 - JUDGED_SHARE}
     is_part = "only" in report["parameters"]
     for key, tests in families.items():
-        if is_part and key[1] in (CLAIMS, JUDGED):
-            leave_uncorrected(tests)
-        else:
-            correct(tests, share=shares.get(key, 1.0))
-    for record in records:
-        with failures.leaving_out(record["figure"]):
-            FIGURES[record["figure"]].settle(record)
+        uncorrected = is_part and key[1] in (CLAIMS, JUDGED)
+        completed = left_uncorrected(tests) if uncorrected else correct(tests, share=shares.get(key, 1.0))
+        for each, test in zip(tests, completed, strict=True):
+            written[id(each.test)].update(vars(test))
+    for record in report["records"]:
+        figure = FIGURES[record["figure"]]
+        with failures.leaving_out(figure.key):
+            record.update(plain(figure.settle(figure.read(record))))
 
 
 def findings(view: ReportView, failures: Failures) -> list[Record]:
     """Of the leading group of raters, people or others if there are none, and of judges beside people."""
     group = view.leading
-    if group["heuristic"]:
+    if group.heuristic:
         return []
     found: list[Record] = []
     tests: list[FamilyTest] = []
@@ -71,52 +80,52 @@ def findings(view: ReportView, failures: Failures) -> list[Record]:
                 ]
                 # Whether conclusions can be drawn is not for figures to say that wait in a large study's report.
                 if not figure.deferred_as:
-                    tests += figure.tests(records["records"][figure.key])
+                    tests += figure.tests(figure.of(records))
     with failures.leaving_out(DIFFERENCES):
         found += list(judge_findings(view))
     if found or "only" in view.report["parameters"]:
         # A part of the figures can't say that none of them supports a conclusion.
         return found
     return [
-        *_too_few([each.test for each in tests], subject(group)),
+        *_too_few([each.test.n for each in tests], subject(group)),
         *_none_supported([each.test for each in tests if each.family == CLAIMS], subject(group)),
     ]
 
 
-def _present(records: Record) -> list[Figure]:
+def _present(records: GroupView) -> list[Figure]:
     present = [figure for key, figure in FIGURES.items() if figure.is_in(records)]
     return sorted(present, key=lambda figure: (figure.finding_place, figure.key))
 
 
-def _named(view: ReportView, question: Record, finding: Record) -> Record:
+def _named(view: ReportView, question: QuestionView, finding: Record) -> Record:
     """The finding with its question, in its heading too where there are several."""
-    heading = f"{finding['heading']}: {question['prompt']}" if view.several_questions else finding["heading"]
-    return {**finding, "heading": heading, "question": question["key"], "supported": True}
+    heading = f"{finding['heading']}: {question.prompt}" if view.several_questions else finding["heading"]
+    return {**finding, "heading": heading, "question": question.key, "supported": True}
 
 
-def _too_few(tests: list[Record], who: str) -> Iterator[Record]:
+def _too_few(queries: list[int], who: str) -> Iterator[Record]:
     """That nothing is said where no test has the queries for it."""
-    if not tests or any(test["n"] >= LEAST_QUERIES for test in tests):
+    if not queries or max(queries) >= LEAST_QUERIES:
         return
-    most = max(test["n"] for test in tests)
-    queries = {0: "No query was", 1: "One query was"}.get(most, f"At most {most:,} queries were")
+    most = max(queries)
+    said = {0: "No query was", 1: "One query was"}.get(most, f"At most {most:,} queries were")
     yield {
         "kind": "too_few",
         "supported": False,
         "about": "Findings",
         "heading": "Too few queries for conclusions",
-        "text": f"{queries} judged by {who} in any comparison. With fewer than {LEAST_QUERIES} queries the report "
+        "text": f"{said} judged by {who} in any comparison. With fewer than {LEAST_QUERIES} queries the report "
         "draws no conclusions; the figures and their intervals are shown below.",
         "anchor": "methods",
     }
 
 
-def _none_supported(claims: list[Record], who: str) -> Iterator[Record]:
+def _none_supported(claims: list[Tested], who: str) -> Iterator[Record]:
     """That there were conclusions to draw, and that chance could have made the figures all the same."""
-    told = [test for test in claims if test["p_corrected"] is not None]
+    told = [test for test in claims if isinstance(test, CorrectedTest) and test.p_corrected is not None]
     if not told:
         return
-    n = told[0]["tests"]
+    n = told[0].tests
     which = "The one conclusion" if n == 1 else f"None of {n:,} conclusions"
     yield {
         "kind": "none_supported",

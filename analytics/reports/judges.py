@@ -151,7 +151,7 @@ def methods(view: ReportView) -> Iterator[str]:
     readers = sorted({str(judge["reader"]) for judge in view.judges if "reader" in judge})
     if readers:
         yield f"Replies were read by version {joined(readers)} of Assay's reader."
-    forms = {question["form"] for question in view.questions}
+    forms = {question.form for question in view.questions}
     if PAIRS in forms:
         for rule, meaning in REDUCTIONS.items():
             those = [

@@ -9,7 +9,8 @@ from analytics.display.tables import Builder, Pairs, TableCell, Where, columns, 
 from analytics.figures import where
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure, StudyFigure
-from analytics.figures.headings import ordered
+from analytics.figures.groups import GroupView
+from analytics.figures.headings import Heading, ordered
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import Record, ReportView, joined
 from analytics.reports.captions import with_contexts
@@ -56,18 +57,18 @@ def report_page(report: Record) -> ReportPage:
     """The report in words, tables and plots."""
     view = ReportView(report)
     failures = Failures(report)
-    figures = [figure for _, found in _by_heading(view) for figure in found]
+    by_heading = _by_heading(view)
+    figures = [figure for found in by_heading.values() for figure in found]
     beside = [group for group in view.plotted_groups if group is not view.leading]
     single = [
         group
         for group in view.groups
-        if group["kind"] == "judge" and group is not view.leading and group not in beside
+        if group.kind == "judge" and group is not view.leading and group not in beside
     ]
 
-    def summaries(groups: Iterable[Record]) -> tuple[Summary, ...]:
+    def summaries(groups: Iterable[GroupView]) -> tuple[Summary, ...]:
         return tuple(
-            Summary(group["label"], group_facts(view, group, figures, failures), group["key"])
-            for group in groups
+            Summary(group.label, group_facts(view, group, figures, failures), group.key) for group in groups
         )
 
     # What fails in a strip is said in its section.
@@ -76,7 +77,7 @@ def report_page(report: Record) -> ReportPage:
     findings = tuple(
         {"anchor": "methods", "where": _behind(view, finding), **finding} for finding in report["findings"]
     )
-    sections = with_contexts(with_keys((*_sections(view, failures), _methods(report))), view)
+    sections = with_contexts(with_keys((*_sections(view, by_heading, failures), _methods(report))), view)
     return ReportPage(
         title=report["study"]["title"],
         status=report["study"]["status"],
@@ -86,7 +87,7 @@ def report_page(report: Record) -> ReportPage:
         notice=notice(view),
         view=viewed(report),
         citation=citation(report),
-        leading=view.leading["label"],
+        leading=view.leading.label,
         others=others,
         judges=judges,
         headline=_headline(sections),
@@ -103,7 +104,7 @@ def _behind(view: ReportView, finding: Record) -> Where | None:
 
 
 def _heuristics(view: ReportView) -> str:
-    names = [group["label"] for group in view.everybody if group["heuristic"] and group not in view.groups]
+    names = [group.label for group in view.everybody if group.heuristic and group not in view.groups]
     return f"Heuristics: {joined(names)}." if names else ""
 
 
@@ -146,26 +147,27 @@ def viewed(report: Record, names: Mapping[str, Mapping[str, str]] | None = None)
     return " ".join(said)
 
 
-def _by_heading(view: ReportView) -> Iterator[tuple[str, list[Figure]]]:
+def _by_heading(view: ReportView) -> dict[Heading, list[Figure]]:
     """The figures that a report can have under each heading, in their order."""
     protocol = PROTOCOLS.get(view.report["study"]["protocol"])
     asked_for = view.report["parameters"].get("only", FIGURES)
     there = view.figures | {each["figure"] for each in view.report.get("failed", ())}
-    for heading in ordered(protocol.headings if protocol else ()):
-        here = [
-            figure
-            for figure in FIGURES.values()
-            if figure.heading == heading.key
-            and (figure.key in there or (isinstance(figure, StudyFigure) and figure.key in asked_for))
-        ]
-        yield heading.key, sorted(here, key=lambda figure: (figure.place, figure.key))
+    here = [
+        figure
+        for figure in FIGURES.values()
+        if figure.key in there or (isinstance(figure, StudyFigure) and figure.key in asked_for)
+    ]
+    here.sort(key=lambda figure: (figure.place, figure.key))
+    return {
+        heading: [figure for figure in here if figure.heading == heading.key]
+        for heading in ordered(protocol.headings if protocol else ())
+    }
 
 
-def _sections(view: ReportView, failures: Failures) -> Iterator[Section]:
-    protocol = PROTOCOLS.get(view.report["study"]["protocol"])
-    headings = {heading.key: heading for heading in ordered(protocol.headings if protocol else ())}
-    for key, figures in _by_heading(view):
-        heading = headings[key]
+def _sections(
+    view: ReportView, by_heading: Mapping[Heading, Iterable[Figure]], failures: Failures
+) -> Iterator[Section]:
+    for heading, figures in by_heading.items():
         titles: list[str] = []
         intros: list[str] = []
         blocks: list[Block] = []
@@ -177,10 +179,10 @@ def _sections(view: ReportView, failures: Failures) -> Iterator[Section]:
                     blocks += shown
             if figure.key in failures:
                 blocks.append(_failed(figure, failures))
-        blocks += _waiting(view.report, key)
+        blocks += _waiting(view.report, heading.key)
         if blocks:
             title = next(filter(None, titles), heading.title)
-            yield Section(key, title, heading.short, tuple(blocks), next(filter(None, intros), ""))
+            yield Section(heading.key, title, heading.short, tuple(blocks), next(filter(None, intros), ""))
 
 
 def _failed(figure: Figure, failures: Failures) -> Block:

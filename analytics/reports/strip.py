@@ -6,6 +6,7 @@ from dataclasses import replace
 from analytics.figures.aspect_figure import is_overall
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import SIMULATED, Record, ReportView, tag_of
 from evaluation.facts import Fact
 from evaluation.selectors import RATERS
@@ -24,7 +25,7 @@ AGREEMENT = ("agreement", "judges")
 
 
 def group_facts(
-    view: ReportView, group: Record, figures: Iterable[Figure], failures: Failures
+    view: ReportView, group: GroupView, figures: Iterable[Figure], failures: Failures
 ) -> tuple[Fact, ...]:
     """A group's strip: its judgments, its agreement on the first question, and what stands out.
 
@@ -32,7 +33,7 @@ def group_facts(
     """
     figures = list(figures)
 
-    def facts(figure: Figure, records: Record, question: Record) -> list[Fact]:
+    def facts(figure: Figure, records: GroupView, question: QuestionView) -> list[Fact]:
         found: list[Fact] = []
         with failures.leaving_out(figure.key):
             found += figure.facts(view, records, question)
@@ -63,11 +64,11 @@ def group_facts(
     return (_judgments(group), *agreement, *outstanding)
 
 
-def _is_overall_rating(question: Record) -> bool:
-    return question["form"] == "rated" and is_overall(question)
+def _is_overall_rating(question: QuestionView) -> bool:
+    return question.form == "rated" and is_overall(question)
 
 
-def _answered(view: ReportView, group: Record) -> Iterator[tuple[Record, Record]]:
+def _answered(view: ReportView, group: GroupView) -> Iterator[tuple[QuestionView, GroupView]]:
     """The questions with the group's records; the leading group is stood in for where it was not asked."""
     for question in view.questions:
         found = view.lead(question) if group is view.leading else view.group_in(question, group)
@@ -75,15 +76,13 @@ def _answered(view: ReportView, group: Record) -> Iterator[tuple[Record, Record]
             yield question, found
 
 
-def _judgments(group: Record) -> Fact:
+def _judgments(group: GroupView) -> Fact:
     """A group's own: groups stand beside each other and are never added up."""
-    n, raters = group["items"], group["raters"]
-    one, many = PLURALS[group["kind"]]
+    n, raters = group.items, group.raters
+    one, many = PLURALS[group.kind]
     detail = f"{n:,} item{'s' if n != 1 else ''}, {raters:,} {one if raters == 1 else many}"
-    of = group["where"]
-    return Fact(
-        "Judgments", f"{group['judgments']:,}", detail, tag=tag_of(group), pairs=of.pairs if of else ()
-    )
+    of = group.where
+    return Fact("Judgments", f"{group.judgments:,}", detail, tag=tag_of(group), pairs=of.pairs if of else ())
 
 
 def left_out(report: Record) -> Fact:
@@ -106,10 +105,10 @@ def left_out(report: Record) -> Fact:
 
 def notice(view: ReportView) -> str:
     """Simulated raters must not be taken for people."""
-    kinds = {group["kind"] for group in view.groups}
+    kinds = {group.kind for group in view.groups}
     if SIMULATED not in kinds:
         return ""
-    if view.leading["kind"] == SIMULATED:
+    if view.leading.kind == SIMULATED:
         return (
             "Simulated: a program generated these judgments to try out the study. Nobody has judged anything "
             "yet."

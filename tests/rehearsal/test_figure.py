@@ -76,7 +76,7 @@ class Ties(Figure[ShareOfTies]):
         )
 
     def tests(self, record):
-        yield FamilyTest("ties", record["test"])
+        yield FamilyTest("ties", record.test)
 
     def findings(self, view, group, question):
         yield {"kind": "ties", "about": "Ties", "heading": "Ties are counted", "text": "So they are."}
@@ -86,7 +86,7 @@ class Ties(Figure[ShareOfTies]):
             build = Builder("Share of ties, in percent.", columns(["Raters", "Ties", "n"]))
             for group in pair.groups:
                 share = self.of(group).share
-                build.add(head(group["label"]), build.share(share), build.n(share))
+                build.add(head(group.label), build.share(share), build.n(share))
             yield Block("Ties among judgments", tables=(build.build(),))
 
     def methods(self, view):

@@ -11,7 +11,7 @@ from analytics.display.numbers import decimal, in_percent
 from analytics.display.tables import DASH, Builder, Column, Table, caution, columns, head, interval, words
 from analytics.figures import where
 from analytics.figures.agreement.percentage import PercentageAgreementFigure
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import (
     MEASURES,
     PAIRS,
@@ -23,6 +23,7 @@ from analytics.figures.figure_input import (
     points_of,
     several,
 )
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import CELLS, PairView, ReportView, group_head, tag_of
 from analytics.statistics.agreement.alpha import Level, agreement_by_chance, krippendorff_alpha
@@ -101,11 +102,11 @@ class AlphaFigure(Figure[Alphas]):
         own: Level = "nominal" if given.form in ("picks", "entries") else level_of(given.question)
         yield Quantity(f"{ALPHA}, {own}", _sums_of_answers(given, own))
 
-    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
-        if group["key"] != view.leading["key"] and group["raters"] < 2:
+    def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
+        if group.key != view.leading.key and group.raters < 2:
             return
         found = self.of(group).levels[0]
-        prompt = question["prompt"]
+        prompt = question.prompt
         estimate = found.alpha
         about = f"{prompt}{' ' if prompt.endswith(('?', '.', '!')) else ', '}{found.level}"
         if estimate.value is None:
@@ -114,7 +115,7 @@ class AlphaFigure(Figure[Alphas]):
             yield Fact(ALPHA, DASH, detail, undefined=True)
             return
         limits = interval(estimate, decimal)
-        if question["form"] == PAIRS and len(view.questions) == 1:
+        if question.form == PAIRS and len(view.questions) == 1:
             about = found.level
             detail = f"{limits}, {about}" if limits else estimate.undefined
             detail = "; ".join(filter(None, [detail, caution(estimate)]))
@@ -127,7 +128,7 @@ class AlphaFigure(Figure[Alphas]):
         yield Fact(ALPHA, decimal(estimate.value), f"{detail}{by_chance}", tag=tag_of(group))
 
     def intro(self, view: ReportView) -> str:
-        if not any(question["form"] != PAIRS for question in view.asked(self.key)):
+        if not any(question.form != PAIRS for question in view.asked(self.key)):
             return ""
         return (
             "Agreement beyond chance, at each question's level of measurement: 1 is perfect agreement, 0 is "
@@ -138,7 +139,7 @@ class AlphaFigure(Figure[Alphas]):
         """A preference at both its levels and by setting; where there are other questions, a row for each of all."""
         yield from view.per_pair(self._of_pair)
         questions = view.asked(self.key)
-        if [question["form"] for question in questions] == [PAIRS]:
+        if [question.form for question in questions] == [PAIRS]:
             return
         names = columns(["Raters", "Question", "Level"], names=3)
         build = Builder(f"{ALPHA} by question.", [*names, Column(ALPHA), Column("n")])
@@ -147,7 +148,7 @@ class AlphaFigure(Figure[Alphas]):
                 first = self.of(found).levels[0]
                 build.add(
                     group_head(group),
-                    words(question["prompt"]),
+                    words(question.prompt),
                     words(first.level),
                     build.coefficient(first.alpha),
                     build.n(first.alpha),
@@ -156,7 +157,7 @@ class AlphaFigure(Figure[Alphas]):
         plot = score_plot(
             [
                 (
-                    question["prompt"],
+                    question.prompt,
                     [
                         (group, self.of(records).levels[0].alpha)
                         for group in view.groups_of_several
@@ -172,7 +173,7 @@ class AlphaFigure(Figure[Alphas]):
             sentence
             for group in view.groups_of_several
             # Preferences say so above their own table.
-            for question, found in view.answered([q for q in questions if q["form"] != PAIRS], group)
+            for question, found in view.answered([q for q in questions if q.form != PAIRS], group)
             if (sentence := _uneven_answers(question, found))
         )
         yield Block(text=uneven, tables=(build.build(),), plot=plot)
@@ -195,7 +196,7 @@ class AlphaFigure(Figure[Alphas]):
         yield Block(ALPHA, uneven, (build.build(), *_settings(view)))
 
     def methods(self, view: ReportView) -> Iterable[str]:
-        forms = {question["form"] for question in view.asked(self.key)}
+        forms = {question.form for question in view.asked(self.key)}
         if "rated" in forms:
             yield (
                 "Krippendorff's alpha is nominal for yes/no questions, ordinal for scales of up to seven points "
@@ -209,7 +210,7 @@ class AlphaFigure(Figure[Alphas]):
             )
 
 
-def level_in(group: Record, level: str) -> AlphaBesideChance:
+def level_in(group: GroupView, level: str) -> AlphaBesideChance:
     """A group's alpha of a preference at that level of measurement."""
     return next(each for each in AlphaFigure.of(group).levels if each.level == level)
 
@@ -221,10 +222,10 @@ def chance_of(chance: float | None, alpha: float | None, share: float | None) ->
     return chance if chance >= UNEVEN and share - alpha >= APART else None
 
 
-def chance_in(group: Record, question: Record) -> float | None:
+def chance_in(group: GroupView, question: QuestionView) -> float | None:
     """Share of pairs of answers that are the same by chance, where uneven labels make alpha low for that reason."""
     found = AlphaFigure.of(group).levels[0]
-    if question["form"] == PAIRS:
+    if question.form == PAIRS:
         share = PercentageAgreementFigure.of(group).overall.with_ties.value
         return chance_of(found.by_chance, found.alpha.value, share)
     return chance_of(found.by_chance, found.alpha.value, _same(found))
@@ -236,7 +237,7 @@ def _same(found: AlphaBesideChance) -> float | None:
     return None if chance is None or alpha is None else float(1 - (1 - alpha) * (1 - chance))
 
 
-def _uneven_labels(group: Record) -> str:
+def _uneven_labels(group: GroupView) -> str:
     """Why raters mostly agree and alpha is low all the same; nothing where it is not so."""
     share = PercentageAgreementFigure.of(group).overall.with_ties.value
     found = level_in(group, "nominal")
@@ -244,7 +245,7 @@ def _uneven_labels(group: Record) -> str:
     if chance is None or share is None:
         return ""
     return (
-        f"{group['label']}: agreement is {in_percent(share)}, yet alpha is {decimal(found.alpha.known)}. "
+        f"{group.label}: agreement is {in_percent(share)}, yet alpha is {decimal(found.alpha.known)}. "
         "One label is far more common than the others, so two judgments paired at random would be the same in "
         f"{in_percent(chance)} of cases; alpha counts only agreement beyond that."
     )
@@ -267,14 +268,14 @@ def _settings(view: PairView) -> Iterator[Table]:
     yield build.build()
 
 
-def _uneven_answers(question: Record, group: Record) -> str:
+def _uneven_answers(question: QuestionView, group: GroupView) -> str:
     """Why raters mostly answer alike and alpha is low all the same; nothing where it is not so."""
     found = AlphaFigure.of(group).levels[0]
     same, chance = _same(found), chance_in(group, question)
     if same is None or chance is None:
         return ""
     return (
-        f"{question['prompt']} {group['label']}: two raters give the same answer in {in_percent(same)} of cases, "
+        f"{question.prompt} {group.label}: two raters give the same answer in {in_percent(same)} of cases, "
         f"yet alpha is {decimal(found.alpha.known)}. One answer is far more common than the others, so two "
         f"answers paired at random would be the same in {in_percent(chance)} of cases; alpha counts only "
         "agreement beyond that."

@@ -8,8 +8,9 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.tables import DASH, Builder, TableCell, caution, columns, interval, words
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, group_head, tag_of
 from analytics.statistics.core.matched import mean_sums
@@ -46,8 +47,8 @@ class ConcordanceFigure(Figure[Concordance]):
             sums = mean_sums(of_items[known], found.query[known], unit="items", within=within)
             yield Quantity(name, sums)
 
-    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
-        if group["key"] != view.leading["key"] and group["raters"] < 2:
+    def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
+        if group.key != view.leading.key and group.raters < 2:
             return
         found = self.of(group).w
         if found.value is None:
@@ -77,7 +78,7 @@ class ConcordanceFigure(Figure[Concordance]):
                 name = group_head(group)
                 build.add(
                     name,
-                    words(question["prompt"]),
+                    words(question.prompt),
                     build.coefficient(found.w),
                     TableCell(DASH if found.chance_w is None else decimal(found.chance_w)),
                     build.coefficient(found.tau),

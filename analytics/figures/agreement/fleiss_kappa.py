@@ -1,7 +1,6 @@
 """Fleiss' kappa of every question that is answered with labels."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from analytics.figures.coefficient_figure import CoefficientFigure
 from analytics.figures.report_view import ReportView
@@ -10,14 +9,12 @@ from analytics.statistics.agreement.fleiss_kappa import FleissKappa, fleiss_kapp
 
 class FleissKappaFigure(CoefficientFigure[FleissKappa]):
     place = 45
+    coefficient = staticmethod(fleiss_kappa)
     name = "Fleiss' \N{GREEK SMALL LETTER KAPPA}"
     field = "kappa"
     definition = (
         "Fleiss' kappa of preferences, choices, checklists and tags, with observed and chance agreement."
     )
-
-    def coefficient(self, *counted: Any, **options: Any) -> FleissKappa:
-        return fleiss_kappa(*counted, **options)
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (

@@ -66,7 +66,7 @@ class ICCFigure(Figure[IntraclassCorrelations]):
                         cells.append(build.number(raters, decimal_or_whole))
                 if of == "one":
                     cells += [build.n(found.one_way.one), build.n(found.consistency.one)]
-                build.add(group_head(group), words(question["prompt"]), *cells)
+                build.add(group_head(group), words(question.prompt), *cells)
         return build.build()
 
     def methods(self, view: ReportView) -> Iterable[str]:

@@ -56,7 +56,7 @@ class KappaFigure(Figure[PairwiseKappa]):
             tag, folded = tag_of(group), group is not view.leading
             if are_many(found.pairs):
                 kappas = [(pair.kappa, of) for pair, of in zip(found.pairs, judged, strict=True)]
-                rows = [((group["label"],), kappas)]
+                rows = [((group.label,), kappas)]
                 yield distribution(heading, pairs, ["Raters"], rows, tag=tag, folded=folded)
             else:
                 yield Block(heading, tables=(pairs,), folded=folded, tag=tag)

@@ -42,10 +42,10 @@ class MajoritiesFigure(Figure[MajorityAgreement]):
             columns(["Question", "Raters", "Equal", "By chance", COHENS_KAPPA, "n"], names=2),
         )
         for question in view.judged:
-            for group in (each for each in question["groups"] if self.is_in(each)):
+            for group in (each for each in question.groups if self.is_in(each)):
                 found = self.of(group)
                 build.add(
-                    head(question["prompt"]),
+                    head(question.prompt),
                     group_words(group),
                     *build.beside_chance(found.agreement, found.by_chance),
                     build.coefficient(found.kappa),

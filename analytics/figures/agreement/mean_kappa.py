@@ -9,8 +9,9 @@ from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA, Row, are_many, distribution
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of, points_of
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, group_head, tag_of
 from analytics.statistics.agreement.kappa import Weights
 from analytics.statistics.agreement.mean_kappa import MeanKappas, mean_kappas
@@ -76,7 +77,7 @@ class MeanKappaFigure(Figure[GroupKappas]):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         questions = [
-            {**question, "groups": [each for each in question["groups"] if self.is_in(each)]}
+            question.of_groups(each for each in question.groups if self.is_in(each))
             for question in view.judged
         ]
         means = self._means(view, questions)
@@ -97,8 +98,8 @@ class MeanKappaFigure(Figure[GroupKappas]):
                 heading = view.title_for(group, "Kappa of every pair of raters")
                 yield Block(heading, tables=(pairs,), folded=True)
 
-    def _means(self, view: ReportView, questions: Sequence[Record]) -> Table:
-        ordered = any(len(self.of(g).kappas) > 1 for q in questions for g in q["groups"])
+    def _means(self, view: ReportView, questions: Sequence[QuestionView]) -> Table:
+        ordered = any(len(self.of(g).kappas) > 1 for q in questions for g in q.groups)
         weights = ORDERED if ordered else LABELS
         labels = [NAMES[each] for each in weights] if ordered else [COHENS_KAPPA]
         build = Builder(
@@ -111,14 +112,14 @@ class MeanKappaFigure(Figure[GroupKappas]):
                 found = self.of(records)
                 build.add(
                     group_head(group),
-                    words(question["prompt"]),
+                    words(question.prompt),
                     build.share(found.agreement),
                     *(_kappa(build, found, each) for each in weights),
                     build.n(found.kappas["nominal"]),
                 )
         return build.build()
 
-    def _pairs(self, view: ReportView, group: Record, questions: Sequence[Record]) -> Table:
+    def _pairs(self, view: ReportView, group: GroupView, questions: Sequence[QuestionView]) -> Table:
         asked = list(view.answered(questions, group))
         ordered = any(len(self.of(each).kappas) > 1 for _, each in asked)
         weights = ORDERED if ordered else LABELS
@@ -129,9 +130,9 @@ class MeanKappaFigure(Figure[GroupKappas]):
         )
         for question, records in asked:
             for pair in self.of(records).pairs:
-                of = where.of_two(view.report, pair.rater_1, pair.rater_2, question["key"])
+                of = where.of_two(view.report, pair.rater_1, pair.rater_2, question.key)
                 build.add(
-                    head(question["prompt"]),
+                    head(question.prompt),
                     replace(words(view.raters.get(pair.rater_1, pair.rater_1)), where=where.named(of)),
                     replace(words(view.raters.get(pair.rater_2, pair.rater_2)), where=where.named(of)),
                     build.share(pair.agreement),
@@ -152,15 +153,13 @@ class MeanKappaFigure(Figure[GroupKappas]):
 FIGURE = MeanKappaFigure()
 
 
-def _by_weights(view: ReportView, asked: Iterable[tuple[Record, GroupKappas]]) -> Iterator[Row]:
+def _by_weights(view: ReportView, asked: Iterable[tuple[QuestionView, GroupKappas]]) -> Iterator[Row]:
     """The kappas of each question's pairs, with the name of the question and that of their weights."""
     for question, found in asked:
-        judged = [
-            where.of_two(view.report, each.rater_1, each.rater_2, question["key"]) for each in found.pairs
-        ]
+        judged = [where.of_two(view.report, each.rater_1, each.rater_2, question.key) for each in found.pairs]
         for weights in found.kappas if found.pairs else ():
             kappas = [pair.kappas[weights] for pair in found.pairs]
-            yield (question["prompt"], NAMES[weights]), list(zip(kappas, judged, strict=True))
+            yield (question.prompt, NAMES[weights]), list(zip(kappas, judged, strict=True))
 
 
 def _of_pairs(given: PairInput) -> tuple[MeanKappas, Sequence[str]]:

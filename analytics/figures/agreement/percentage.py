@@ -33,6 +33,7 @@ from analytics.figures.figure_input import (
     by_cell,
     several,
 )
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head, tag_of
 from analytics.statistics.agreement.leave_one_out import inner_agreement, inner_by_group
@@ -225,12 +226,12 @@ class PercentageAgreementFigure(Figure[PercentageAgreement]):
                 sums = mean_sums(shares[used], items.query[used], unit="items", within=SHARE)
                 yield Quantity(name, sums, arm, untested=untested)
 
-    def tests(self, record: Record) -> Iterable[FamilyTest]:
-        for each in record["differences"]:
-            if each["with_ties"]["test"] is not None:
-                yield FamilyTest(CLAIMS, each["with_ties"]["test"])
+    def tests(self, record: PercentageAgreement) -> Iterable[FamilyTest]:
+        for each in record.differences:
+            if each.with_ties.test is not None:
+                yield FamilyTest(CLAIMS, each.with_ties.test)
 
-    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
         """Arms in which raters agree more, or less, than in the first one (ContextEval Table 4)."""
         for cell in self.of(group).differences:
             found = cell.with_ties
@@ -251,11 +252,11 @@ class PercentageAgreementFigure(Figure[PercentageAgreement]):
                 "anchor": "agreement",
             }
 
-    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
-        if group["key"] != view.leading["key"] and group["raters"] < 2:
+    def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
+        if group.key != view.leading.key and group.raters < 2:
             return
         found = self.of(group).overall.with_ties
-        about = f"{question['prompt']} " if len(view.pairs) > 1 else ""
+        about = f"{question.prompt} " if len(view.pairs) > 1 else ""
         if found.value is None:
             yield Fact("Agreement", DASH, f"{about}{found.undefined}", undefined=True)
             return
@@ -353,7 +354,7 @@ def _summary(view: ReportView) -> Iterator[Block]:
             found = PercentageAgreementFigure.of(records).overall
             build.add(
                 group_head(group),
-                words(question["prompt"]),
+                words(question.prompt),
                 build.share(found.with_ties),
                 build.share(found.without_ties),
                 build.share(PercentageAgreementFigure.of(records).leave_one_out.inner),
@@ -425,7 +426,7 @@ def _arm_plot(view: PairView) -> DotPlot | None:
     )
 
 
-def _finer(view: PairView, group: Record) -> Iterator[Block]:
+def _finer(view: PairView, group: GroupView) -> Iterator[Block]:
     """By cell, differences, by category."""
     tag = tag_of(group)
     if view.several_arms or len(view.pairs) > 1:
@@ -437,7 +438,7 @@ def _finer(view: PairView, group: Record) -> Iterator[Block]:
         yield Block("By category", tables=(_categories(group),), folded=True, tag=tag)
 
 
-def _cells(view: PairView, group: Record) -> Table:
+def _cells(view: PairView, group: GroupView) -> Table:
     names = ["Pair", "Setting"] if view.several_arms else ["Pair"]
     build = Builder(
         "Percentage agreement, in percent; by chance: with ties, from the labels of the same items.",
@@ -469,7 +470,7 @@ def _with_and_without(build: Builder, found: CategoryAgreement | CellAgreement) 
     ]
 
 
-def _differences(view: PairView, group: Record) -> Table:
+def _differences(view: PairView, group: GroupView) -> Table:
     names = [
         "Pair",
         "Between",
@@ -513,7 +514,7 @@ def _of_two(build: Builder, found: AgreementDifference) -> TableCell:
     return build.share(found.of_two or found.difference)
 
 
-def _categories(group: Record) -> Table:
+def _categories(group: GroupView) -> Table:
     labels = ["Category", "With ties", CHANCE, "n", "Without ties", "n", "Leave-one-out"]
     build = Builder(f"{IN_PERCENT}.", columns(labels))
     loo = by_cell(PercentageAgreementFigure.of(group).leave_one_out.inner_by_category, "category")

@@ -90,7 +90,7 @@ class PooledAlphaFigure(Figure[PooledAlpha]):
             columns(["Raters", "Overall rating and its aspects", "Interval", "Ordinal", "n"], names=2),
             foot=CAUTION,
         )
-        prompts = {question["key"]: question["prompt"] for question in view.questions}
+        prompts = {question.key: question.prompt for question in view.questions}
         for group in view.groups_of_several:
             for _, records in view.answered(view.asked(self.key), group):
                 found = self.of(records)

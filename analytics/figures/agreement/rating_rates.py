@@ -51,7 +51,7 @@ class RatingRatesFigure(Figure[RatingRates]):
                 chance = found.by_chance or dict.fromkeys(RATES)
                 build.add(
                     group_head(group),
-                    words(question["prompt"]),
+                    words(question.prompt),
                     *(
                         cell
                         for rate in RATES

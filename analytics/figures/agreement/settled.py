@@ -11,8 +11,9 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.kappas import COHENS_KAPPA
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.arrays import AnswerGroup, AnswersFrame, SetsByItem
 from analytics.frames.entries import pair_sets_with
@@ -123,8 +124,8 @@ class SettledFigure(Figure[AgainstSettled]):
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        told = [(q, g, self.of(g)) for q in view.judged for g in q["groups"] if self.is_in(g)]
-        held = [(q, (words(g["label"], tag_of(g)),), found.held) for q, g, found in told]
+        told = [(q, g, self.of(g)) for q in view.judged for g in q.groups if self.is_in(g)]
+        held = [(q, (words(g.label, tag_of(g)),), found.held) for q, g, found in told]
         settlers = [
             (question, (words(pair.one), words(pair.other)), pair)
             for question, _, found in told
@@ -153,19 +154,25 @@ class SettledFigure(Figure[AgainstSettled]):
         seen = set()
         for question, group, found in told:
             if found.raters:
-                yield self._by_rater(view, question, group, found, checklist=group["key"] not in seen)
+                yield self._by_rater(view, question, group, found, checklist=group.key not in seen)
                 # All preferences have the one checklist.
-                seen |= {group["key"]} if question["form"] == PAIRS else set()
+                seen |= {group.key} if question.form == PAIRS else set()
 
     def _by_rater(
-        self, view: ReportView, question: Record, group: Record, found: AgainstSettled, *, checklist: bool
+        self,
+        view: ReportView,
+        question: QuestionView,
+        group: GroupView,
+        found: AgainstSettled,
+        *,
+        checklist: bool,
     ) -> Block:
         raters = [((head(view.raters.get(each.rater, each.rater)),), each.held) for each in found.raters]
         tables = (
             _answers_table(
                 [(names, held.same, held.error) for names, held in raters],
                 ["Rater"],
-                f"{question['prompt']}: each person's answers held against the settled ones.",
+                f"{question.prompt}: each person's answers held against the settled ones.",
             ),
             _answers_table(
                 [(names, held.checklist, None) for names, held in raters if checklist and held.checklist],
@@ -175,11 +182,11 @@ class SettledFigure(Figure[AgainstSettled]):
             _sets_table(
                 [(names, held.sets) for names, held in raters if held.sets],
                 ["Rater"],
-                f"{question['prompt']}: each person's sets beside the settled ones, in percent: {AGREED}.",
+                f"{question.prompt}: each person's sets beside the settled ones, in percent: {AGREED}.",
             ),
         )
-        of = "" if group["kind"] == "person" else f", {group['label']}"
-        title = f"Settled labels by rater: {question['prompt']}{of}"
+        of = "" if group.kind == "person" else f", {group.label}"
+        title = f"Settled labels by rater: {question.prompt}{of}"
         shown = tuple(build.build(compact=True) for build in tables if build.rows)
         return Block(title, tables=shown, folded=True)
 
@@ -389,7 +396,7 @@ def _settlers(given: FigureInput, settled: _Given, labels: Mapping[str, str]) ->
 
 
 def _tables(
-    told: Sequence[tuple[Record, tuple[TableCell, ...], HeldAgainstSettled | SettlerPair]],
+    told: Sequence[tuple[QuestionView, tuple[TableCell, ...], HeldAgainstSettled | SettlerPair]],
     names: list[str],
     answers: str,
     sets: str,
@@ -397,7 +404,7 @@ def _tables(
     """Of (question, names, record) a table of answers, with the checklist once for all preferences, and one of sets."""
     rows = [
         (
-            (head(question["prompt"]), *named),
+            (head(question.prompt), *named),
             found.same,
             found.error if isinstance(found, HeldAgainstSettled) else None,
         )
@@ -408,9 +415,7 @@ def _tables(
         if found.checklist:
             checklists.setdefault(named, found.checklist)
     rows += [((head(CHECKLIST), *named), found, None) for named, found in checklists.items()]
-    of_sets = [
-        ((head(question["prompt"]), *named), found.sets) for question, named, found in told if found.sets
-    ]
+    of_sets = [((head(question.prompt), *named), found.sets) for question, named, found in told if found.sets]
     builders = (
         _answers_table(rows, ["Question", *names], answers),
         _sets_table(of_sets, ["Question", *names], sets),

@@ -7,8 +7,9 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput, groups_after
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, group_head
 from analytics.statistics.agreement.system_correlation import (
     SystemCorrelation,
@@ -109,7 +110,7 @@ class SystemCorrelationFigure(Figure[SystemCorrelations]):
         pairs = tuple(
             _pairs(view, question, group, self.of(group))
             for question in asked
-            for group in question["groups"]
+            for group in question.groups
             if len(self.of(group).pairs) > 1
         )
         if pairs:
@@ -130,41 +131,41 @@ def _raters_with_most(values: Values) -> Ints:
     return np.sort(codes[np.argsort(-n, kind="stable")][:MOST_RATERS])
 
 
-def _within(view: ReportView, asked: list[Record]) -> Table:
+def _within(view: ReportView, asked: list[QuestionView]) -> Table:
     build = Builder(
         "Two raters of a group: the correlation of their systems' means, averaged over pairs of raters.",
         columns(["Raters", "Question", *NAMES, "Pairs"], names=2),
         foot=f"Of the {MOST_RATERS} raters with the most ratings, where a group has more.",
     )
     for question in asked:
-        for group in question["groups"]:
+        for group in question.groups:
             found = SystemCorrelationFigure.of(group).within
             if found:
-                build.add(group_head(group), words(question["prompt"]), *_cells(build, found))
+                build.add(group_head(group), words(question.prompt), *_cells(build, found))
     return build.build()
 
 
-def _between(view: ReportView, asked: list[Record]) -> Table:
+def _between(view: ReportView, asked: list[QuestionView]) -> Table:
     build = Builder(
         "Two groups of raters: the correlation of their systems' means on what both rated.",
         columns(["Raters", "and", "Question", *NAMES, "Systems"], names=3),
     )
-    labels = {group["key"]: group["label"] for group in view.everybody}
+    labels = {group.key: group.label for group in view.everybody}
     for question in asked:
-        for group in question["groups"]:
+        for group in question.groups:
             for each in SystemCorrelationFigure.of(group).between:
                 build.add(
                     group_head(group),
                     words(labels[each.group]),
-                    words(question["prompt"]),
+                    words(question.prompt),
                     *_cells(build, each),
                 )
     return build.build()
 
 
-def _pairs(view: ReportView, question: Record, group: Record, found: SystemCorrelations) -> Table:
+def _pairs(view: ReportView, question: QuestionView, group: GroupView, found: SystemCorrelations) -> Table:
     build = Builder(
-        f"{question['prompt']}: {group['label']}, every two raters.",
+        f"{question.prompt}: {group.label}, every two raters.",
         columns(["Rater", "and", *NAMES, "Systems"], names=2),
     )
     for pair in found.pairs:

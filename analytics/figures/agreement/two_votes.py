@@ -73,14 +73,14 @@ class TwoVotesFigure(Figure[GroupVotes]):
                 names=2,
             ),
         )
-        shown = {group["key"]: group for group in view.groups}
+        shown = {group.key: group for group in view.groups}
         rows = 0
         for group in shown.values():
             found = self.of(group)
             told: list[tuple[str, TwoVotes | VotesBetween]] = (
-                [(group["label"], found.within)] if found.within else []
+                [(group.label, found.within)] if found.within else []
             )
-            told += [(shown[each.group]["label"], each) for each in found.between if each.group in shown]
+            told += [(shown[each.group].label, each) for each in found.between if each.group in shown]
             rows += len(told)
             for label, votes in told:
                 build.add(

@@ -9,7 +9,7 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, columns, count, words
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import (
     MEASURES,
     PAIRS,
@@ -19,6 +19,7 @@ from analytics.figures.figure_input import (
     level_of,
     points_of,
 )
+from analytics.figures.groups import GroupView
 from analytics.figures.report_view import PairView, ReportView, group_head
 from analytics.statistics.agreement.alpha import Level
 from analytics.statistics.agreement.two_ways import TwoWays, two_way_agreement, two_way_alpha, two_way_tau
@@ -81,9 +82,9 @@ class TwoWaysFigure(Figure[AgreementTwoWays]):
         yield from view.per_pair(_of_pair)
         build = Builder(CAPTION, columns(["Raters", "Question", "Figure", *LIMITS], names=3))
         for group in view.groups_of_several:
-            questions = (question for question in view.asked(KEY) if question["form"] != PAIRS)
+            questions = (question for question in view.asked(KEY) if question.form != PAIRS)
             for question, records in view.answered(questions, group):
-                _add(build, group, TwoWaysFigure.of(records), question["prompt"])
+                _add(build, group, TwoWaysFigure.of(records), question.prompt)
         if build.rows:
             yield Block(TITLE, tables=(build.build(),), folded=True)
 
@@ -106,7 +107,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
         yield Block(TITLE, tables=(build.build(),), folded=True)
 
 
-def _add(build: Builder, group: Record, record: AgreementTwoWays, *names: str) -> None:
+def _add(build: Builder, group: GroupView, record: AgreementTwoWays, *names: str) -> None:
     """A row for each figure that is taken of the question."""
     for key, (name, form) in FIGURES.items():
         found = getattr(record, key)

@@ -10,8 +10,8 @@ from analytics.display.group_plots import mean_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures.aspect_figure import AspectFigure
-from analytics.figures.figure import Record
-from analytics.figures.figure_input import AnswerInput
+from analytics.figures.figure_input import AnswerInput, PointRecord
+from analytics.figures.groups import QuestionView
 from analytics.figures.report_view import ReportView, number, tag_of
 from analytics.frames.aspects import AspectRatings
 from analytics.statistics.aspects.levels import LevelMean, means_by_level
@@ -67,13 +67,13 @@ class LevelsFigure(AspectFigure[AspectLevels]):
             lead = view.lead(question)
             for group in view.lead_first(question):
                 yield Block(
-                    view.title_for(group, f"Aspects by {question['prompt']}"),
+                    view.title_for(group, f"Aspects by {question.prompt}"),
                     tables=(_table(self.of(group), question),),
                     folded=group is not lead,
                     tag=tag_of(group),
                 )
             for at, aspect in enumerate(self.of(lead).aspects):
-                title = f"{aspect.prompt} by {question['prompt']}"
+                title = f"{aspect.prompt} by {question.prompt}"
                 if plot := _plot(view, question, at):
                     yield Block(title, plot=plot, folded=True)
 
@@ -87,24 +87,24 @@ class LevelsFigure(AspectFigure[AspectLevels]):
 FIGURE = LevelsFigure()
 
 
-def _table(found: AspectLevels, question: Record) -> Table:
-    prompt, between = question["prompt"], found.between_points
+def _table(found: AspectLevels, question: QuestionView) -> Table:
+    prompt, between = question.prompt, found.between_points
     build = Builder(
         f"Mean rating of each aspect by the {prompt} that the same rater gave.",
         columns([prompt, *(each.prompt for each in found.aspects), "n"]),
         foot=f"Not included: {between:,} ratings between these levels." if between else "",
     )
-    for at, point in enumerate(question["points"]):
+    for at, point in enumerate(question.points):
         means = [each.levels[at].mean for each in found.aspects]
         build.add(head(_level(point)), *map(build.coefficient, means), build.n(means[0]))
     return build.build()
 
 
-def _level(point: Record) -> str:
-    return f"{number(point['value'])} {point['label']}".strip()
+def _level(point: PointRecord) -> str:
+    return f"{number(point.number)} {point.label}".strip()
 
 
-def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
+def _plot(view: ReportView, question: QuestionView, at: int) -> DotPlot | None:
     """A row per level, on the whole scale of the aspect; None where nobody rated the aspect."""
     plotted = [
         (group, LevelsFigure.of(group).aspects[at])
@@ -114,17 +114,17 @@ def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
     if not plotted:
         return None
     aspect = plotted[0][1]
-    points = next((each["points"] for each in view.judged if each["key"] == aspect.key), None)
-    if points is None:
+    asked = next((each for each in view.judged if each.key == aspect.key), None)
+    if asked is None:
         return None
     return mean_plot(
         [
             (_level(point), [(group, found.levels[row].mean) for group, found in plotted])
-            for row, point in enumerate(question["points"])
+            for row, point in enumerate(question.points)
         ],
-        what=f"{aspect.prompt} by {question['prompt']}",
+        what=f"{aspect.prompt} by {question.prompt}",
         axis=aspect.prompt,
-        caption=f"Mean {aspect.prompt} by the {question['prompt']} that the same rater gave.",
-        within=(points[0]["value"], points[-1]["value"]),
+        caption=f"Mean {aspect.prompt} by the {question.prompt} that the same rater gave.",
+        within=asked.ends,
         whole=True,
     )

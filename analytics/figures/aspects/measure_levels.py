@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.group_plots import mean_plot, score_plot
+from analytics.display.group_plots import PlottedRaters, mean_plot, score_plot
 from analytics.display.numbers import decimal, ended
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.aspect_figure import overall_aspects
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.needs import DerivedJudges, StudyMeasures
 from analytics.figures.report_view import ReportView, number
 from analytics.frames.aspects import OVERALL_KEYS
@@ -56,7 +57,7 @@ class RatingsByLevel:
 
 
 # Judges, each with its ratings.
-Judges = Sequence[tuple[Record, tuple[LevelSpread, ...]]]
+Judges = Sequence[tuple[GroupView, tuple[LevelSpread, ...]]]
 
 
 class MeasureLevelsFigure(Figure[MeasuresByLevel | RatingsByLevel]):
@@ -90,13 +91,13 @@ class MeasureLevelsFigure(Figure[MeasuresByLevel | RatingsByLevel]):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
-            found = [(group, self.of(group)) for group in question["groups"]]
+            found = [(group, self.of(group)) for group in question.groups]
             measures = [each for _, own in found if isinstance(own, MeasuresByLevel) for each in own.measures]
             judges = [(group, own.levels) for group, own in found if isinstance(own, RatingsByLevel)]
             names = [name for name, some in (("measures", measures), ("judges", judges)) if some]
             table = _table(measures, judges, question)
             yield Block(
-                f"{' and '.join(names).capitalize()} by {question['prompt']}",
+                f"{' and '.join(names).capitalize()} by {question.prompt}",
                 tables=(table,),
                 folded=len(table.rows) > MOST_OPEN,
             )
@@ -173,14 +174,14 @@ def _record(given: AnswerInput, measured: MeasureValues, means: UnitMeans) -> Me
     )
 
 
-def _level(question: Record, value: float) -> str:
-    label = next((point["label"] for point in question["points"] if point["value"] == value), "")
+def _level(question: QuestionView, value: float) -> str:
+    label = next((point.label for point in question.points if point.value == value), "")
     return f"{number(value)} {label}".strip()
 
 
-def _table(measures: Sequence[MeasureByLevel], judges: Judges, question: Record) -> Table:
+def _table(measures: Sequence[MeasureByLevel], judges: Judges, question: QuestionView) -> Table:
     """Measures first, then the judges that rated the same, as many as are shown."""
-    prompt, more = question["prompt"], len(judges) - MOST_JUDGES
+    prompt, more = question.prompt, len(judges) - MOST_JUDGES
     scores = [name for name, found in (("each measure", measures), ("each judge's ratings", judges)) if found]
     build = Builder(
         f"Mean of {' and of '.join(scores)} by {prompt}: the level that is nearest to people's mean. SD and quartiles "
@@ -189,7 +190,7 @@ def _table(measures: Sequence[MeasureByLevel], judges: Judges, question: Record)
         foot=f"Of {MOST_JUDGES} judges; {more:,} more are in the report's data." if more > 0 else "",
     )
     rows = [(each.label, each.judge, each.levels) for each in measures]
-    rows += [(prompt, group["label"], levels) for group, levels in judges[:MOST_JUDGES]]
+    rows += [(prompt, group.label, levels) for group, levels in judges[:MOST_JUDGES]]
     for label, by, levels in rows:
         for level in levels:
             spread = level.standard_deviation
@@ -206,31 +207,31 @@ def _table(measures: Sequence[MeasureByLevel], judges: Judges, question: Record)
     return build.build()
 
 
-def _plot(measure: MeasureByLevel, question: Record) -> DotPlot | None:
-    judge = {"kind": "judge", "label": measure.judge}
+def _plot(measure: MeasureByLevel, question: QuestionView) -> DotPlot | None:
+    judge = PlottedRaters("judge", measure.judge)
     rows = [(_level(question, each.level), [(judge, each.mean)]) for each in measure.levels]
-    what = f"{measure.label} by {question['prompt']}"
-    caption = ended(f"{measure.label}, mean by {question['prompt']}")
+    what = f"{measure.label} by {question.prompt}"
+    caption = ended(f"{measure.label}, mean by {question.prompt}")
     if measure.within is None:
         return score_plot(rows, what=what, axis=measure.label, caption=caption)
     low, high = measure.within
     return mean_plot(rows, what=what, axis=measure.label, caption=caption, within=(low, high))
 
 
-def _plot_of_judges(judges: Judges, question: Record) -> DotPlot | None:
+def _plot_of_judges(judges: Judges, question: QuestionView) -> DotPlot | None:
     """A row per level, on the whole scale."""
-    prompt, points = question["prompt"], question["points"]
+    prompt = question.prompt
     return mean_plot(
         [
             (
-                _level(question, point["value"]),
+                _level(question, point.number),
                 [(group, levels[at].mean) for group, levels in judges],
             )
-            for at, point in enumerate(points)
+            for at, point in enumerate(question.points)
         ],
         what=f"Judges' {prompt} by people's",
         axis=prompt,
         caption=f"Judges' mean {prompt} by people's.",
-        within=(points[0]["value"], points[-1]["value"]),
+        within=question.ends,
         whole=True,
     )

@@ -124,11 +124,11 @@ class PreferenceAccuracyFigure(Figure[PreferenceAccuracies]):
             columns(["Judge", "Rated on", "Preference", "Accuracy", "n"], names=3),
         )
         for question in view.judged:
-            for group in question["groups"]:
+            for group in question.groups:
                 for each in self.of(group).by_preference if self.is_in(group) else ():
                     build.add(
                         group_head(group),
-                        words(question["prompt"]),
+                        words(question.prompt),
                         words(each.prompt),
                         build.share(each.accuracy),
                         build.n(each.accuracy),

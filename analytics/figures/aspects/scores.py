@@ -6,7 +6,8 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import ended
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.aspect_figure import is_overall
-from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.figure import StudyFigure
+from analytics.figures.groups import QuestionView
 from analytics.figures.headings import HEADINGS
 from analytics.figures.judges.measure_means import FIGURE as MEANS
 from analytics.figures.judges.measures import MeasuresFigure
@@ -39,27 +40,27 @@ class ScoresFigure(StudyFigure):
         """LFQA Table 1."""
         for question in view.judged:
             # Of scales alone: an overall that is a choice between answers has no mean.
-            if question["form"] != "rated" or not is_overall(question):
+            if question.form != "rated" or not is_overall(question):
                 continue
             found = _table(view, question)
             if len(found.rows) > (0 if _waits(view, question) else 1):
-                yield Block(f"Scores beside people's {question['prompt']}", tables=(found,), folded=True)
+                yield Block(f"Scores beside people's {question.prompt}", tables=(found,), folded=True)
 
 
 FIGURE = ScoresFigure()
 
 
-def _table(view: ReportView, question: Record) -> Table:
+def _table(view: ReportView, question: QuestionView) -> Table:
     """People's own ratings first, then measures, then what judges gave."""
     systems = list(view.systems)
     build = Builder(
         ended(
-            f"Mean of each score by system, and Pearson's correlation with people's mean {question['prompt']}"
+            f"Mean of each score by system, and Pearson's correlation with people's mean {question.prompt}"
         ),
         columns(["Score", "By", *(view.systems[key] for key in systems), "Pearson", "n"], names=2),
         foot=LATER if _waits(view, question) else "",
     )
-    people = next((group for group in question["groups"] if group["kind"] == "person"), None)
+    people = next((group for group in question.groups if group.kind == "person"), None)
     if people is None:
         return build.build()
     seen: list[tuple[str, str]] = []
@@ -75,7 +76,7 @@ def _table(view: ReportView, question: Record) -> Table:
         last = (words(""), words("")) if pearson is None else (build.coefficient(pearson), build.n(pearson))
         build.add(head(name), words(by), *cells, *last)
 
-    add(question["prompt"], people["label"], _by_system(ScalesFigure.of(people)), None)
+    add(question.prompt, people.label, _by_system(ScalesFigure.of(people)), None)
     means = {
         (each.rater, each.measure): {row.system: row.mean for row in each.by_system}
         for record in MEANS.records(view)
@@ -84,10 +85,10 @@ def _table(view: ReportView, question: Record) -> Table:
     for measure in MeasuresFigure.of(people).measures if MeasuresFigure.is_in(people) else ():
         own = means.get((measure.rater, measure.measure), {})
         add(measure.label, measure.judge, own, measure.pearson)
-    for group in question["groups"]:
+    for group in question.groups:
         if group is not people and RatingsVsPeopleFigure.is_in(group) and ScalesFigure.is_in(group):
             compared = RatingsVsPeopleFigure.of(group)
-            add(question["prompt"], group["label"], _by_system(ScalesFigure.of(group)), compared.pearson)
+            add(question.prompt, group.label, _by_system(ScalesFigure.of(group)), compared.pearson)
         if WeightedAspectsFigure.is_in(group):
             found = WeightedAspectsFigure.of(group)
             for way in found.ways:
@@ -97,9 +98,9 @@ def _table(view: ReportView, question: Record) -> Table:
     return build.build()
 
 
-def _waits(view: ReportView, question: Record) -> bool:
+def _waits(view: ReportView, question: QuestionView) -> bool:
     """True of a large study with judges, which are not compared with people yet."""
-    judged = any(group["kind"] != "person" and ScalesFigure.is_in(group) for group in question["groups"])
+    judged = any(group.kind != "person" and ScalesFigure.is_in(group) for group in question.groups)
     compared = {RatingsVsPeopleFigure.key, WeightedAspectsFigure.key}
     return judged and not compared.isdisjoint(view.report.get("deferred", ()))
 

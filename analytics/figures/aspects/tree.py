@@ -8,8 +8,8 @@ from analytics.display.numbers import decimal, ended, percent
 from analytics.display.tables import Builder, Table, columns, count, head, words
 from analytics.display.trees import Node, TreePlot
 from analytics.figures.aspect_figure import AspectFigure, NamedAspect, fully_rated, named_aspects
-from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, group_head, number
 from analytics.frames.aspects import AspectRatings
 from analytics.statistics.aspects.tree import AspectTree, TreeNode, aspect_tree
@@ -58,10 +58,10 @@ class TreeFigure(AspectFigure[OverallTree]):
             made = [group for group in groups if self.of(group).tree]
             if not made:
                 continue
-            importances = _importances([(group, self.of(group)) for group in groups], question["prompt"])
+            importances = _importances([(group, self.of(group)) for group in groups], question.prompt)
             tables = (importances, _tree(self.of(made[0]), question))
             yield Block(
-                f"Decision tree for {question['prompt']}",
+                f"Decision tree for {question.prompt}",
                 tables=tables,
                 plot=_plot(made[0], question),
                 folded=True,
@@ -77,7 +77,7 @@ class TreeFigure(AspectFigure[OverallTree]):
 FIGURE = TreeFigure()
 
 
-def _importances(groups: Sequence[tuple[Record, OverallTree]], prompt: str) -> Table:
+def _importances(groups: Sequence[tuple[GroupView, OverallTree]], prompt: str) -> Table:
     build = Builder(
         f"Importance of each aspect in the decision tree for {prompt}, in percent; Pearson's correlation of predicted "
         "and given levels in a fifth of the queries, mean and standard deviation over random splits.",
@@ -113,11 +113,11 @@ def _rows(found: OverallTree) -> Iterator[tuple[TreeNode, str, str]]:
     return below(0, "All", "")
 
 
-def _tree(found: OverallTree, question: Record) -> Table:
+def _tree(found: OverallTree, question: QuestionView) -> Table:
     assert found.tree is not None
     levels = [number(level) for level in found.tree.levels]
     build = Builder(
-        f"The tree of {question['prompt']}: decisions from the root, and how many ratings of each level arrive.",
+        f"The tree of {question.prompt}: decisions from the root, and how many ratings of each level arrive.",
         columns(["Node", "Predicted", *levels]),
     )
     for node, aspect, limit in _rows(found):
@@ -126,10 +126,10 @@ def _tree(found: OverallTree, question: Record) -> Table:
     return build.build()
 
 
-def _plot(group: Record, question: Record) -> TreePlot:
+def _plot(group: GroupView, question: QuestionView) -> TreePlot:
     return TreePlot(
-        f"Decision tree for {question['prompt']}",
-        f"{ended('The tree of ' + question['prompt'])} {group['label']}. Beside each decision stands the commonest "
+        f"Decision tree for {question.prompt}",
+        f"{ended('The tree of ' + question.prompt)} {group.label}. Beside each decision stands the commonest "
         "level of the ratings that arrive there, and its share of them, which the bar shows.",
         tuple(_node(*row) for row in _rows(TreeFigure.of(group))),
     )

@@ -8,8 +8,8 @@ from analytics.display.group_plots import score_plot
 from analytics.display.numbers import decimal
 from analytics.display.tables import Builder, Table, TableCell, columns, words
 from analytics.figures.aspect_figure import AspectFigure, NamedAspect, fully_rated, named_aspects
-from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
+from analytics.figures.groups import GroupView
 from analytics.figures.report_view import ReportView, group_head
 from analytics.frames.aspects import AspectRatings, best_point, towards_best
 from analytics.statistics.aspects.weights import AspectWeights, OverSplits, aspect_weights
@@ -63,7 +63,7 @@ class WeightsFigure(AspectFigure[OverallWeights]):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
             groups = [(group, self.of(group)) for group in view.lead_first(question)]
-            prompt = question["prompt"]
+            prompt = question.prompt
             plot = score_plot(
                 [
                     (
@@ -92,7 +92,7 @@ class WeightsFigure(AspectFigure[OverallWeights]):
 
 
 FIGURE = WeightsFigure()
-Groups = Sequence[tuple[Record, OverallWeights]]
+Groups = Sequence[tuple[GroupView, OverallWeights]]
 
 
 def _weights(groups: Groups, prompt: str) -> Table:

@@ -9,8 +9,9 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.needs import EarlierPreferences
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.arrays import Answers
@@ -76,15 +77,15 @@ class QuestionsFigure(Figure[QuestionAssociations]):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         asked = [
-            {**question, "groups": [each for each in question["groups"] if self.is_in(each)]}
+            question.of_groups(each for each in question.groups if self.is_in(each))
             for question in view.judged
         ]
         # Those with the last question of the form, which mostly is the overall one, come first.
-        asked = [question for question in reversed(asked) if question["groups"]]
+        asked = [question for question in reversed(asked) if question.groups]
         for group in view.groups:
             table = self._table(view, asked, group)
             if table.rows:
-                is_lead = group["key"] == view.leading["key"]
+                is_lead = group.key == view.leading.key
                 yield Block(
                     view.title_for(group, "Answers to two questions"),
                     tables=(table,),
@@ -93,8 +94,8 @@ class QuestionsFigure(Figure[QuestionAssociations]):
                     tag=tag_of(group),
                 )
 
-    def _table(self, view: ReportView, asked: Sequence[Record], group: Record) -> Table:
-        prompts = {question["key"]: question["prompt"] for question in view.judged}
+    def _table(self, view: ReportView, asked: Sequence[QuestionView], group: GroupView) -> Table:
+        prompts = {question.key: question.prompt for question in view.judged}
         build = Builder(
             f"Kendall's {TAU}-b and Spearman's {RHO} between the answers of a rater to two questions about the same "
             "thing.",
@@ -103,7 +104,7 @@ class QuestionsFigure(Figure[QuestionAssociations]):
         for question, records in view.answered(asked, group):
             for each in self.of(records).beside:
                 build.add(
-                    head(question["prompt"]),
+                    head(question.prompt),
                     words(prompts[each.question]),
                     build.coefficient(each.tau),
                     build.coefficient(each.rho),
@@ -111,22 +112,22 @@ class QuestionsFigure(Figure[QuestionAssociations]):
                 )
         return build.build()
 
-    def _plot(self, view: ReportView, asked: Sequence[Record]) -> DotPlot | None:
+    def _plot(self, view: ReportView, asked: Sequence[QuestionView]) -> DotPlot | None:
         """Every aspect beside the overall question, where the form has one."""
-        overall = next((question for question in asked if question["key"] == OVERALL), None)
+        overall = next((question for question in asked if question.key == OVERALL), None)
         if overall is None:
             return None
-        prompts = {question["key"]: question["prompt"] for question in view.judged}
-        marks: dict[str, list[tuple[Record, Estimate]]] = {}
+        prompts = {question.key: question.prompt for question in view.judged}
+        marks: dict[str, list[tuple[GroupView, Estimate]]] = {}
         for group in view.plotted_groups:
             found = view.group_in(overall, group)
             for each in self.of(found).beside if found else ():
                 marks.setdefault(prompts[each.question], []).append((group, each.rho))
         return score_plot(
             marks.items(),
-            what=f"Spearman's correlation with {overall['prompt']}",
+            what=f"Spearman's correlation with {overall.prompt}",
             axis="Spearman's correlation",
-            caption=f"Spearman's correlation with “{overall['prompt']}”.",
+            caption=f"Spearman's correlation with “{overall.prompt}”.",
         )
 
     def methods(self, view: ReportView) -> Iterable[str]:

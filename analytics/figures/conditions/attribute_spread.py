@@ -9,8 +9,9 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot, share_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, number, tag_of
 from analytics.frames.arrays import values_of
 from analytics.statistics.conditions.value_spread import (
@@ -141,10 +142,10 @@ def _shares(given: AnswerInput, found: Spreads, purpose: str) -> SpreadShares:
     return spread_shares(found, points, resample=given.resample(purpose), nearest=True)
 
 
-def _table(question: Record, shape: str, caption: str) -> Table:
+def _table(question: QuestionView, shape: str, caption: str) -> Table:
     found = [
         (group, each)
-        for group in question["groups"]
+        for group in question.groups
         if AttributeSpreadFigure.is_in(group)
         for each in getattr(AttributeSpreadFigure.of(group), shape)
     ]
@@ -158,7 +159,7 @@ def _table(question: Record, shape: str, caption: str) -> Table:
             if each.attribute == name:
                 build.add(
                     head(name),
-                    words(group["label"], tag_of(group)),
+                    words(group.label, tag_of(group)),
                     build.coefficient(each.mean),
                     *(build.share(share) for share in each.shares),
                     build.n(each.mean),
@@ -166,12 +167,12 @@ def _table(question: Record, shape: str, caption: str) -> Table:
     return build.build()
 
 
-def _plot(view: ReportView, question: Record, shape: str) -> DotPlot | None:
+def _plot(view: ReportView, question: QuestionView, shape: str) -> DotPlot | None:
     plotted = [group for group in view.plotted(question) if AttributeSpreadFigure.is_in(group)]
     names = dict.fromkeys(
         each.attribute for group in plotted for each in getattr(AttributeSpreadFigure.of(group), shape)
     )
-    ends = [point["value"] for point in question["points"]]
+    ends = [point.number for point in question.points]
     return mean_plot(
         [
             (
@@ -193,9 +194,9 @@ def _plot(view: ReportView, question: Record, shape: str) -> DotPlot | None:
     )
 
 
-def _share_plots(view: ReportView, question: Record, shape: str) -> Iterator[Block]:
+def _share_plots(view: ReportView, question: QuestionView, shape: str) -> Iterator[Block]:
     """The share of each difference, a folded plot per attribute, all on one scale."""
-    found: dict[str, list[tuple[Record, AttributeSpread]]] = {}
+    found: dict[str, list[tuple[GroupView, AttributeSpread]]] = {}
     for group in view.plotted(question):
         for each in (
             getattr(AttributeSpreadFigure.of(group), shape) if AttributeSpreadFigure.is_in(group) else ()

@@ -10,8 +10,8 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot, share_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head, words
-from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import QuestionView
 from analytics.figures.needs import SystemKinds
 from analytics.figures.rating_figure import RatingFigure, distribution_table, finer
 from analytics.figures.rating_records import Ratings, means_of, ratings
@@ -114,7 +114,7 @@ class AttributeValuesFigure(RatingFigure[AttributeRatings]):
                 tag=tag,
             )
             for group in others:
-                heading = view.title_for(group, question["prompt"])
+                heading = view.title_for(group, question.prompt)
                 table = _table(question, self.of(group))
                 yield Block(heading, tables=(table,), folded=True, tag=tag_of(group))
             yield from finer(view, [question], type(self))
@@ -201,7 +201,7 @@ def _spread_of(given: AnswerInput, by_rater: Spreads, of_means: Spreads, purpose
     )
 
 
-def _table(question: Record, figures: AttributeRatings) -> Table:
+def _table(question: QuestionView, figures: AttributeRatings) -> Table:
     found = figures.by_value
     beyond = len(found) - MAX_SHOWN + figures.values_left_out if len(found) > MAX_SHOWN else 0
     build = Builder(
@@ -221,7 +221,7 @@ def _table(question: Record, figures: AttributeRatings) -> Table:
     return build.build()
 
 
-def _value_blocks(view: ReportView, question: Record) -> Iterator[Block]:
+def _value_blocks(view: ReportView, question: QuestionView) -> Iterator[Block]:
     """A table and a plot per attribute, all plots on one scale; one table alone where there are many attributes."""
     lead = view.lead(question)
     tag, anchor = tag_of(lead), anchor_of(question)
@@ -231,13 +231,13 @@ def _value_blocks(view: ReportView, question: Record) -> Iterator[Block]:
     ]
     if not 0 < len(attributes) <= MAX_PLOTTED:
         yield Block(
-            question["prompt"],
+            question.prompt,
             tables=(_table(question, AttributeValuesFigure.of(lead)),),
             tag=tag,
             anchor=anchor,
         )
         return
-    yield Block(question["prompt"], text=tuple(filter(None, [legend_of(question)])), tag=tag, anchor=anchor)
+    yield Block(question.prompt, text=tuple(filter(None, [legend_of(question)])), tag=tag, anchor=anchor)
     for name, values in attributes:
         build = Builder("Mean rating per value.", columns(["Value", "Mean", "n"]))
         for each in values:
@@ -245,10 +245,10 @@ def _value_blocks(view: ReportView, question: Record) -> Iterator[Block]:
         yield Block(name, tables=(build.build(),), plot=_plot(view, question, values))
 
 
-def _plot(view: ReportView, question: Record, values: Sequence[ValueMean]) -> DotPlot | None:
+def _plot(view: ReportView, question: QuestionView, values: Sequence[ValueMean]) -> DotPlot | None:
     """The values of one attribute, by every voice."""
     found = {
-        (group["key"], other.attribute, other.value): (group, other.mean)
+        (group.key, other.attribute, other.value): (group, other.mean)
         for group in view.plotted(question)
         for other in AttributeValuesFigure.of(group).by_value
     }
@@ -265,18 +265,18 @@ def _plot(view: ReportView, question: Record, values: Sequence[ValueMean]) -> Do
         what=f"Mean rating per value: {values[0].attribute}",
         axis="Mean rating",
         caption="Mean rating per value.",
-        within=(question["points"][0]["value"], question["points"][-1]["value"]),
+        within=question.ends,
         whole=True,
     )
 
 
 def _spread_blocks(
-    view: ReportView, question: Record, key: str, heading: str, caption: str
+    view: ReportView, question: QuestionView, key: str, heading: str, caption: str
 ) -> Iterator[Block]:
     """Shares of the differences, a row per group: of single raters, and of means over raters."""
     found = [
         (group, getattr(AttributeValuesFigure.of(group), key))
-        for group in question["groups"]
+        for group in question.groups
         if getattr(AttributeValuesFigure.of(group), key)
     ]
     if not found:

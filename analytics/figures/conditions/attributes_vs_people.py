@@ -7,8 +7,9 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.tables import Builder, columns, head, words
 from analytics.figures.conditions.attribute_spread import most_rated
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.arrays import values_of
 from analytics.statistics.conditions.value_correlation import correlation_within_items
@@ -68,8 +69,8 @@ class AttributesVsPeopleFigure(Figure[AttributesBesidePeople]):
                 "values of one response, averaged over responses.",
                 columns(["Attribute", "Raters", "All responses", "n", "Within a response", "n"], names=2),
             )
-            rows: dict[str, list[tuple[Record, Estimate]]] = {}
-            groups = [group for group in question["groups"] if self.is_in(group)]
+            rows: dict[str, list[tuple[GroupView, Estimate]]] = {}
+            groups = [group for group in question.groups if self.is_in(group)]
             found = [
                 (each.attribute, group, each) for group in groups for each in self.of(group).by_attribute
             ]
@@ -77,7 +78,7 @@ class AttributesVsPeopleFigure(Figure[AttributesBesidePeople]):
             for name, group, each in sorted(found, key=lambda row: order.index(row[0])):
                 build.add(
                     head(name),
-                    words(group["label"], tag_of(group)),
+                    words(group.label, tag_of(group)),
                     build.coefficient(each.pooled),
                     build.n(each.pooled),
                     build.coefficient(each.within),

@@ -8,8 +8,9 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, group_head
 from analytics.statistics.conditions.check_majorities import yes_majorities
 from analytics.statistics.core.estimates import Estimate
@@ -69,7 +70,7 @@ class ContextChecksFigure(Figure[ContextChecks]):
         tables = _tables(view, questions)
         plot = share_plot(
             [
-                (question["prompt"], [(group, self.of(group).share) for group in view.plotted(question)])
+                (question.prompt, [(group, self.of(group).share) for group in view.plotted(question)])
                 for question in questions
             ],
             what="Share of follow-up questions with a majority of yes",
@@ -88,13 +89,13 @@ class ContextChecksFigure(Figure[ContextChecks]):
 FIGURE = ContextChecksFigure()
 
 
-def _tables(view: ReportView, questions: Sequence[Record]) -> tuple[Table, ...]:
+def _tables(view: ReportView, questions: Sequence[QuestionView]) -> tuple[Table, ...]:
     """The shares, with n in a column where it is the same for every check, and otherwise in a table of its own.
 
     Even splits are left out check by check.
     """
     rows = list(_rows(view, questions))
-    prompts = [question["prompt"] for question in questions]
+    prompts = [question.prompt for question in questions]
     same = all(len({(cell.n, cell.left_out) for cell in cells if cell}) == 1 for *_, cells in rows)
     shares = Builder(
         "Share of follow-up questions of which more than half of the raters say yes, in percent.",
@@ -116,7 +117,7 @@ def _tables(view: ReportView, questions: Sequence[Record]) -> tuple[Table, ...]:
 
 
 def _rows(
-    view: ReportView, questions: Sequence[Record]
+    view: ReportView, questions: Sequence[QuestionView]
 ) -> Iterator[tuple[TableCell, TableCell, list[Estimate | None]]]:
     """Group, what wrote the context, and the share of each check, of those that any has."""
     for group in view.groups:
@@ -129,7 +130,7 @@ def _rows(
             yield group_head(group), words("all" if name is None else name or "not known"), cells
 
 
-def _share(group: Record | None, source: str | None) -> Estimate | None:
+def _share(group: GroupView | None, source: str | None) -> Estimate | None:
     """Of all contexts, or of those by this source."""
     if group is None:
         return None

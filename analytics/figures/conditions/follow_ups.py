@@ -9,8 +9,9 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.tables import Builder, Table, columns, count, head, words
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.groups import GroupView
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
 from analytics.statistics.agreement.percentage import Agreement
@@ -136,7 +137,7 @@ FIGURE = FollowUpsFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    groups = [group for group in view.everybody if FollowUpsFigure.is_in(group) and not group["heuristic"]]
+    groups = [group for group in view.everybody if FollowUpsFigure.is_in(group) and not group.heuristic]
     for at, group in enumerate(groups):
         folded, tag = at > 0, tag_of(group)
         yield Block(
@@ -150,19 +151,19 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             folded=folded,
             tag=tag,
         )
-        if group["raters"] > 1:
+        if group.raters > 1:
             heading = view.title_for(group, "Agreement where responses differ")
             tables = tuple(_where_they_differ(view, group, *rule) for rule in RULES)
             yield Block(heading, tables=tables, folded=folded, tag=tag)
 
 
-def _rows(view: PairView, group: Record) -> Iterator[tuple[str, list[tuple[Record, Estimate]]]]:
+def _rows(view: PairView, group: GroupView) -> Iterator[tuple[str, list[tuple[GroupView, Estimate]]]]:
     for found in FollowUpsFigure.of(group).by_system:
         setting = f", {view.arm(found.arm)}" if view.several_arms else ""
         yield f"{view.system(found.system)}{setting}", [(group, found.share)]
 
 
-def _by_system(view: PairView, group: Record) -> Table:
+def _by_system(view: PairView, group: GroupView) -> Table:
     names = ["System", "Setting"] if view.several_arms else ["System"]
     build = Builder(
         "Follow-ups that a response satisfies: share of those asked about, in percent, and mean number.",
@@ -180,7 +181,7 @@ def _by_system(view: PairView, group: Record) -> Table:
     return build.build()
 
 
-def _where_they_differ(view: PairView, group: Record, differing: str, equal: str, caption: str) -> Table:
+def _where_they_differ(view: PairView, group: GroupView, differing: str, equal: str, caption: str) -> Table:
     build = Builder(caption, columns(["Items", "Differing", "n", "Equal", "n"]))
     found = FollowUpsFigure.of(group)
     named: list[tuple[str, FollowUpAgreement | FollowUpCell]] = [("All with a checklist", found.overall)]

@@ -7,8 +7,9 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import DASH, Builder, TableCell, columns, head
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import QuestionView
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import deviation
 from analytics.figures.report_view import ReportView, group_head, tag_of
@@ -92,7 +93,7 @@ class CalibratorsFigure(Figure[SetAgreements]):
                 "deviation.",
                 columns(["Raters", "F1", "Alike", "n", "F1 with people", "Alike", "Distance", "SD", "n"]),
             )
-            for group in question["groups"]:
+            for group in question.groups:
                 found = self.of(group)
                 if not _has_value(found):
                     continue
@@ -108,10 +109,10 @@ class CalibratorsFigure(Figure[SetAgreements]):
                 yield Block("Agreement of sets, and distance from the draft", tables=(build.build(),))
             yield from self._rater_blocks(view, question)
 
-    def _rater_blocks(self, view: ReportView, question: Record) -> Iterator[Block]:
-        for group in question["groups"]:
+    def _rater_blocks(self, view: ReportView, question: QuestionView) -> Iterator[Block]:
+        for group in question.groups:
             records = self.of(group).by_rater
-            if not records or group["kind"] == "judges":  # each judge is a group of its own
+            if not records or group.kind == "judges":  # each judge is a group of its own
                 continue
             beyond = len(records) - MAX_RATERS
             build = Builder(
@@ -121,7 +122,7 @@ class CalibratorsFigure(Figure[SetAgreements]):
             )
             for record in records[:MAX_RATERS]:
                 build.add(
-                    head(view.raters.get(record.rater, group["label"])),
+                    head(view.raters.get(record.rater, group.label)),
                     *_agreed(build, record.with_others, counted=True),
                     build.share(record.distance.mean),
                     deviation(record.distance.standard_deviation),

@@ -9,8 +9,9 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import percent
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import QuestionView
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import deviation
 from analytics.figures.rating_records import SystemRatings, ValueShare, by_system, value_shares
@@ -170,19 +171,19 @@ def _by_rater(given: AnswerInput, values: Mapping[str, Values]) -> tuple[Calibra
     )
 
 
-def _blocks(view: ReportView, question: Record) -> Iterator[Block]:
+def _blocks(view: ReportView, question: QuestionView) -> Iterator[Block]:
     anchor = anchor_of(question)
-    if any(DecisionsFigure.of(group).decisions for group in question["groups"]):
+    if any(DecisionsFigure.of(group).decisions for group in question.groups):
         plot = share_plot(
             [
                 (
-                    point["label"],
+                    point.label,
                     [
                         (group, DecisionsFigure.of(group).distribution[at].share)
                         for group in view.plotted(question)
                     ],
                 )
-                for at, point in enumerate(question["points"])
+                for at, point in enumerate(question.points)
             ],
             what="Decisions on drafted entries",
             axis="Share of decisions",
@@ -201,13 +202,13 @@ def _blocks(view: ReportView, question: Record) -> Iterator[Block]:
     yield from _rater_blocks(view, question)
 
 
-def _decisions(view: ReportView, question: Record) -> Table:
-    labels = [point["label"] for point in question["points"]]
+def _decisions(view: ReportView, question: QuestionView) -> Table:
+    labels = [point.label for point in question.points]
     build = Builder(
         "Decisions on drafted entries, in percent; n is the number of decisions.",
         columns(["Raters", *labels, "n"]),
     )
-    for group in question["groups"]:
+    for group in question.groups:
         build.add(
             group_head(group),
             *(build.share(each.share) for each in DecisionsFigure.of(group).distribution),
@@ -216,11 +217,11 @@ def _decisions(view: ReportView, question: Record) -> Table:
     return build.build()
 
 
-def _system_blocks(view: ReportView, question: Record) -> Iterator[Block]:
+def _system_blocks(view: ReportView, question: QuestionView) -> Iterator[Block]:
     lead = view.lead(question)
     if not DecisionsFigure.of(lead).by_system:
         return
-    labels = [point["label"] for point in question["points"]]
+    labels = [point.label for point in question.points]
     build = Builder(
         "Decisions on the entries drafted by each system, in percent; n is the number of decisions.",
         columns(["Drafted by", *labels, "n"]),
@@ -234,12 +235,12 @@ def _system_blocks(view: ReportView, question: Record) -> Iterator[Block]:
     yield Block("Decisions by drafting system", tables=(build.build(),), tag=tag_of(lead))
 
 
-def _sets(view: ReportView, question: Record) -> Table:
+def _sets(view: ReportView, question: QuestionView) -> Table:
     build = Builder(
         f"{CAPTION}.",
         columns(SET_FIGURES),
     )
-    for group in question["groups"]:
+    for group in question.groups:
         build.add(group_head(group), *_set_cells(build, DecisionsFigure.of(group)))
     return build.build()
 
@@ -254,9 +255,9 @@ def _set_cells(build: Builder, sets: SetDecisions | CalibratorSets) -> tuple[Tab
     )
 
 
-def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
+def _size_blocks(view: ReportView, question: QuestionView) -> Iterator[Block]:
     """Shares of sets by their number of entries."""
-    found = [(group, DecisionsFigure.of(group).sizes) for group in question["groups"]]
+    found = [(group, DecisionsFigure.of(group).sizes) for group in question.groups]
     sizes = sorted({record.size for _, records in found for record in records})
     if not sizes:
         return
@@ -274,11 +275,11 @@ def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
     yield Block("Set sizes", tables=(build.build(),))
 
 
-def _rater_blocks(view: ReportView, question: Record) -> Iterator[Block]:
+def _rater_blocks(view: ReportView, question: QuestionView) -> Iterator[Block]:
     """The sets of each calibrator, one by one."""
-    for group in question["groups"]:
+    for group in question.groups:
         records = DecisionsFigure.of(group).by_rater
-        if not records or group["kind"] == "judges":  # each judge is a group of its own
+        if not records or group.kind == "judges":  # each judge is a group of its own
             continue
         beyond = len(records) - MAX_RATERS
         build = Builder(
@@ -288,7 +289,7 @@ def _rater_blocks(view: ReportView, question: Record) -> Iterator[Block]:
         )
         for record in records[:MAX_RATERS]:
             # A jury as one rater is none of the study's.
-            name = view.raters.get(record.rater, group["label"])
+            name = view.raters.get(record.rater, group.label)
             build.add(head(name), *_set_cells(build, record))
         heading = view.title_for(group, "Sets by calibrator")
         yield Block(heading, tables=(build.build(),), folded=True, tag=tag_of(group))

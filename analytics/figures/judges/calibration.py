@@ -81,7 +81,7 @@ class CalibrationFigure(Figure[Calibration]):
                     curve.n(each.observed),
                 )
             yield Block(
-                f"Calibration of {group['label']}",
+                f"Calibration of {group.label}",
                 tables=(whole.build(), curve.build(compact=True)),
                 folded=True,
             )

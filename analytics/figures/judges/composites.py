@@ -192,14 +192,12 @@ def _of_pair(view: PairView) -> Iterator[Block]:
         if CompositesFigure.is_in(group):
             found = CompositesFigure.of(group)
             large, small = by_size(found.categories, lambda each: each.agreement.n)
-            yield Block(
-                f"{group['label']}: agreement with people", tables=(_agreement(group["label"], found),)
-            )
+            yield Block(f"{group.label}: agreement with people", tables=(_agreement(group.label, found),))
             for heading, categories in (("", large), (f", {SMALL}", small)):
                 if categories:
                     yield Block(
-                        f"{group['label']}: member for each category{heading}",
-                        tables=(_categories(group["label"], found, categories),),
+                        f"{group.label}: member for each category{heading}",
+                        tables=(_categories(group.label, found, categories),),
                         folded=categories is small or len(categories) > MOST_OPEN,
                     )
 

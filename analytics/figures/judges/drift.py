@@ -11,7 +11,7 @@ from analytics.display.numbers import NBSP, percent, points
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, head, interval, words
 from analytics.figures.beside_people import label_tables
 from analytics.figures.families import FamilyTest, corrected_p, is_supported
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import (
     PAIRS,
     UNITS,
@@ -20,6 +20,7 @@ from analytics.figures.figure_input import (
     PairInput,
     level_of,
 )
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.passes import Pass, StudyPasses, with_parts
 from analytics.frames.rows import JURY
@@ -63,6 +64,9 @@ class OnePass(Protocol):
 
     @property
     def finished(self) -> str: ...
+
+    @property
+    def drift(self) -> Drift | None: ...
 
 
 AnyPass = TypeVar("AnyPass", bound=OnePass)
@@ -153,8 +157,8 @@ class DriftFigure(Figure[JudgePasses | JuryPasses]):
             records.append(LabelPass(of.rater, of.purpose, of.finished, same, _with_people(each), found))
         return tuple(records)
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        return drift_tests(record)
+    def tests(self, record: JudgePasses | JuryPasses) -> Iterator[FamilyTest]:
+        return drift_tests(each for _, passes in _passes_in(record) for each in passes)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(
@@ -169,13 +173,8 @@ class DriftFigure(Figure[JudgePasses | JuryPasses]):
         if build.rows:
             yield Block(TITLE, text=tuple(drifted), tables=(build.build(),), anchor="drift")
 
-    def _passes_of(self, group: Record) -> Iterator[tuple[str, tuple[LabelPass, ...]]]:
-        """The passes of a judge, under no name, or of each member of a jury."""
-        found = self.of(group) if self.is_in(group) else JuryPasses(())
-        if isinstance(found, JudgePasses):
-            yield "", found.passes
-        else:
-            yield from ((each.member, each.passes) for each in found.members)
+    def _passes_of(self, group: GroupView) -> Iterable[tuple[str, tuple[LabelPass, ...]]]:
+        return _passes_in(self.of(group)) if self.is_in(group) else ()
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -186,6 +185,14 @@ class DriftFigure(Figure[JudgePasses | JuryPasses]):
 
 
 FIGURE = DriftFigure()
+
+
+def _passes_in(found: JudgePasses | JuryPasses) -> Iterator[tuple[str, tuple[LabelPass, ...]]]:
+    """The passes of a judge, under no name, or of each member of a jury."""
+    if isinstance(found, JudgePasses):
+        yield "", found.passes
+    else:
+        yield from ((each.member, each.passes) for each in found.members)
 
 
 def is_of_members(given: FigureInput) -> bool:
@@ -227,20 +234,20 @@ def passes_of(given: FigureInput, passes: StudyPasses, rater: str) -> Iterator[P
 def add_passes(
     build: Builder,
     view: ReportView,
-    passes_of: Callable[[Record], Iterable[tuple[str, Sequence[AnyPass]]]],
+    passes_of: Callable[[GroupView], Iterable[tuple[str, Sequence[AnyPass]]]],
     cells: Callable[[Builder, AnyPass], Iterable[TableCell]],
-    sentence: Callable[[str, Record, AnyPass], str],
+    sentence: Callable[[str, QuestionView, AnyPass], str],
 ) -> list[str]:
     """A row per pass of each judge and question; the sentences on those that had drifted."""
     drifted = []
     for question in view.judged:
-        for group in question["groups"]:
+        for group in question.groups:
             for member, passes in passes_of(group):
-                judge = view.raters.get(member, member) if member else group["label"]
+                judge = view.raters.get(member, member) if member else group.label
                 for place, found in enumerate(passes):
                     build.add(
                         head(judge, tag=tag_of(group)),
-                        words(question["prompt"]),
+                        words(question.prompt),
                         words(f"{place + 1}: {day_of(found)}, {found.purpose}"),
                         *cells(build, found),
                     )
@@ -262,14 +269,14 @@ def _cells(build: Builder, found: LabelPass) -> Sequence[TableCell]:
     )
 
 
-def _drifted(judge: str, question: Record, found: LabelPass) -> str:
+def _drifted(judge: str, question: QuestionView, found: LabelPass) -> str:
     """The sentence that a test supports; '' where none does."""
     each = found.drift
     if each is None or not is_supported(each.test) or each.difference.known >= 0:
         return ""
     limits = interval(each.difference, percent)
     less = f"{points(each.difference.known)}{NBSP}points less often"
-    asked = f"\N{LEFT DOUBLE QUOTATION MARK}{question['prompt']}\N{RIGHT DOUBLE QUOTATION MARK}"
+    asked = f"\N{LEFT DOUBLE QUOTATION MARK}{question.prompt}\N{RIGHT DOUBLE QUOTATION MARK}"
     return (
         f"{judge} had drifted by {day_of(found)}: asked {asked}, it gave the same answer as its first pass "
         f"{less} than its second pass did{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p "
@@ -277,20 +284,11 @@ def _drifted(judge: str, question: Record, found: LabelPass) -> str:
     )
 
 
-def passes_in(record: Record) -> Iterator[tuple[str, Sequence[Record]]]:
-    """The passes of a judge, under no name, or of each member of a jury."""
-    if "passes" in record:
-        yield "", record["passes"]
-    for each in record.get("members", ()):
-        yield each["member"], each["passes"]
-
-
-def drift_tests(record: Record) -> Iterator[FamilyTest]:
+def drift_tests(passes: Iterable[OnePass]) -> Iterator[FamilyTest]:
     """The tests of a judge's passes, of labels and of numbers, which are one family."""
-    for _, passes in passes_in(record):
-        for each in passes:
-            if each["drift"] is not None and each["drift"]["test"] is not None:
-                yield FamilyTest("drift", each["drift"]["test"])
+    for each in passes:
+        if each.drift is not None and each.drift.test is not None:
+            yield FamilyTest("drift", each.drift.test)
 
 
 def day_of(found: OnePass) -> str:

@@ -27,7 +27,7 @@ from analytics.figures import where
 from analytics.figures.agreement.percentage import CategoryInner, PercentageAgreementFigure
 from analytics.figures.beside_people import TITLE, label_tables
 from analytics.figures.families import FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import (
     PAIRS,
     AnswerInput,
@@ -36,6 +36,7 @@ from analytics.figures.figure_input import (
     by_cell,
     level_of,
 )
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import (
     SMALL,
@@ -147,16 +148,16 @@ class LabelsVsPeopleFigure(Figure[LabelsBesidePeople]):
         sums = mean_sums(shares[used], query[used], unit="items", within=SHARE)
         yield Quantity("Agreement with people", sums)
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        if record["judge_less_people"]["test"] is not None:
-            yield FamilyTest("judge less people", record["judge_less_people"]["test"])
+    def tests(self, record: LabelsBesidePeople) -> Iterator[FamilyTest]:
+        if record.judge_less_people.test is not None:
+            yield FamilyTest("judge less people", record.judge_less_people.test)
 
-    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+    def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
         """A single rater can't agree with itself, so people are what it is held against."""
-        if question["form"] != PAIRS:
+        if question.form != PAIRS:
             return
         found = self.of(group).outer
-        about = f"{question['prompt']} " if len(view.pairs) > 1 else ""
+        about = f"{question.prompt} " if len(view.pairs) > 1 else ""
         if found.value is None:
             yield Fact("Agreement with people", DASH, f"{about}{found.undefined}", undefined=True)
             return
@@ -180,9 +181,9 @@ class LabelsVsPeopleFigure(Figure[LabelsBesidePeople]):
         questions = [
             question
             for question in view.judged
-            if any(LabelsVsPeopleFigure.is_in(group) for group in question["groups"])
+            if any(LabelsVsPeopleFigure.is_in(group) for group in question.groups)
         ]
-        if [question["form"] for question in questions] != [PAIRS]:
+        if [question.form for question in questions] != [PAIRS]:
             yield from _by_question(questions)
         yield from view.per_pair(_of_pair)
 
@@ -264,7 +265,7 @@ def _expected(given: PairInput, people: PairInput) -> Estimate | None:
     return expected_agreement(people.votes, chances, items.query, resample=resample)
 
 
-def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
+def _by_question(questions: Iterable[QuestionView]) -> Iterator[Block]:
     build = Builder(
         f"{IN_PERCENT}; the difference in points, with a sign-flip test over queries; and {COHENS_KAPPA} with the "
         "label that more than half of the people gave.",
@@ -285,12 +286,12 @@ def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
         ),
     )
     for question in questions:
-        for group in question["groups"]:
+        for group in question.groups:
             if not LabelsVsPeopleFigure.is_in(group):
                 continue
             found = LabelsVsPeopleFigure.of(group)
             build.add(
-                head(question["prompt"]),
+                head(question.prompt),
                 group_words(group),
                 *build.beside_chance(found.outer, found.outer_by_chance),
                 _without_interval(build.share(found.inner)),
@@ -299,7 +300,7 @@ def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
                 build.coefficient(found.kappa),
                 build.n(found.kappa),
                 of=where.beside_people(group, found.outer, found.kappa)
-                if question["over"] == Over.ITEM
+                if question.over == Over.ITEM
                 else None,
             )
     if build.rows:
@@ -309,7 +310,7 @@ def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
 def _of_pair(view: PairView) -> Iterator[Block]:
     compared = [group for group in view.judging if LabelsVsPeopleFigure.is_in(group)]
     if compared:
-        people = next(group for group in view.judging if group["kind"] == "person")
+        people = next(group for group in view.judging if group.kind == "person")
         yield Block(
             "Agreement with people",
             tables=(_outer(people, compared), _kappa(compared)),
@@ -331,7 +332,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             yield Block("Confusion matrices", tables=tables, folded=len(tables) > SHOWN_CONFUSIONS)
 
 
-def _outer(people: Record, compared: list[Record]) -> Table:
+def _outer(people: GroupView, compared: list[GroupView]) -> Table:
     """Agreement with people, which has the interval of its difference; people's own stands beside it without one."""
     continuous = any(LabelsVsPeopleFigure.of(group).expected for group in compared)
     labels = [
@@ -386,7 +387,7 @@ def _without_interval(cell: TableCell) -> TableCell:
     return replace(cell, detail="")
 
 
-def _kappa(compared: list[Record]) -> Table:
+def _kappa(compared: list[GroupView]) -> Table:
     build = Builder(
         f"{COHENS_KAPPA} with the label that more than half of the people gave.",
         columns(["Raters", COHENS_KAPPA, "n"]),
@@ -398,10 +399,10 @@ def _kappa(compared: list[Record]) -> Table:
     return build.build()
 
 
-def _plot(compared: list[Record]) -> DotPlot | None:
+def _plot(compared: list[GroupView]) -> DotPlot | None:
     return score_plot(
         [
-            (group["label"], [(group, LabelsVsPeopleFigure.of(group).judge_less_people.difference)])
+            (group.label, [(group, LabelsVsPeopleFigure.of(group).judge_less_people.difference)])
             for group in compared
         ],
         what="Leave-one-out agreement with people minus that of people with each other, in points",
@@ -413,7 +414,7 @@ def _plot(compared: list[Record]) -> DotPlot | None:
     )
 
 
-def _by_category(people: Record, compared: list[Record], found: Sequence[CategoryInner]) -> Table:
+def _by_category(people: GroupView, compared: list[GroupView], found: Sequence[CategoryInner]) -> Table:
     inner = by_cell(found, "category")
     categories = [category for (category,) in inner]
     build = Builder(
@@ -433,13 +434,13 @@ def _with_n(build: Builder, estimate: Estimate) -> TableCell:
     return TableCell(cell.text, f"{cell.detail}; {n}" if cell.detail else n, cell.marks)
 
 
-def _confusion(view: PairView, group: Record, found: Confusion) -> Table:
+def _confusion(view: PairView, group: GroupView, found: Confusion) -> Table:
     """Items by both labels; where a study has many pairs, canonical responses have no names of their own."""
     names = (*view.sides, *TIE_NAMES[len(found.counts)])
     left_out = "; ".join(f"{part.n:,} {part.reason}" for part in found.left_out)
     build = Builder(
-        f"{group['label']}: items by its label (rows) and people's majority label, if any (columns).",
-        columns([group["label"], *names, "None"]),
+        f"{group.label}: items by its label (rows) and people's majority label, if any (columns).",
+        columns([group.label, *names, "None"]),
         foot=f"{found.n:,} items. Not included: {left_out}." if left_out else f"{found.n:,} items.",
     )
     labels = LABELS[: len(names)]
@@ -452,10 +453,10 @@ def _confusion(view: PairView, group: Record, found: Confusion) -> Table:
     return build.build(compact=True)
 
 
-def _labelled(view: PairView, group: Record, label: str, majority: str, n: int) -> TableCell:
+def _labelled(view: PairView, group: GroupView, label: str, majority: str, n: int) -> TableCell:
     """The number of items with both labels; the list knows none that several readings were reduced to."""
     pairs = (("answer", f"{view.key}:{label}"), ("majority", majority))
-    people = next(each for each in view.judging if each["kind"] == "person")
-    is_one_reading = bool(group["where"]) and not group["where"].counts
+    people = next(each for each in view.judging if each.kind == "person")
+    is_one_reading = group.where is not None and not group.where.counts
     is_listed = n and is_one_reading and view.has_tallied_majority(people)
     return replace(count(n), where=Where(pairs, "items", n) if is_listed else None)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.figures.families import FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.measured import is_first, systems_of
 from analytics.figures.needs import StudyMeasures
@@ -76,8 +76,8 @@ class MeasureSettingsFigure(Figure[MeasuresInSettings]):
                 found.append(MeasureInSettings(*about, cells))
         return MeasuresInSettings(tuple(found)) if found else None
 
-    def tests(self, record: Record) -> Iterable[FamilyTest]:
-        return (test for each in record["measures"] for test in setting_tests(each["cells"]))
+    def tests(self, record: MeasuresInSettings) -> Iterable[FamilyTest]:
+        return (test for each in record.measures for test in setting_tests(each.cells))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         seen: dict[tuple[str, str], tuple[str, Sequence[SettingDifference]]] = {}

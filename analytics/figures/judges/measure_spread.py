@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.group_plots import mean_plot, score_plot
+from analytics.display.group_plots import PlottedRaters, mean_plot, score_plot
 from analytics.display.histograms import Bar, histograms
 from analytics.display.numbers import decimal, score, to_places
 from analytics.display.plots import DotPlot
@@ -266,7 +266,7 @@ def _banded(view: ReportView, measures: Sequence[MeasureSpread]) -> Table:
 
 
 def _plot(view: ReportView, measure: MeasureSpread) -> DotPlot | None:
-    judge = {"kind": "judge", "label": measure.judge}
+    judge = PlottedRaters("judge", measure.judge)
     rows = [
         (
             ", ".join(name.text for name in reversed(_name(view, cell.arm, cell.system))),

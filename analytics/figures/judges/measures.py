@@ -9,8 +9,9 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.numbers import percent
 from analytics.display.tables import DASH, Builder, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.needs import StudyMeasures
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.measures import MeasureValues, picked_beside_others, preferred_beside_other
@@ -78,20 +79,25 @@ class MeasuresFigure(Figure[MeasuresBesideAnswers]):
         return MeasuresBesideAnswers(tuple(found)) if found else None
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        leading = view.leading["key"]
+        leading = view.leading.key
         for title, led in (
             ("Measures vs answers", True),
             ("Measures vs other raters' answers", False),
         ):
             asked = [
-                (question, [group for group in question["groups"] if (group["key"] == leading) == led])
+                (question, [group for group in question.groups if (group.key == leading) == led])
                 for question in view.asked(self.key)
             ]
             if any(groups for _, groups in asked):
                 yield self._block(title, asked, several=len(view.judged) > 1, plotted=led)
 
     def _block(
-        self, title: str, asked: Sequence[tuple[Record, list[Record]]], *, several: bool, plotted: bool
+        self,
+        title: str,
+        asked: Sequence[tuple[QuestionView, list[GroupView]]],
+        *,
+        several: bool,
+        plotted: bool,
     ) -> Block:
         names = ["Measure", "By", *(["Question"] if several else []), "Raters"]
         build = Builder(
@@ -99,7 +105,7 @@ class MeasuresFigure(Figure[MeasuresBesideAnswers]):
             columns([*names, "Pearson", "Spearman", "Accuracy", "n"], names=len(names)),
             foot=NOTE,
         )
-        rows: dict[str, list[tuple[Record, Estimate]]] = {}
+        rows: dict[str, list[tuple[GroupView, Estimate]]] = {}
         shared = _of_several(
             each for _, groups in asked for group in groups for each in self.of(group).measures
         )
@@ -110,15 +116,15 @@ class MeasuresFigure(Figure[MeasuresBesideAnswers]):
                     build.add(
                         head(each.label),
                         words(each.judge),
-                        *([words(question["prompt"])] if several else []),
-                        words(group["label"], tag_of(group)),
+                        *([words(question.prompt)] if several else []),
+                        words(group.label, tag_of(group)),
                         build.coefficient(each.pearson),
                         build.coefficient(each.spearman),
                         TableCell(DASH) if accuracy is None else build.figure(accuracy, percent),
                         build.n(each.spearman),
                     )
                     name = f"{each.label} by {each.judge}" if each.label in shared else each.label
-                    name = f"{name}: {question['prompt']}" if several else name
+                    name = f"{name}: {question.prompt}" if several else name
                     rows.setdefault(name, []).append((group, each.spearman))
         if not plotted:
             return Block(title, tables=(build.build(),), folded=True)

@@ -9,8 +9,9 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import NBSP, decimal
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, interval, words
 from analytics.figures.families import FamilyTest, corrected_p, is_supported
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.judges.drift import (
     add_passes,
     beside_people,
@@ -135,8 +136,8 @@ class NumberDriftFigure(Figure[NumberPasses | JuryNumberPasses]):
             records.append(NumberPass(of.rater, of.purpose, of.finished, own, people, found))
         return tuple(records)
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        return drift_tests(record)
+    def tests(self, record: NumberPasses | JuryNumberPasses) -> Iterator[FamilyTest]:
+        return drift_tests(each for _, passes in _passes_in(record) for each in passes)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         names = ["From first", "r", "From people", "r with people", "n", "Further", *P_COLUMNS]
@@ -154,13 +155,8 @@ class NumberDriftFigure(Figure[NumberPasses | JuryNumberPasses]):
                 anchor="number-drift",
             )
 
-    def _passes_of(self, group: Record) -> Iterator[tuple[str, tuple[NumberPass, ...]]]:
-        """The passes of a judge, under no name, or of each member of a jury."""
-        found = self.of(group) if self.is_in(group) else JuryNumberPasses(())
-        if isinstance(found, NumberPasses):
-            yield "", found.passes
-        else:
-            yield from ((each.member, each.passes) for each in found.members)
+    def _passes_of(self, group: GroupView) -> Iterable[tuple[str, tuple[NumberPass, ...]]]:
+        return _passes_in(self.of(group)) if self.is_in(group) else ()
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -171,6 +167,14 @@ class NumberDriftFigure(Figure[NumberPasses | JuryNumberPasses]):
 
 
 FIGURE = NumberDriftFigure()
+
+
+def _passes_in(found: NumberPasses | JuryNumberPasses) -> Iterator[tuple[str, tuple[NumberPass, ...]]]:
+    """The passes of a judge, under no name, or of each member of a jury."""
+    if isinstance(found, NumberPasses):
+        yield "", found.passes
+    else:
+        yield from ((each.member, each.passes) for each in found.members)
 
 
 def _beside(later: AnswerInput, other: AnswerInput, purpose: str) -> NumbersBeside:
@@ -219,14 +223,14 @@ def _first() -> tuple[TableCell, TableCell]:
     return words("first pass"), words("")
 
 
-def _drifted(judge: str, question: Record, found: NumberPass) -> str:
+def _drifted(judge: str, question: QuestionView, found: NumberPass) -> str:
     """The sentence that a test supports; '' where none does."""
     each = found.drift
     if each is None or not is_supported(each.test) or each.difference.known <= 0:
         return ""
     limits = interval(each.difference, decimal)
-    asked = f"\N{LEFT DOUBLE QUOTATION MARK}{question['prompt']}\N{RIGHT DOUBLE QUOTATION MARK}"
-    numbers, points = ("ranks", "places") if question["form"] == "ranking" else ("numbers", "points")
+    asked = f"\N{LEFT DOUBLE QUOTATION MARK}{question.prompt}\N{RIGHT DOUBLE QUOTATION MARK}"
+    numbers, points = ("ranks", "places") if question.form == "ranking" else ("numbers", "points")
     return (
         f"{judge} had drifted by {day_of(found)}: asked {asked}, its {numbers} lay "
         f"{decimal(each.difference.known)}{NBSP}{points} further from its first pass than those of its "

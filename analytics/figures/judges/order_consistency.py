@@ -67,11 +67,11 @@ class OrderConsistencyFigure(Figure[InconsistentOrders]):
             columns(["Question", "Judge", "Inconsistent", "n"], names=2),
         )
         for question in view.judged:
-            for group in (each for each in question["groups"] if self.is_in(each)):
+            for group in (each for each in question.groups if self.is_in(each)):
                 found = self.of(group).inconsistent
                 build.add(
-                    head(question["prompt"]),
-                    words(group["label"], tag_of(group)),
+                    head(question.prompt),
+                    words(group.label, tag_of(group)),
                     build.share(found),
                     build.n(found),
                 )

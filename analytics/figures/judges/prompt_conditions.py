@@ -94,7 +94,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
                 build.n(found.full_agreement),
             )
         build.add(
-            head(group["label"]),
+            head(group.label),
             words("as named"),
             build.share(found.agreement),
             build.coefficient(found.difference),

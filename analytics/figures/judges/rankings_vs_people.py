@@ -50,10 +50,10 @@ class RankingsVsPeopleFigure(Figure[RankingsBesidePeople]):
             columns(["Question", "Raters", TAU, "n"], names=2),
         )
         for question in view.judged:
-            for group in (each for each in question["groups"] if self.is_in(each)):
+            for group in (each for each in question.groups if self.is_in(each)):
                 tau = self.of(group).tau
                 build.add(
-                    head(question["prompt"]),
+                    head(question.prompt),
                     group_words(group),
                     build.coefficient(tau),
                     build.n(tau),

@@ -8,8 +8,9 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures.beside_people import TITLE
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, group_head, group_words
 from analytics.frames.entries import SIZE
@@ -75,8 +76,8 @@ class RatingsVsPeopleFigure(Figure[Compared]):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         yield from _ratings(view)
         for question in view.judged:
-            compared = [group for group in question["groups"] if RatingsVsPeopleFigure.is_in(group)]
-            if question["form"] == "entries" and compared:
+            compared = [group for group in question.groups if RatingsVsPeopleFigure.is_in(group)]
+            if question.form == "entries" and compared:
                 yield Block("Set sizes vs people", tables=(_sizes(compared),))
 
 
@@ -89,15 +90,15 @@ def _ratings(view: ReportView) -> Iterator[Block]:
         "minus people), and correlations.",
         columns(["Question", "Raters", "Error", "Difference", "Spearman", "Pearson", "n"], names=2),
     )
-    rows: dict[str, list[tuple[Record, Estimate]]] = {}
+    rows: dict[str, list[tuple[GroupView, Estimate]]] = {}
     for question in view.judged:
         # Yes and no are compared as labels.
-        if question["kind"] == "checklist":
+        if question.kind == "checklist":
             continue
-        for group in (each for each in question["groups"] if RatingsVsPeopleFigure.is_in(each)):
+        for group in (each for each in question.groups if RatingsVsPeopleFigure.is_in(each)):
             found = RatingsVsPeopleFigure.of(group)
             build.add(
-                head(question["prompt"]),
+                head(question.prompt),
                 group_words(group),
                 *(
                     build.coefficient(getattr(found, name))
@@ -105,7 +106,7 @@ def _ratings(view: ReportView) -> Iterator[Block]:
                 ),
                 build.n(found.error),
             )
-            rows.setdefault(question["prompt"], []).append((group, found.spearman))
+            rows.setdefault(question.prompt, []).append((group, found.spearman))
     if build.rows:
         plot = score_plot(
             rows.items(),
@@ -115,7 +116,7 @@ def _ratings(view: ReportView) -> Iterator[Block]:
         yield Block("Ratings vs people", tables=(build.build(),), plot=plot)
 
 
-def _sizes(compared: list[Record]) -> Table:
+def _sizes(compared: list[GroupView]) -> Table:
     build = Builder(
         "Entries per set compared with people's mean for the same item: mean difference, mean absolute error, "
         "and Spearman's correlation.",

@@ -21,7 +21,7 @@ class RepliesFigure(StudyFigure):
     definition = "Outcomes of each judge's judgments, what they cost, and how it was asked."
 
     def intro(self, view: ReportView) -> str:
-        if any(group["kind"] == "person" for group in view.groups):
+        if any(group.kind == "person" for group in view.groups):
             return "No judge results to compare with people yet."
         return "No person has judged these items, so there is nobody to compare the judges with."
 

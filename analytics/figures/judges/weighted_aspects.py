@@ -12,8 +12,9 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import percent
 from analytics.display.tables import DASH, Builder, TableCell, columns, head, words
 from analytics.figures.aspect_figure import overall_aspects
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput
+from analytics.figures.groups import QuestionView
 from analytics.figures.needs import DerivedJudges
 from analytics.figures.report_view import ReportView
 from analytics.frames.arrays import AnswersFrame, response_places
@@ -150,7 +151,7 @@ class WeightedAspectsFigure(Figure[WaysToOverall]):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.judged:
-            groups = [group for group in question["groups"] if WeightedAspectsFigure.is_in(group)]
+            groups = [group for group in question.groups if WeightedAspectsFigure.is_in(group)]
             if groups:
                 yield _block(question, [WeightedAspectsFigure.of(group) for group in groups])
 
@@ -297,10 +298,10 @@ def _accuracy(given: AnswerInput, rated: AspectRatings, way: Way) -> Estimate | 
     )
 
 
-def _block(question: Record, records: Iterable[WaysToOverall]) -> Block:
+def _block(question: QuestionView, records: Iterable[WaysToOverall]) -> Block:
     """Judges of the same members' ratings have most ways in common; each stands once."""
     build = Builder(
-        f"{question['prompt']}: judges' ratings, asked for directly or computed from aspects, compared with "
+        f"{question.prompt}: judges' ratings, asked for directly or computed from aspects, compared with "
         "people's mean.",
         columns(["Judge", "Overall rating", "Weights", "Pearson", "Spearman", "Accuracy", "n"], names=3),
         foot="Accuracy: how often the response that a person picked is rated above another one; equal ratings count "
@@ -323,7 +324,7 @@ def _block(question: Record, records: Iterable[WaysToOverall]) -> Block:
                 TableCell(DASH) if accuracy is None else build.figure(accuracy, percent),
                 build.n(way.pearson),
             )
-    return Block(f"{question['prompt']} from aspects", tables=(build.build(),))
+    return Block(f"{question.prompt} from aspects", tables=(build.build(),))
 
 
 def _weights(aspects: Sequence[str], weights: Sequence[float] | None) -> str:

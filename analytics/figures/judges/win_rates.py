@@ -6,7 +6,8 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.tables import Builder, columns, head, words
 from analytics.figures import where
-from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.figure import StudyFigure
+from analytics.figures.groups import GroupView
 from analytics.figures.preferences.win_rates import KEY, even, rates_of, standard_error
 from analytics.figures.report_view import PairView, ReportView
 
@@ -26,7 +27,7 @@ FIGURE = JudgesWinRatesFigure()
 
 def _of_pair(view: PairView) -> Iterator[Block]:
     """Win rates of people and of every judge: per pair its settings or, in one setting, all pairs."""
-    groups = [group for group in view.judging if group["kind"] in ("person", "judge")]
+    groups = [group for group in view.judging if group.kind in ("person", "judge")]
     if len(groups) < 2:  # a single voice stands under the win rates
         return
     if view.several_arms:
@@ -39,7 +40,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
 
 def _rates(
     view: PairView,
-    groups: list[Record],
+    groups: list[GroupView],
     what: str,
     rows: list[tuple[str, tuple[str, str, str]]],
     pair: tuple[str, str] | None,
@@ -55,7 +56,7 @@ def _rates(
         for group, rate in zip(groups, rates, strict=True):
             build.add(
                 head(name),
-                words(group["label"]),
+                words(group.label),
                 build.share(rate.rate),
                 standard_error(build, rate),
                 build.n(rate.rate),
@@ -73,6 +74,6 @@ def _rates(
         reference=reference,
         hints=(two, one) if pair else view.hints,
     )
-    whose = "people and judges" if groups[0]["kind"] == "person" else "judges"
+    whose = "people and judges" if groups[0].kind == "person" else "judges"
     heading = f"Win rates of {whose}{f': {one} vs {two}' if pair else ''}"
     return Block(heading, tables=(build.build(),), plot=plot)

@@ -8,8 +8,9 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, groups_after
+from analytics.figures.groups import GroupView
 from analytics.figures.needs import PromptConditions
 from analytics.figures.report_view import CELLS, SPLIT_NAMES, PairView, ReportView, group_head
 from analytics.statistics.core.estimates import Estimate
@@ -137,13 +138,13 @@ def _relation(one: PairInput, other: PairInput, conditions: Mapping[str, str]) -
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    shown = {group["key"]: group for group in view.judging if CorrelationsFigure.is_in(group)}
+    shown = {group.key: group for group in view.judging if CorrelationsFigure.is_in(group)}
     tables = [table for table in (_split_table(view, shown), _group_table(view, shown)) if table]
     if tables:
         yield Block("Correlations of leaderboards", tables=tuple(tables), folded=True)
 
 
-def _split_table(view: PairView, shown: dict[str, Record]) -> Table | None:
+def _split_table(view: PairView, shown: dict[str, GroupView]) -> Table | None:
     arms = ["Setting"] if view.several_arms else []
     build = Builder(
         "Leaderboards of two splits, over systems.",
@@ -159,7 +160,7 @@ def _split_table(view: PairView, shown: dict[str, Record]) -> Table | None:
     return build.build() if build.rows else None
 
 
-def _group_table(view: PairView, shown: dict[str, Record]) -> Table | None:
+def _group_table(view: PairView, shown: dict[str, GroupView]) -> Table | None:
     arms = ["Setting"] if view.several_arms else []
     build = Builder(
         "Leaderboards of two groups of raters on the same items, over systems.",
@@ -168,12 +169,12 @@ def _group_table(view: PairView, shown: dict[str, Record]) -> Table | None:
             names=3 + len(arms),
         ),
     )
-    labels = {group["key"]: group["label"] for group in view.everybody}
+    labels = {group.key: group.label for group in view.everybody}
     for group in shown.values():
         for each in CorrelationsFigure.of(group).groups:
             named = [words(view.arm(each.arm))] if arms else []
             build.add(
-                head(group["label"]),
+                head(group.label),
                 words(labels[each.group]),
                 *named,
                 words(RELATIONS[each.relation]),

@@ -12,8 +12,9 @@ from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures import where
 from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.groups import GroupView
 from analytics.figures.needs import StudyMeasures
 from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
 from analytics.frames.measures import MeasureValues
@@ -255,7 +256,7 @@ def _pair_name(view: PairView, each: LengthControlledRate) -> str:
     return f"{view.system(each.system)} vs {view.system(each.opponent)}"
 
 
-def _table(view: PairView, group: Record, rates: list[LengthControlledRate]) -> Table:
+def _table(view: PairView, group: GroupView, rates: list[LengthControlledRate]) -> Table:
     build = Builder(
         "Expected win rate at equal lengths and as it is, in percent (a tie is half a win), the difference in points, "
         "in how many percent of the items the first system's response is longer (of equal length, half), and the "

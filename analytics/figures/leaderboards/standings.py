@@ -11,8 +11,9 @@ from analytics.display.group_plots import share_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, Where, columns, count, head
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
+from analytics.figures.groups import GroupView
 from analytics.figures.report_view import (
     CELLS,
     SMALL,
@@ -155,7 +156,7 @@ def never_met(names: Iterable[Iterable[str]]) -> str:
 
 
 def _blocks(
-    view: PairView, group: Record, arm: str, whole: Leaderboard, boards: list[Leaderboard]
+    view: PairView, group: GroupView, arm: str, whole: Leaderboard, boards: list[Leaderboard]
 ) -> Iterator[Block]:
     folded, tag = group is not view.leading, tag_of(group)
     title = view.arm(arm) if view.several_arms else "Systems"
@@ -232,7 +233,7 @@ def _ranked(build: Builder, standing: Standing | None) -> TableCell:
     return replace(cell, text=f"{cell.text} ({standing.rank})") if standing.rank else cell
 
 
-def _plot(view: PairView, group: Record, board: Leaderboard) -> DotPlot | None:
+def _plot(view: PairView, group: GroupView, board: Leaderboard) -> DotPlot | None:
     return share_plot(
         [
             (

@@ -25,6 +25,7 @@ from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest, corrected_p, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import (
@@ -160,12 +161,12 @@ class BestPicksFigure(Figure[BestPicks]):
                 sums = mean_sums(picked, offered.query, unit="picks", within=SHARE)
                 yield Quantity("Share of picks", sums, systems=(system,))
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for each in record["by_system"]:
-            if each["test"] is not None:
-                yield FamilyTest(CLAIMS, each["test"])
+    def tests(self, record: BestPicks) -> Iterator[FamilyTest]:
+        for each in record.by_system:
+            if each.test is not None:
+                yield FamilyTest(CLAIMS, each.test)
 
-    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
         """Systems picked more often than picking at random would, and less often."""
         told = [each for each in self.of(group).by_system if is_supported(each.test)]
         for kind, how, side in (("picked", "more", 1), ("picked_less", "less", -1)):
@@ -191,7 +192,7 @@ class BestPicksFigure(Figure[BestPicks]):
                 "anchor": "best-picks",
             }
 
-    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+    def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
         by_system = self.of(group).by_system
         found = [(each.system, each.share) for each in by_system]
         if len({each.group for each in by_system}) == 1:
@@ -217,13 +218,13 @@ class BestPicksFigure(Figure[BestPicks]):
                     for key, label in view.systems.items()
                     if any(each.system == key for each in self.of(lead).by_system)
                 ],
-                what=f"Share of picks: {question['prompt']}",
+                what=f"Share of picks: {question.prompt}",
                 axis="Share of picks",
                 caption="Share of picks.",
             )
             for group in view.lead_first(question):
                 yield Block(
-                    view.title_for(group, question["prompt"]),
+                    view.title_for(group, question.prompt),
                     tables=(_shares(view, question, group),),
                     plot=plot if group is lead else None,
                     folded=group is not lead,
@@ -271,13 +272,13 @@ def _same_picks(same: SamePick, systems: Sequence[str]) -> SamePicks:
     return SamePicks(**(vars(same) | {"agreed": tuple(agreed)}))
 
 
-def _agreed(view: ReportView, question: Record) -> Table:
+def _agreed(view: ReportView, question: QuestionView) -> Table:
     """A row per system that a majority of some group's raters agree on."""
     build = Builder(
         "Number of items of which all raters, and more than half of them, pick a system's response.",
         columns(["Raters", "System", "All", "More than half"], names=2),
     )
-    for group in question["groups"]:
+    for group in question.groups:
         for each in BestPicksFigure.of(group).same.agreed:
             build.add(
                 group_head(group),
@@ -288,7 +289,7 @@ def _agreed(view: ReportView, question: Record) -> Table:
     return build.build()
 
 
-def _shares(view: ReportView, question: Record, group: Record) -> Table:
+def _shares(view: ReportView, question: QuestionView, group: GroupView) -> Table:
     found = BestPicksFigure.of(group)
     build = Builder(
         "Share of picks, and the share that picking at random would give, in percent. p: sign-flip test against "
@@ -304,7 +305,7 @@ def _shares(view: ReportView, question: Record, group: Record) -> Table:
     for name, each, of, system in rows:
         build.add(
             head(name),
-            where.won(build.share(each.share), each.share, question["key"], system),
+            where.won(build.share(each.share), each.share, question.key, system),
             build.number(each.chance, percent),
             build.n(each.share, "judgments"),
             *(build.tested(each.test) if each.test else (blank, blank)),
@@ -317,7 +318,7 @@ def _shares(view: ReportView, question: Record, group: Record) -> Table:
     return build.build()
 
 
-def _agreement(view: ReportView, question: Record) -> DotPlot | None:
+def _agreement(view: ReportView, question: QuestionView) -> DotPlot | None:
     plotted = [
         (group, BestPicksFigure.of(group).same)
         for group in view.plotted(question)
@@ -334,13 +335,13 @@ def _agreement(view: ReportView, question: Record) -> DotPlot | None:
     )
 
 
-def _same(question: Record) -> Table:
+def _same(question: QuestionView) -> Table:
     build = Builder(
         "Share of items on which all raters, or at least two of them, pick the same response, in percent, with "
         "the number of those items; by chance: had each pick been drawn by the systems' shares of picks.",
         columns(["Raters", "All", "By chance", "Items", "At least two", "By chance", "Items", "n"]),
     )
-    for group in question["groups"]:
+    for group in question.groups:
         same = BestPicksFigure.of(group).same
         build.add(
             group_head(group),

@@ -14,6 +14,7 @@ from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head
 from analytics.frames.pairs import UNKNOWN_LAYOUT, PairGroup
@@ -114,11 +115,11 @@ class BiasFigure(Figure[Biases]):
         query = items.query[judgments.item[used]]
         yield Quantity("Length bias", mean_sums(lean, query, unit="judgments", within=LEAN))
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        if record["position"]["test"] is not None:
-            yield FamilyTest(CLAIMS, record["position"]["test"])
+    def tests(self, record: Biases) -> Iterator[FamilyTest]:
+        if record.position.test is not None:
+            yield FamilyTest(CLAIMS, record.position.test)
 
-    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
         position = self.of(group).position
         share = position.share
         if not is_supported(position.test):
@@ -178,12 +179,12 @@ class BiasFigure(Figure[Biases]):
         )
 
 
-def _length_plot(groups: list[Record]) -> DotPlot | None:
+def _length_plot(groups: list[GroupView]) -> DotPlot | None:
     """A row per group of raters, where there are several to compare (HREF Figure 7)."""
     if len(groups) < 2:
         return None
     return score_plot(
-        [(group["label"], [(group, BiasFigure.of(group).length.bias)]) for group in groups],
+        [(group.label, [(group, BiasFigure.of(group).length.bias)]) for group in groups],
         what="Length bias",
         unit="points",
         caption="Share of judgments for the longer response less that for the shorter one, in points.",
@@ -200,7 +201,7 @@ def _layouts(group: PairGroup) -> Iterator[tuple[str, Bools]]:
             yield "" if code == UNKNOWN_LAYOUT else LAYOUTS[code], group.layout == code
 
 
-def _layout_table(groups: Iterable[Record]) -> Table | None:
+def _layout_table(groups: Iterable[GroupView]) -> Table | None:
     table = Builder(
         "Position by layout: the same share by how the two responses were laid out on the screen, not tested.",
         columns(["Raters", "Layout", "First preferred", "n"]),

@@ -8,8 +8,9 @@ from analytics.display.group_plots import score_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.groups import GroupView
 from analytics.figures.report_view import CELLS, PairView, ReportView, tag_of
 from analytics.statistics.preferences.bradley_terry import BradleyTerry, bradley_terry
 from evaluation.protocols import QuestionSpec
@@ -84,7 +85,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
         yield _block(view, group, fit)
 
 
-def _block(view: PairView, group: Record, fit: BradleyTerry) -> Block:
+def _block(view: PairView, group: GroupView, fit: BradleyTerry) -> Block:
     folded = group is not view.leading
     title = view.arm(fit.arm) if view.several_arms else "Strengths"
     heading = view.title_for(group, title) if folded or view.several_arms else ""
@@ -99,7 +100,7 @@ def _block(view: PairView, group: Record, fit: BradleyTerry) -> Block:
     )
 
 
-def _table(view: PairView, group: Record, fit: BradleyTerry) -> Table:
+def _table(view: PairView, group: GroupView, fit: BradleyTerry) -> Table:
     build = Builder(
         "Strength, probability of beating an average system in percent, and rank by strength alone, with the ranks "
         "that the intervals of differences leave open; n is the system's number of comparisons.",
@@ -117,6 +118,6 @@ def _table(view: PairView, group: Record, fit: BradleyTerry) -> Table:
     return build.build()
 
 
-def _plot(view: PairView, group: Record, fit: BradleyTerry) -> DotPlot | None:
+def _plot(view: PairView, group: GroupView, fit: BradleyTerry) -> DotPlot | None:
     rows = [(view.system(each.system), [(group, each.score)]) for each in fit.strengths]
     return score_plot(rows, what="Bradley-Terry strengths", caption="Strengths; 0 is the average system.")

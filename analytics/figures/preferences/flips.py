@@ -10,6 +10,7 @@ from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, 
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import CELLS, PairView, ReportView, subject, tag_of
 from analytics.statistics.preferences.flips import PairFlip, QueryFlips, pair_flips, query_flips
 from evaluation.protocols import QuestionSpec
@@ -62,16 +63,17 @@ class FlipsFigure(Figure[Flips]):
             ),
         )
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for flip in record["pairs"]:
-            if flip["margin_test"] is not None:
-                yield FamilyTest(CLAIMS, flip["margin_test"])
+    def tests(self, record: Flips) -> Iterator[FamilyTest]:
+        for flip in record.pairs:
+            if flip.margin_test is not None:
+                yield FamilyTest(CLAIMS, flip.margin_test)
                 # Where the preferred system changes, the margin does.
-                yield FamilyTest(CLAIMS, flip["flip_test"], beneath=flip["margin_test"])
+                assert flip.flip_test is not None
+                yield FamilyTest(CLAIMS, flip.flip_test, beneath=flip.margin_test)
 
-    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
         """One per pair: between which arms the preferred system changes or, where it does not, the margin."""
-        pair_view = next(each for each in view.pairs if each.key == question["key"])
+        pair_view = next(each for each in view.pairs if each.key == question.key)
         flips = sorted(self.of(group).pairs, key=_pair_of)
         for pair, of_pair in groupby(flips, _pair_of):
             found = list(of_pair)
@@ -113,7 +115,7 @@ def flips_beyond_chance(flip: PairFlip) -> bool:
     return bool(flip.flipped and is_supported(flip.flip_test))
 
 
-def has_flip(group: Record) -> bool:
+def has_flip(group: GroupView) -> bool:
     """True where the preferred system of any pair changes beyond chance."""
     return (
         any(flips_beyond_chance(flip) for flip in FlipsFigure.of(group).pairs)
@@ -122,7 +124,7 @@ def has_flip(group: Record) -> bool:
     )
 
 
-def flipping_arms(group: Record, pair: tuple[str, str]) -> set[str]:
+def flipping_arms(group: GroupView, pair: tuple[str, str]) -> set[str]:
     """The arms whose preferred system is not that of the first arm that prefers one, beyond chance."""
     return {
         flip.second_arm
@@ -135,7 +137,7 @@ def _pair_of(flip: PairFlip | QueryFlips) -> tuple[str, str]:
     return flip.system_1, flip.system_2
 
 
-def _preferences(view: ReportView, group: Record, flips: list[PairFlip]) -> str:
+def _preferences(view: ReportView, group: GroupView, flips: list[PairFlip]) -> str:
     preferred: dict[str, str | None] = {}
     for flip in flips:
         preferred[flip.first_arm] = flip.first_preferred
@@ -144,7 +146,7 @@ def _preferences(view: ReportView, group: Record, flips: list[PairFlip]) -> str:
     for arm, label in view.all_arms.items():
         if arm in preferred:
             by_system.setdefault(preferred[arm], []).append(f"“{label}”")
-    verb = "prefers" if group["kind"] == "judge" else "prefer"
+    verb = "prefers" if group.kind == "judge" else "prefer"
     (system, arms), *rest = by_system.items()
     first = f"In {' and '.join(arms)} {subject(group)} {verb} {view.system(system)}"
     return (
@@ -162,7 +164,7 @@ def _moves(view: ReportView, flips: list[PairFlip]) -> str:
     return f"The preferred system changes {' and '.join(moves)}."
 
 
-def _margins(view: ReportView, group: Record, moved: list[PairFlip]) -> str:
+def _margins(view: ReportView, group: GroupView, moved: list[PairFlip]) -> str:
     """Towards which system the margin of wins moves, between which arms."""
     moves = []
     for flip in moved:
@@ -192,7 +194,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
     )
 
 
-def _pair_flips(view: PairView, group: Record) -> Table:
+def _pair_flips(view: PairView, group: GroupView) -> Table:
     labels = ["Pair", "Between", "Preferred", *P_COLUMNS, "Change in margin", "n", *P_COLUMNS]
     build = Builder(
         "Pair flips: the system that majorities prefer in each setting, with the test that both preferences "
@@ -224,7 +226,7 @@ def _preferred(view: PairView, flip: PairFlip) -> str:
     return names[0] if names[0] == names[1] else f"{names[0]} \N{RIGHTWARDS ARROW} {names[1]}"
 
 
-def _query_flips(view: PairView, group: Record) -> Table:
+def _query_flips(view: PairView, group: GroupView) -> Table:
     labels = [
         "Pair",
         "Between",

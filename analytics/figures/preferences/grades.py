@@ -10,8 +10,9 @@ from analytics.display.group_plots import mean_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, words
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.groups import GroupView
 from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import CELLS, PairView, ReportView, group_head, number, tag_of
 from analytics.statistics.agreement.value_alpha import alpha_of_values
@@ -170,7 +171,7 @@ def _shares(found: Distribution) -> tuple[GradeShare, ...]:
     )
 
 
-def _first(view: PairView) -> Record:
+def _first(view: PairView) -> GroupView:
     """The leading group or, where it gave no grades, the first that did."""
     graded = [group for group in view.groups if GradesFigure.is_in(group)]
     return next((group for group in graded if group is view.leading), graded[0])
@@ -190,7 +191,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             yield _by_pair(view, group, folded=True)
 
 
-def _by_pair(view: PairView, group: Record, *, folded: bool = False) -> Block:
+def _by_pair(view: PairView, group: GroupView, *, folded: bool = False) -> Block:
     cells = [cell for cell in GradesFigure.of(group).by_cell if cell.arm in view.arms]
     points = [each.grade for each in GradesFigure.of(group).distribution]
     names = ["Pair", "Setting"] if view.several_arms else ["Pair"]
@@ -212,19 +213,17 @@ def _by_pair(view: PairView, group: Record, *, folded: bool = False) -> Block:
     return Block(heading, tables=(build.build(),), folded=folded, tag=tag_of(group))
 
 
-def _means(view: PairView, first: Record) -> DotPlot | None:
+def _means(view: PairView, first: GroupView) -> DotPlot | None:
     """The mean grades of everybody who gave some, pair by pair of the first group's."""
     plotted = [group for group in view.plotted_groups if GradesFigure.is_in(group)]
     points = [each.grade for each in GradesFigure.of(first).distribution]
     found = {
-        (_place(cell), group["key"]): cell.mean
-        for group in plotted
-        for cell in GradesFigure.of(group).by_cell
+        (_place(cell), group.key): cell.mean for group in plotted for cell in GradesFigure.of(group).by_cell
     }
     rows = [
         (
             _row(view, cell),
-            [(group, found[key]) for group in plotted if (key := (_place(cell), group["key"])) in found],
+            [(group, found[key]) for group in plotted if (key := (_place(cell), group.key)) in found],
         )
         for cell in GradesFigure.of(first).by_cell
     ]
@@ -252,7 +251,7 @@ def _words(found: Sequence[GradeWord]) -> str:
     return f"{'; '.join(named)}." if named else ""
 
 
-def _raters(graded: list[Record]) -> Table:
+def _raters(graded: list[GroupView]) -> Table:
     build = Builder(
         "Krippendorff's \N{GREEK SMALL LETTER ALPHA} of the grades (ordinal), and the mean grade towards the response "
         "that was shown first; 0 is no bias.",

@@ -8,7 +8,7 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import percent
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head
 from analytics.figures.families import FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.ratings.places import PickedPlaces, picked_places
@@ -41,14 +41,15 @@ class PickedPlacesFigure(Figure[PickedPlaces]):
         )
         return found if found.places else None
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for each in record["places"]:
-            yield FamilyTest("place on the screen", each["test"])
+    def tests(self, record: PickedPlaces) -> Iterator[FamilyTest]:
+        for each in record.places:
+            if each.test is not None:
+                yield FamilyTest("place on the screen", each.test)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
             for group in view.lead_first(question):
-                heading = f"{question['prompt']}: {view.title_for(group, 'Place on the screen')}"
+                heading = f"{question.prompt}: {view.title_for(group, 'Place on the screen')}"
                 yield Block(heading, tables=(_shares(self.of(group)),), folded=True, tag=tag_of(group))
 
 

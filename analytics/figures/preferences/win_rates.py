@@ -1,8 +1,9 @@
 """Win rates by majority vote, and expected win rates."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from analytics.figures.agreement.percentage import PercentageAgreementFigure
 from analytics.figures.families import CLAIMS, FamilyTest, corrected_p, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import MAY_STOP, PAIRS, FigureInput, PairInput, by_cell
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.preferences.both_bad import BothBadFigure
 from analytics.figures.preferences.flips import flipping_arms, has_flip
 from analytics.figures.quantities import Quantity
@@ -32,6 +34,7 @@ from analytics.figures.strip import leading_fact
 from analytics.statistics.agreement.percentage import majority
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import FIRST, MISSING, connected
 from analytics.statistics.preferences.win_rates import (
@@ -169,30 +172,19 @@ class WinRatesFigure(Figure[WinRates]):
                     untested,
                 )
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        """Two systems that were compared with each other only have one test between them."""
-        opponents = defaultdict(set)
-        for rate in record["expected"]:
-            opponents[rate["arm"], rate["system"]].add(rate["opponent"])
-        shared: dict[object, Record] = {}
-        for rate in record["overall"]:
-            arm, system = rate["arm"], rate["system"]
-            if rate["test"] is None:
-                continue
-            # Of very many pairs some are not listed, and nor are their opponents.
-            other = next(iter(opponents[arm, system]), "")
-            alone = len(opponents[arm, system]) == len(opponents[arm, other]) == 1
-            key = (arm, frozenset((system, other)) if alone else system)
-            if key not in shared:
-                shared[key] = rate["test"]
-                yield FamilyTest(CLAIMS, rate["test"])
-            rate["test"] = shared[key]
+    def tests(self, record: WinRates) -> Iterator[FamilyTest]:
+        told = {id(test): test for test in _shared_tests(record) if test is not None}
+        yield from (FamilyTest(CLAIMS, test) for test in told.values())
 
-    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+    def settle(self, record: WinRates) -> Mapping[str, Any]:
+        tests = zip(record.overall, _shared_tests(record), strict=True)
+        return {"overall": [replace(rate, test=test) for rate, test in tests]}
+
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
         """Winners and losers; where the preferred system changes between settings, that is the finding."""
         if has_flip(group):
             return
-        pair = next(each for each in view.pairs if each.key == question["key"])
+        pair = next(each for each in view.pairs if each.key == question.key)
         told = [rate for rate in self.of(group).overall if is_supported(rate.test)]
         for arm in dict.fromkeys(rate.arm for rate in told):
             for kind, side in (("winner", 1), ("loser", -1)):
@@ -202,7 +194,7 @@ class WinRatesFigure(Figure[WinRates]):
                     yield self._finding(view, group, kind, of_side, pair.within(arm))
 
     def _finding(
-        self, view: ReportView, group: Record, kind: str, rates: list[WinRate], within: str
+        self, view: ReportView, group: GroupView, kind: str, rates: list[WinRate], within: str
     ) -> Record:
         rates = sorted(rates, key=lambda rate: -abs(rate.rate.known - 0.5))
         one = len(rates) == 1
@@ -225,7 +217,7 @@ class WinRatesFigure(Figure[WinRates]):
             "anchor": "win-rates",
         }
 
-    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+    def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
         """The highest rate, of the first of several questions; of one alone the rates stand right below.
 
         Of systems that never met none is the highest.
@@ -238,12 +230,12 @@ class WinRatesFigure(Figure[WinRates]):
         ahead = is_supported(best.test) if len({each.system for each in rates}) == 2 else None
         found = [(each.system, each.rate) for each in rates]
         yield leading_fact(
-            view, group, "Highest win rate", found, in_percent, prompt=question["prompt"], ahead=ahead
+            view, group, "Highest win rate", found, in_percent, prompt=question.prompt, ahead=ahead
         )
 
     def intro(self, view: ReportView) -> str:
         leading = view.leading
-        who = "" if leading["kind"] == "person" else f" Judged by: {leading['label'].lower()}."
+        who = "" if leading.kind == "person" else f" Judged by: {leading.label.lower()}."
         ties = "with a tie counted as a win" if view.ties_are_wins else "with a tie counted as half a win"
         return (
             "A majority is more than half of an item's judgments; an item's only judgment is its majority. The "
@@ -271,7 +263,22 @@ class WinRatesFigure(Figure[WinRates]):
 FIGURE = WinRatesFigure()
 
 
-def has_groups(group: Record) -> bool:
+def _shared_tests(record: WinRates) -> Iterator[Tested | None]:
+    """The test of each system; two that were compared with each other only have one between them."""
+    opponents: dict[tuple[str | None, str | None], set[str | None]] = defaultdict(set)
+    for rate in record.expected:
+        opponents[rate.arm, rate.system].add(rate.opponent)
+    shared: dict[object, Tested] = {}
+    for rate in record.overall:
+        arm, system = rate.arm, rate.system
+        # Of very many pairs some are not listed, and nor are their opponents.
+        other = next(iter(opponents[arm, system]), "")
+        alone = len(opponents[arm, system]) == len(opponents[arm, other]) == 1
+        key = (arm, frozenset((system, other)) if alone else system)
+        yield rate.test and shared.setdefault(key, rate.test)
+
+
+def has_groups(group: GroupView) -> bool:
     """True where systems were never compared with each other, neither directly nor through others, in a setting.
 
     Of very many pairs, of which not all are listed, that is not known here; the leaderboard says it.
@@ -289,7 +296,7 @@ def has_groups(group: Record) -> bool:
     return False
 
 
-def rates_of(group: Record) -> tuple[dict[Cell, MajorityWinRates], dict[Cell, WinRate]]:
+def rates_of(group: GroupView) -> tuple[dict[Cell, MajorityWinRates], dict[Cell, WinRate]]:
     """Its rates by majority, by (arm, system 1, system 2), and the expected ones, by (arm, system, opponent)."""
     majority: dict[Cell, MajorityWinRates] = {
         (found.cell.arm, found.cell.system_1, found.cell.system_2): found
@@ -320,7 +327,7 @@ def _summary(view: ReportView) -> Block:
         plot = share_plot(
             [
                 (
-                    question["prompt"],
+                    question.prompt,
                     [
                         (group, rates_of(group)[1][(arm, one, two)].rate)
                         for group in view.plotted(question)
@@ -338,7 +345,7 @@ def _summary(view: ReportView) -> Block:
     return Block(tables=tables, plot=plot, tag=tag_of(view.leading))
 
 
-def _cells_of(view: ReportView, questions: Iterable[Record]) -> list[Cell]:
+def _cells_of(view: ReportView, questions: Iterable[QuestionView]) -> list[Cell]:
     """(arm, system 1, system 2) of every comparison, in the order of the report."""
     found = [
         rates.cell for question in questions for rates in WinRatesFigure.of(view.lead(question)).majority
@@ -346,7 +353,7 @@ def _cells_of(view: ReportView, questions: Iterable[Record]) -> list[Cell]:
     return list(dict.fromkeys((cell.arm, cell.system_1, cell.system_2) for cell in found))
 
 
-def _summary_table(view: ReportView, questions: Iterable[Record], cell: Cell) -> Table:
+def _summary_table(view: ReportView, questions: Iterable[QuestionView], cell: Cell) -> Table:
     arm, one, two = cell
     names = [view.system(one), view.system(two)]
     within = f" {view.arm(arm)}." if len(view.all_arms) > 1 else ""
@@ -359,7 +366,7 @@ def _summary_table(view: ReportView, questions: Iterable[Record], cell: Cell) ->
         found = majority.get(cell)
         if found is not None:
             build.add(
-                head(question["prompt"]),
+                head(question.prompt),
                 *(build.share(getattr(found, name)) for name in ("system_1", "system_2", "tie")),
                 build.n(found.system_1),
                 build.share(expected[cell].rate),
@@ -424,7 +431,7 @@ def _p_caption(view: PairView) -> str:
     return f" {TEST_CAPTION}" if _p_columns(view) else ""
 
 
-def _tested_rates(view: PairView, group: Record) -> dict[tuple[str | None, str], WinRate]:
+def _tested_rates(view: PairView, group: GroupView) -> dict[tuple[str | None, str], WinRate]:
     """Expected win rates that are tested, by (arm, system); nothing where pairs are not what is tested."""
     if not _p_columns(view):
         return {}
@@ -455,7 +462,7 @@ def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
     )
 
 
-def _marks(view: PairView, arm: str, pair: tuple[str, str]) -> list[tuple[Record, Estimate]]:
+def _marks(view: PairView, arm: str, pair: tuple[str, str]) -> list[tuple[GroupView, Estimate]]:
     return [
         (where.narrowed(group, arm=arm, pair=pair), rates_of(group)[1][(arm, *pair)].rate)
         for group in view.plotted_groups
@@ -483,7 +490,7 @@ def _one_arm(view: PairView) -> Iterator[Block]:
     yield Block("", tables=(_all_pairs(view, view.leading),), plot=plot, anchor="pair-1")
 
 
-def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
+def _all_pairs(view: PairView, group: GroupView, whose: str = "") -> Table:
     names = ["Pair", "Setting"] if view.several_arms else ["Pair"]
     shown = [*view.sides, "Tie", "n", "Expected", *_p_columns(view)]
     build = Builder(f"{whose}{_caption(view)}{_p_caption(view)}", columns([*names, *shown], names=len(names)))
@@ -508,7 +515,7 @@ def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
     return build.build()
 
 
-def _decided(build: Builder, view: PairView, group: Record, won: Estimate) -> TableCell:
+def _decided(build: Builder, view: PairView, group: GroupView, won: Estimate) -> TableCell:
     """The number of items with a majority. The list knows those of some groups alone, and tells ties that are good from
     those that are bad."""
     is_listed = view.has_tallied_majority(group) and not BothBadFigure.is_in(group)
@@ -523,7 +530,7 @@ def _others(view: PairView) -> Iterator[Block]:
             yield Block(heading, tables=(_all_pairs(view, group),), folded=True, tag=tag_of(group))
     single = [group for group in view.groups if group not in view.plotted_groups and group not in view.parts]
     if single:
-        tables = tuple(_all_pairs(view, group, whose=f"{group['label']}. ") for group in single)
+        tables = tuple(_all_pairs(view, group, whose=f"{group.label}. ") for group in single)
         yield Block("Win rates by judge", tables=tables, folded=True)
 
 

@@ -6,7 +6,7 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import percent
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head
 from analytics.figures.families import FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.rankings.rankings import PlaceBias, place_bias
@@ -28,9 +28,10 @@ class PlacesFigure(Figure[PlaceBias]):
         tests = given.tests("places", given.items.system.shape[1])
         return place_bias(given.answers.as_ranks(), resample=given.resample("places"), tests=tests)
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for each in record["places"]:
-            yield FamilyTest("rank by place on the screen", each["test"])
+    def tests(self, record: PlaceBias) -> Iterator[FamilyTest]:
+        for each in record.places:
+            if each.test is not None:
+                yield FamilyTest("rank by place on the screen", each.test)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):

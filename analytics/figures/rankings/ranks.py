@@ -15,6 +15,7 @@ from analytics.figures import where
 from analytics.figures.families import CLAIMS, FamilyTest, corrected_p, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.quantities import Quantity
 from analytics.figures.rankings.strengths import RankingStrengthsFigure
 from analytics.figures.report_view import ReportView, anchor_of, joined, subject, tag_of
@@ -155,12 +156,12 @@ class RanksFigure(Figure[RankedSystems]):
                 sums = mean_sums(share[own], ranks.query[own], unit="ranks", within=SHARE)
                 yield Quantity("Share of co-ranked responses outranked", sums, systems=(system,))
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for pair in record["pairs"]:
-            if pair["test"] is not None:
-                yield FamilyTest(CLAIMS, pair["test"])
+    def tests(self, record: RankedSystems) -> Iterator[FamilyTest]:
+        for pair in record.pairs:
+            if pair.test is not None:
+                yield FamilyTest(CLAIMS, pair.test)
 
-    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
         """The best system, and which others it is ranked above; the last, where every other is ranked above it."""
         found = self.of(group)
         best = _leader(group, 1)
@@ -185,7 +186,7 @@ class RanksFigure(Figure[RankedSystems]):
                 "kind": "ranked_last",
             }
 
-    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+    def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
         best = _leader(group, 1)
         if best is None:
             return
@@ -213,7 +214,7 @@ class RanksFigure(Figure[RankedSystems]):
             for group in view.lead_first(question):
                 tag, found, folded = tag_of(group), self.of(group), group is not lead
                 yield Block(
-                    view.title_for(group, question["prompt"]),
+                    view.title_for(group, question.prompt),
                     tables=(_mean_ranks(view, group),),
                     plot=None if folded else _plot(view, question, self.key),
                     folded=folded,
@@ -264,7 +265,7 @@ def _distribution(given: AnswerInput) -> tuple[RankCounts, ...]:
     )
 
 
-def _worths(group: Record) -> list[tuple[str, Estimate]]:
+def _worths(group: GroupView) -> list[tuple[str, Estimate]]:
     """Plackett-Luce worths of systems where rankings are of different sets of them, since these allow for who else was
     ranked; nothing where all rankings are of one set, which shares say as well, or worths are not there.
     """
@@ -273,7 +274,7 @@ def _worths(group: Record) -> list[tuple[str, Estimate]]:
     return [(each.system, each.score) for each in RankingStrengthsFigure.of(group).plackett_luce.worths]
 
 
-def _leader(group: Record, side: int) -> str | None:
+def _leader(group: GroupView, side: int) -> str | None:
     """The system that leads, or with the side -1 the last; None where systems were not ranked together."""
     by_system = RanksFigure.of(group).by_system
     if len({each.group for each in by_system}) != 1 or len(by_system) < 2:
@@ -297,7 +298,9 @@ def _tested_against(pairs: Sequence[RankedAbove], system: str, side: int) -> dic
     return found
 
 
-def _finding(view: ReportView, group: Record, system: str, heading: str, tests: dict[str, Tested]) -> Record:
+def _finding(
+    view: ReportView, group: GroupView, system: str, heading: str, tests: dict[str, Tested]
+) -> Record:
     weakest = max(tests.values(), key=corrected_p)
     least, several = min(each.n for each in tests.values()), len(tests) > 1
     queries = f"{'at least ' if several else ''}{least:,} queries"
@@ -313,7 +316,7 @@ def _finding(view: ReportView, group: Record, system: str, heading: str, tests: 
     }
 
 
-def _mean_ranks(view: ReportView, group: Record) -> Table:
+def _mean_ranks(view: ReportView, group: GroupView) -> Table:
     found = RanksFigure.of(group)
     alike = found.one_set
     build = Builder(
@@ -355,7 +358,7 @@ def _in_order(found: RankedSystems) -> list[RanksOfSystem]:
     return sorted(found.by_system, key=lambda each: -(each.outranked.value or 0))
 
 
-def _plot(view: ReportView, question: Record, key: str) -> DotPlot | None:
+def _plot(view: ReportView, question: QuestionView, key: str) -> DotPlot | None:
     return share_plot(
         [
             (
@@ -369,14 +372,14 @@ def _plot(view: ReportView, question: Record, key: str) -> DotPlot | None:
             )
             for system in _in_order(RanksFigure.of(view.lead(question)))
         ],
-        what=f"Share outranked: {question['prompt']}",
+        what=f"Share outranked: {question.prompt}",
         axis="Share outranked",
         caption="Share of the other systems' responses that it is ranked above; at 50 % as many above as below.",
         reference=0.5,
     )
 
 
-def _counts(view: ReportView, group: Record) -> Table:
+def _counts(view: ReportView, group: GroupView) -> Table:
     found = RanksFigure.of(group)
     most = max((len(each.counts) for each in found.distribution), default=0)
     build = Builder(
@@ -411,7 +414,7 @@ def _friedman_text(test: RanksTest) -> tuple[str, ...]:
     )
 
 
-def _differences(view: ReportView, group: Record) -> Iterator[Table]:
+def _differences(view: ReportView, group: GroupView) -> Iterator[Table]:
     """Of every two systems that were ranked together; of mean ranks only where Friedman's test has any."""
     found = RanksFigure.of(group)
     if found.pairs:

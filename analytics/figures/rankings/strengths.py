@@ -8,8 +8,9 @@ from analytics.display.group_plots import score_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures import where
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.rankings.plackett_luce import PlackettLuce, plackett_luce
 from analytics.statistics.rankings.ranked_strengths import RankedStrengths, ranked_strengths
@@ -52,7 +53,7 @@ class RankingStrengthsFigure(Figure[RankingStrengths]):
         for question in view.asked(self.key):
             for group in view.lead_first(question):
                 title = "Strengths from rankings"
-                name = f"{question['prompt']}: {title.lower()}" if view.several_questions else title
+                name = f"{question.prompt}: {title.lower()}" if view.several_questions else title
                 reason = self.of(group).plackett_luce.undefined
                 yield Block(
                     view.title_for(group, name),
@@ -63,7 +64,7 @@ class RankingStrengthsFigure(Figure[RankingStrengths]):
                     tag=tag_of(group),
                 )
 
-    def _table(self, view: ReportView, group: Record) -> Table:
+    def _table(self, view: ReportView, group: GroupView) -> Table:
         found = self.of(group)
         build = Builder(
             "Plackett-Luce worth (logarithm, 0 is the average system), chance to be ranked first among all systems in "
@@ -82,7 +83,7 @@ class RankingStrengthsFigure(Figure[RankingStrengths]):
             )
         return build.build()
 
-    def _plot(self, view: ReportView, group: Record) -> DotPlot | None:
+    def _plot(self, view: ReportView, group: GroupView) -> DotPlot | None:
         worths = self.of(group).plackett_luce.worths
         return score_plot(
             [(view.system(each.system), [(group, each.score)]) for each in worths],

@@ -13,6 +13,7 @@ from analytics.display.tables import D_OF_PAIRS, P_COLUMNS, Builder, TableCell, 
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput, point_records
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.randomization import Tested
@@ -113,15 +114,15 @@ class GroupsOfPeopleFigure(Figure[GroupsOfPeople]):
         pairs = list(combinations(parts, 2))
         return GroupsOfPeople(tuple(_compared(given, *pair, n_pairs=len(pairs)) for pair in pairs))
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for pair in record["pairs"]:
+    def tests(self, record: GroupsOfPeople) -> Iterator[FamilyTest]:
+        for pair in record.pairs:
             for gap in _gaps(pair):
-                yield FamilyTest(CLAIMS, gap["test"])
+                yield FamilyTest(CLAIMS, gap.test)
 
     def intro(self, view: ReportView) -> str:
         return "Groups are compared on what both answered. Differences are the first group minus the second."
 
-    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
         """Means and agreements that differ beyond chance."""
         for pair in self.of(group).pairs:
             first, second = (_label(view, getattr(pair, name)) for name in ("first", "second"))
@@ -165,10 +166,10 @@ class GroupsOfPeopleFigure(Figure[GroupsOfPeople]):
             ),
         )
         for question in view.asked(self.key):
-            for group in (each for each in question["groups"] if self.is_in(each)):
+            for group in (each for each in question.groups if self.is_in(each)):
                 for pair in self.of(group).pairs:
                     names = " vs ".join(_name(group, getattr(pair, side)) for side in ("first", "second"))
-                    named = head(question["prompt"]), words(names, tag_of(group))
+                    named = head(question.prompt), words(names, tag_of(group))
                     for of, gap in _named_means(view, pair):
                         means.add(
                             *named,
@@ -269,7 +270,7 @@ def _parts_of_shares(given: PairInput | AnswerInput) -> list[tuple[str, dict[str
     if given.form == "picks":
         return [("by_pick", {"system": name}) for name in given.items.systems]
     if given.form == "choice":
-        return [("by_choice", {"choice": str(each["value"])}) for each in point_records(given.question)]
+        return [("by_choice", {"choice": str(each.value)}) for each in point_records(given.question)]
     return []
 
 
@@ -310,16 +311,17 @@ def _values(given: PairInput | AnswerInput) -> Values:
     )
 
 
-def _gaps(pair: Record) -> Iterator[Record]:
-    yield from [pair["mean"]] if pair["mean"] else []
-    yield from pair["by_system"]
-    for kind in OF_SHARES:
-        yield from pair[kind]
-    yield pair["agreement"]["gap"]
+def _gaps(pair: PairOfGroups) -> Iterator[Gap]:
+    yield from [pair.mean] if pair.mean else []
+    yield from pair.by_system
+    yield from pair.by_pair
+    yield from pair.by_pick
+    yield from pair.by_choice
+    yield pair.agreement.gap
 
 
-def _named_shares(view: ReportView, question: Record, pair: PairOfGroups) -> Iterator[tuple[str, Gap]]:
-    labels = {str(point["value"]): point["label"] for point in question["points"]}
+def _named_shares(view: ReportView, question: QuestionView, pair: PairOfGroups) -> Iterator[tuple[str, Gap]]:
+    labels = {str(point.value): point.label for point in question.points}
     yield from (
         (f"{view.system(each.system_1)} vs {view.system(each.system_2)}", each) for each in pair.by_pair
     )
@@ -331,10 +333,10 @@ def _is_told(gap: TestedGap) -> bool:
     return is_supported(gap.test) and gap.difference.value is not None
 
 
-def _name(people: Record, key: str) -> str:
+def _name(people: GroupView, key: str) -> str:
     """The name of a group of these people, without theirs."""
-    return key.removeprefix(f"{people['key']}-")
+    return key.removeprefix(f"{people.key}-")
 
 
 def _label(view: ReportView, key: str) -> str:
-    return next((str(group["label"]) for group in view.everybody if group["key"] == key), key)
+    return next((str(group.label) for group in view.everybody if group.key == key), key)

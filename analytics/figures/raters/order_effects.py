@@ -9,7 +9,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.tables import P_COLUMNS, Builder, columns, words
 from analytics.figures.families import FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput, MeasuresInput, PairInput, points_of
 from analytics.figures.report_view import ReportView, group_head
 from analytics.frames.work_order import WorkOrder
@@ -110,15 +110,15 @@ class OrderEffectsFigure(Figure[OrderEffects]):
             without_order(third),
         )
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for each in record["measures"]:
-            if each["test"] is not None:
-                yield FamilyTest("order in the work", each["test"])
+    def tests(self, record: OrderEffects) -> Iterator[FamilyTest]:
+        for each in record.measures:
+            if each.test is not None:
+                yield FamilyTest("order in the work", each.test)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         thirds = ["First third", "Second third", "Last third"]
         questions = view.asked(KEY)
-        found = [(question, group) for question in questions for group in question["groups"]]
+        found = [(question, group) for question in questions for group in question.groups]
         build = Builder(
             "Answers along each person's own work, and the last third minus the first, of shares in points, with a "
             "sign-flip test over queries.",
@@ -130,7 +130,7 @@ class OrderEffectsFigure(Figure[OrderEffects]):
                 write = build.coefficient if each.measure in NUMBERS else build.share
                 build.add(
                     group_head(group),
-                    words(question["prompt"]),
+                    words(question.prompt),
                     words(NAMES[each.measure]),
                     *(write(third) for third in each.thirds),
                     write(each.difference),

@@ -73,12 +73,12 @@ class SeverityFigure(Figure[Severities]):
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        judged = {question["key"]: question["groups"] for question in view.asked(JUDGED)}
+        judged = {question.key: question.groups for question in view.asked(JUDGED)}
         for question in view.asked(self.key):
-            for group in (each for each in question["groups"] if self.is_in(each)):
+            for group in (each for each in question.groups if self.is_in(each)):
                 found = self.of(group)
                 listed, share = len(found.raters), is_share(question)
-                judges = judged.get(question["key"], [])
+                judges = judged.get(question.key, ())
                 what, sides = (
                     (
                         "share of yes less the others', in points,",
@@ -88,7 +88,7 @@ class SeverityFigure(Figure[Severities]):
                     else ("ratings less the mean of the others'", "above 0 is lenient, below 0 severe.")
                 )
                 build = Builder(
-                    f"{question['prompt']}: each person's {what} on the same texts; {sides}"
+                    f"{question.prompt}: each person's {what} on the same texts; {sides}"
                     f"{' Judges: less people on what both judged.' if judges else ''}",
                     columns(["Rater", "Difference", "n"]),
                     foot=f"The {listed} people with the most ratings, of {found.people:,}."
@@ -106,14 +106,14 @@ class SeverityFigure(Figure[Severities]):
                 for judge in judges:
                     overall = DifferencesFigure.of(judge).cells[0].difference
                     build.add(
-                        head(judge["label"], tag=tag_of(judge)),
+                        head(judge.label, tag=tag_of(judge)),
                         write(overall),
                         build.n(overall),
-                        of=where.named(judge["where"]),
+                        of=where.named(judge.where),
                     )
-                of = "" if group["kind"] == group["key"] else f", {group['label']}"
+                of = "" if group.kind == group.key else f", {group.label}"
                 yield Block(
-                    f"Severity of raters: {question['prompt']}{of}",
+                    f"Severity of raters: {question.prompt}{of}",
                     tables=(build.build(compact=True),),
                     folded=True,
                 )

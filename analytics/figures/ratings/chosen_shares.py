@@ -10,8 +10,9 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, columns, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput, point_records, several
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, group_head
 from analytics.frames.needs import NeedSource
 from analytics.statistics.core.estimates import Estimate
@@ -121,7 +122,7 @@ class ChosenSharesFigure(Figure[ChosenShares]):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
-            for at, share in enumerate(self.of(question["groups"][0]).shares):
+            for at, share in enumerate(self.of(question.groups[0]).shares):
                 build = Builder(
                     f"{_definition(share)}, in percent: over all answers, and the mean over items of each item's "
                     "share.",
@@ -200,7 +201,7 @@ def _has(value: Floats, chosen: ChosenValues, question: QuestionSpec) -> Bools:
 def _side(chosen: ChosenValues, question: QuestionSpec) -> SideOfShare:
     """A question and its chosen values, with their words; in the order of the form."""
     named = zip(value_names(question), point_records(question), strict=True)
-    found = [(name, point["label"] or name) for name, point in named if name in chosen.values]
+    found = [(name, point.label or name) for name, point in named if name in chosen.values]
     names, labels = tuple(name for name, _ in found), tuple(label for _, label in found)
     return SideOfShare(chosen.question, question.prompt, names, labels)
 
@@ -221,14 +222,14 @@ def _told(side: SideOfShare) -> str:
     return f"{' or '.join(f'“{label}”' for label in side.labels)} to “{side.prompt}”"
 
 
-def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
+def _plot(view: ReportView, question: QuestionView, at: int) -> DotPlot | None:
     """Over all answers, by system where there are several."""
-    rows: dict[str, list[tuple[Record, Estimate]]] = {}
+    rows: dict[str, list[tuple[GroupView, Estimate]]] = {}
     for group in view.plotted(question):
         share = ChosenSharesFigure.of(group).shares[at]
         for each in share.by_system:
             rows.setdefault(view.system(each.system), []).append((group, each.pooled))
         if not share.by_system:
             rows.setdefault(share.label, []).append((group, share.overall.pooled))
-    label = ChosenSharesFigure.of(question["groups"][0]).shares[at].label
+    label = ChosenSharesFigure.of(question.groups[0]).shares[at].label
     return share_plot(rows.items(), what=label, caption=f"{label}, over all answers.")

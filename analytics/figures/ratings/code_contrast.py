@@ -1,17 +1,18 @@
 """Codes of people's and of models' justifications beside each other; and of two kinds of coders."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.group_plots import share_plot
+from analytics.display.group_plots import PlottedRaters, share_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, count, head, words
 from analytics.figures.families import FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.needs import SystemKinds
 from analytics.figures.report_view import ReportView, group_head, tag_of
 from analytics.statistics.core.estimates import Estimate
@@ -24,8 +25,8 @@ from evaluation.protocols import Kind, Over, QuestionSpec
 
 KEY = "ratings/code_contrast"
 FAMILY = "codes"
-PEOPLE = {"kind": "person", "label": "People"}
-MODELS = {"kind": "judge", "label": "Models"}
+PEOPLE = PlottedRaters("person", "People")
+MODELS = PlottedRaters("judge", "Models")
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,11 @@ class CodeContrastFigure(Figure[CodeContrasts]):
         coders = tuple(coded for code in codes if (coded := _coders(given, code, len(codes))) is not None)
         return CodeContrasts(writers, coders) if writers or coders else None
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
+    def tests(self, record: CodeContrasts) -> Iterator[FamilyTest]:
+        found: Mapping[str, Sequence[CodeOfWriters | CodeOfCoders]] = vars(record)
         for by in ("writers", "coders"):
-            for each in record[by]:
-                yield FamilyTest(f"{FAMILY} by {by}", each["test"])
+            for each in found[by]:
+                yield FamilyTest(f"{FAMILY} by {by}", each.test)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -223,7 +225,7 @@ def _cells(build: Builder, each: CodeOfCoders | CodeOfWriters) -> tuple[TableCel
     )
 
 
-def _of_writers(view: ReportView, group: Record) -> Block:
+def _of_writers(view: ReportView, group: GroupView) -> Block:
     found = CodeContrastFigure.of(group).writers
     how = "on queries that both wrote on" if found[0].paired else "on all queries of each"
     build = Builder(
@@ -262,13 +264,13 @@ def _plot(view: ReportView, found: Sequence[CodeOfWriters]) -> DotPlot | None:
     )
 
 
-def _of_coders(question: Record) -> Iterator[Block]:
+def _of_coders(question: QuestionView) -> Iterator[Block]:
     build = Builder(
         "Share of texts with a tag, of the texts that both coded, in percent; difference in points, the other group "
         "minus people; p: sign-flip test over queries.",
         columns(["Coders", "Tag", "Level", "People", "They", "Difference", *P_COLUMNS, "Queries"], names=3),
     )
-    for group in question["groups"]:
+    for group in question.groups:
         for each in CodeContrastFigure.of(group).coders if CodeContrastFigure.is_in(group) else ():
             build.add(
                 group_head(group),

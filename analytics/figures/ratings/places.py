@@ -6,7 +6,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head
 from analytics.figures.families import FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.ratings.places import PlaceMeans, place_means
@@ -42,10 +42,10 @@ class RatingPlacesFigure(Figure[PlaceMeans]):
         )
         return found if len(found.places) > 1 else None
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for each in record["places"]:
-            if each["test"] is not None:
-                yield FamilyTest("place on the screen", each["test"])
+    def tests(self, record: PlaceMeans) -> Iterator[FamilyTest]:
+        for each in record.places:
+            if each.test is not None:
+                yield FamilyTest("place on the screen", each.test)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -53,11 +53,11 @@ class RatingPlacesFigure(Figure[PlaceMeans]):
             for group in view.lead_first(question):
                 found = self.of(group)
                 yield Block(
-                    f"{question['prompt']}: {view.title_for(group, 'Place on the screen')}",
+                    f"{question.prompt}: {view.title_for(group, 'Place on the screen')}",
                     tables=(_means(found),),
                     plot=score_plot(
                         [(f"{each.place + 1}.", [(group, each.difference)]) for each in found.places],
-                        what=f"Rating by place less the rater's mean: {question['prompt']}",
+                        what=f"Rating by place less the rater's mean: {question.prompt}",
                         axis="Rating less the rater's mean on the item",
                         caption="Ratings at each place on the screen less the same rater's mean on the item.",
                     )

@@ -8,7 +8,7 @@ from analytics.display.group_plots import mean_plot
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, head, words
 from analytics.figures import where
-from analytics.figures.figure import Record
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.rating_figure import RatingFigure, distribution_table, finer, mean_cell, rows_of
 from analytics.figures.rating_records import Ratings
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
@@ -48,12 +48,12 @@ class ScalesFigure(RatingFigure[Ratings]):
 FIGURE = ScalesFigure()
 
 
-def _means(view: ReportView, questions: Sequence[Record], group: Record) -> Table:
+def _means(view: ReportView, questions: Sequence[QuestionView], group: GroupView) -> Table:
     """Systems as rows and questions as columns; a last row for all."""
     asked = list(view.answered(questions, group))
     found = [ScalesFigure.of(records) for _, records in asked]
     by_system = any(each.by_system for each in found)
-    labels = [question["prompt"] for question, _ in asked]
+    labels = [question.prompt for question, _ in asked]
     build = Builder("Mean ratings.", columns(["System" if by_system else "Ratings", *labels]))
     for name, factor, key in rows_of(view, found):
         of = where.of(group, system=key) if factor == "system" else None
@@ -67,10 +67,10 @@ def _means(view: ReportView, questions: Sequence[Record], group: Record) -> Tabl
     return build.build()
 
 
-def _question(view: ReportView, question: Record) -> Block:
+def _question(view: ReportView, question: QuestionView) -> Block:
     group = view.lead(question)
     return Block(
-        question["prompt"],
+        question.prompt,
         tables=(
             distribution_table(view, question, group, ScalesFigure.of(group)),
             *_best_and_worst(view, ScalesFigure.of(group)),
@@ -81,9 +81,9 @@ def _question(view: ReportView, question: Record) -> Block:
     )
 
 
-def _distributions(view: ReportView, questions: Sequence[Record], group: Record) -> Iterator[Block]:
+def _distributions(view: ReportView, questions: Sequence[QuestionView], group: GroupView) -> Iterator[Block]:
     tables = tuple(
-        replace(table, caption=f"{question['prompt']}: {table.caption[:1].lower()}{table.caption[1:]}")
+        replace(table, caption=f"{question.prompt}: {table.caption[:1].lower()}{table.caption[1:]}")
         for question, found in view.answered(questions, group)
         for table in (
             distribution_table(view, question, found, ScalesFigure.of(found)),
@@ -112,8 +112,8 @@ def _best_and_worst(view: ReportView, found: Ratings) -> Iterator[Table]:
     yield build.build()
 
 
-def _plot(view: ReportView, question: Record) -> DotPlot | None:
-    low, high = question["points"][0]["value"], question["points"][-1]["value"]
+def _plot(view: ReportView, question: QuestionView) -> DotPlot | None:
+    low, high = question.ends
     plotted = list(view.plotted(question))
     rows = [
         (
@@ -130,11 +130,11 @@ def _plot(view: ReportView, question: Record) -> DotPlot | None:
     rows = [(label, marks) for label, marks in rows if marks]
     if not rows:
         rows = [("All", [(group, ScalesFigure.of(group).overall) for group in plotted])]
-    ideal = question["ideal"]
+    ideal = question.ideal
     inside = ideal is not None and low < ideal < high
     return mean_plot(
         rows,
-        what=f"Mean rating: {question['prompt']}",
+        what=f"Mean rating: {question.prompt}",
         axis="Mean rating",
         caption=f"Mean rating{'; the dotted line is the ideal' if inside else ''}.",
         within=(low, high),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analytics.display.blocks import Block
 from analytics.figures.families import FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.figures.setting_cells import (
@@ -57,13 +57,13 @@ class RatedSettingsFigure(Figure[RatedSettings]):
         )
         return RatedSettings(cells) if cells else None
 
-    def tests(self, record: Record) -> Iterable[FamilyTest]:
-        return setting_tests(record["cells"])
+    def tests(self, record: RatedSettings) -> Iterable[FamilyTest]:
+        return setting_tests(record.cells)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for group in view.groups:
             named = [
-                (question["prompt"], self.of(records).cells)
+                (question.prompt, self.of(records).cells)
                 for question, records in view.answered(view.asked(self.key), group)
             ]
             table = setting_table(

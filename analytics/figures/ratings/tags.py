@@ -10,8 +10,8 @@ from analytics.display.group_plots import share_plot
 from analytics.display.numbers import in_percent
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures import where
-from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.needs import SystemKinds
 from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import RatingFigure, mean_of
@@ -106,7 +106,7 @@ class TagsFigure(RatingFigure[TagRatings]):
             name = f"Share tagged {given.question.label(part) or part}"
             yield Quantity(name, mean_sums(own.value, own.query, unit="judgments", within=given.ends))
 
-    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+    def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
         parts = [(each.label, each.mean) for each in self.of(group).by_part]
         if parts:
             yield leading_fact(view, group, "Most frequent tag", parts, in_percent)
@@ -201,7 +201,7 @@ def _shares_by(
     return ((name, found[code]) for code, name in several(codes, names))
 
 
-def _question(view: ReportView, question: Record) -> Iterator[Block]:
+def _question(view: ReportView, question: QuestionView) -> Iterator[Block]:
     """A row per tag, the most frequent first."""
     lead = view.lead(question)
     tags = sorted(TagsFigure.of(lead).by_part, key=lambda each: -(each.mean.value or 0))
@@ -212,7 +212,7 @@ def _question(view: ReportView, question: Record) -> Iterator[Block]:
     for each in tags:
         build.add(
             head(each.label),
-            where.answered(build.share(each.mean), each.mean, f"{question['key']}.{each.part}", "1"),
+            where.answered(build.share(each.mean), each.mean, f"{question.key}.{each.part}", "1"),
             build.n(each.mean, "judgments"),
             build.coefficient(each.alpha),
             of=where.of(lead),
@@ -229,21 +229,21 @@ def _question(view: ReportView, question: Record) -> Iterator[Block]:
             )
             for each in tags
         ],
-        what=f"Share of judgments with each tag: {question['prompt']}",
+        what=f"Share of judgments with each tag: {question.prompt}",
         axis="Share of judgments with the tag",
         caption="Share of judgments with the tag.",
     )
     tag = tag_of(lead)
-    yield Block(question["prompt"], tables=(build.build(),), plot=plot, tag=tag, anchor=anchor_of(question))
+    yield Block(question.prompt, tables=(build.build(),), plot=plot, tag=tag, anchor=anchor_of(question))
     yield from _tag_groups(view, question)
     systems = list(dict.fromkeys(each.system for part in tags for each in part.by_system))
     if systems:
         yield Block("Tags by system", tables=(_tags_by_system(view, tags, systems),), folded=True, tag=tag)
 
 
-def _tag_groups(view: ReportView, question: Record) -> Iterator[Block]:
+def _tag_groups(view: ReportView, question: QuestionView) -> Iterator[Block]:
     """Tags counted by their groups, with columns for settings and systems where there are several."""
-    found = [(group, TagsFigure.of(group).by_tag_group) for group in question["groups"]]
+    found = [(group, TagsFigure.of(group).by_tag_group) for group in question.groups]
     records = [record for _, groups in found for record in groups]
     if not records:
         return
@@ -278,7 +278,7 @@ def _tag_groups(view: ReportView, question: Record) -> Iterator[Block]:
                 build.coefficient(record.alpha),
                 *(build.share(each) if each else TableCell(DASH) for each in shares),
             )
-    yield Block("Groups of tags", tables=(build.build(),), anchor=f"groups-{question['key']}")
+    yield Block("Groups of tags", tables=(build.build(),), anchor=f"groups-{question.key}")
 
 
 def _tags_by_system(view: ReportView, tags: Sequence[TagShare], systems: Sequence[str]) -> Table:

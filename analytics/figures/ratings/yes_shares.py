@@ -6,7 +6,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.tables import DASH, Builder, TableCell, columns, head
 from analytics.figures import where
-from analytics.figures.figure import Record
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.rating_figure import RatingFigure, mean_of, rows_of
 from analytics.figures.rating_records import Ratings
 from analytics.figures.report_view import ReportView, tag_of
@@ -27,7 +27,7 @@ class YesSharesFigure(RatingFigure[Ratings]):
         plotted = [group for group in view.groups if any(view.answered(questions, group))]
         build = Builder(
             "Share of yes among all answers, in percent; n is the number of answers.",
-            columns(["Question", *(label for group in plotted for label in (group["label"], "n"))]),
+            columns(["Question", *(label for group in plotted for label in (group.label, "n"))]),
         )
         for question in questions:
             cells: list[TableCell] = []
@@ -39,11 +39,11 @@ class YesSharesFigure(RatingFigure[Ratings]):
                     if mean
                     else [TableCell(DASH), TableCell(DASH)]
                 )
-            build.add(head(question["prompt"]), *cells)
+            build.add(head(question.prompt), *cells)
         plot = share_plot(
             [
                 (
-                    question["prompt"],
+                    question.prompt,
                     [(group, self.of(group).overall) for group in view.plotted(question)],
                 )
                 for question in questions
@@ -59,7 +59,7 @@ class YesSharesFigure(RatingFigure[Ratings]):
 FIGURE = YesSharesFigure()
 
 
-def _by_system(view: ReportView, questions: Sequence[Record], group: Record) -> Iterator[Block]:
+def _by_system(view: ReportView, questions: Sequence[QuestionView], group: GroupView) -> Iterator[Block]:
     asked = [
         (question, YesSharesFigure.of(found))
         for question, found in view.answered(questions, group)
@@ -69,7 +69,7 @@ def _by_system(view: ReportView, questions: Sequence[Record], group: Record) -> 
         return
     build = Builder(
         "Share of yes by system, in percent.",
-        columns(["System", *(question["prompt"] for question, _ in asked)]),
+        columns(["System", *(question.prompt for question, _ in asked)]),
     )
     for name, factor, key in rows_of(view, [found for _, found in asked]):
         system = key if factor == "system" else None

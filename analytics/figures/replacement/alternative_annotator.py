@@ -12,8 +12,9 @@ from analytics.display.numbers import decimal, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, Table, columns, count, head, words
 from analytics.figures.beside_people import TITLE, is_single_judge
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput, level_of
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView
 from analytics.frames.needs import NeedSource
 from analytics.statistics.core.counts import unique_mode
@@ -128,7 +129,7 @@ class AlternativeAnnotatorFigure(Figure[AlternativeJudge]):
         tested = [
             (question, group, self.of(group))
             for question in view.judged
-            for group in question["groups"]
+            for group in question.groups
             if self.is_in(group)
         ]
         if not tested:
@@ -150,8 +151,8 @@ class AlternativeAnnotatorFigure(Figure[AlternativeJudge]):
         for question, group, found in tested:
             reason = found.advantage.undefined if found.winning_rate is None else ""
             build.add(
-                head(question["prompt"] or "Preference"),
-                words(group["label"]),
+                head(question.prompt or "Preference"),
+                words(group.label),
                 build.number(found.winning_rate, percent, reason),
                 words("" if found.passes is None else "yes" if found.passes else "no"),
                 build.share(found.advantage),
@@ -162,7 +163,7 @@ class AlternativeAnnotatorFigure(Figure[AlternativeJudge]):
         for question, group, found in tested:
             if found.annotators:
                 yield Block(
-                    f"{question['prompt'] or 'Preference'}: {group['label']} against each person",
+                    f"{question.prompt or 'Preference'}: {group.label} against each person",
                     tables=(_by_person(view, question, group, found),),
                     plot=_differences(view, group, found),
                     folded=True,
@@ -215,13 +216,13 @@ def shared_answers(given: FigureInput) -> tuple[SharedAnswers, tuple[str, ...]]:
     ), given.people.group.raters
 
 
-def _winning_rates(tested: list[tuple[Record, Record, AlternativeJudge]]) -> DotPlot | None:
+def _winning_rates(tested: list[tuple[QuestionView, GroupView, AlternativeJudge]]) -> DotPlot | None:
     """A row per question and a mark per judge, beside the rate that passes."""
     rows: dict[str, list[Mark]] = {}
     for question, group, found in tested:
         mark = mark_of(group, found.advantage)
         rate = replace(mark, value=found.winning_rate, low=None, high=None, n=found.people)
-        rows.setdefault(question["prompt"] or "Preference", []).append(rate)
+        rows.setdefault(question.prompt or "Preference", []).append(rate)
     marks = [mark for row in rows.values() for mark in row]
     if all(mark.value is None for mark in marks):
         return None
@@ -240,7 +241,7 @@ def _winning_rates(tested: list[tuple[Record, Record, AlternativeJudge]]) -> Dot
     )
 
 
-def _differences(view: ReportView, group: Record, found: AlternativeJudge) -> DotPlot:
+def _differences(view: ReportView, group: GroupView, found: AlternativeJudge) -> DotPlot:
     """Each listed person's lead over the judge, beside epsilon."""
     rows = [
         PlotRow(
@@ -251,20 +252,20 @@ def _differences(view: ReportView, group: Record, found: AlternativeJudge) -> Do
     ]
     return dot_plot(
         rows,
-        what=f"Lead of each person over {group['label']}",
+        what=f"Lead of each person over {group.label}",
         axis="Person's lead over the judge, share of items",
         caption="Share of items on which the person fits the others at least as well, less that of "
-        f"{group['label']}; the dotted line is \N{GREEK SMALL LETTER EPSILON} = {found.epsilon:g}.",
+        f"{group.label}; the dotted line is \N{GREEK SMALL LETTER EPSILON} = {found.epsilon:g}.",
         form=decimal,
         reference=found.epsilon,
         hints=("judge fits better", "person fits better"),
     )
 
 
-def _by_person(view: ReportView, question: Record, group: Record, found: AlternativeJudge) -> Table:
+def _by_person(view: ReportView, question: QuestionView, group: GroupView, found: AlternativeJudge) -> Table:
     listed = found.annotators
     build = Builder(
-        f"{question['prompt'] or 'Preference'}: {group['label']} against each person, on the person's items. Judge and "
+        f"{question.prompt or 'Preference'}: {group.label} against each person, on the person's items. Judge and "
         "person: in how many items each fits the others at least as well as the other of the two, in percent.",
         columns(["Person", "Judge", "Person fits", "Difference", "p", f"p ({CORRECTION})", "Beaten", "n"]),
         foot=f"The {len(listed)} people with the most answers, of {found.people:,}."

@@ -30,6 +30,7 @@ from analytics.figures.figure_input import (
     point_records,
     several,
 )
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.replacement.alternative_annotator import AlternativeAnnotatorFigure
 from analytics.figures.report_view import ReportView, group_words, joined
 from analytics.frames.needs import NeedSource
@@ -117,18 +118,17 @@ class DifferencesFigure(Figure[JudgeDifferences]):
         n_tests = ceil(len(cells) * self.need(given, JudgeCount).n / JUDGED_SHARE)
         return JudgeDifferences(tuple(_cell(given, each, n_tests) for each in cells))
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for cell in record["cells"]:
-            if cell["test"] is not None:
-                yield FamilyTest(JUDGED, cell["test"])
+    def tests(self, record: JudgeDifferences) -> Iterator[FamilyTest]:
+        for cell in record.cells:
+            if cell.test is not None:
+                yield FamilyTest(JUDGED, cell.test)
 
     def title(self, view: ReportView) -> str:
         return TITLE
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         asked = [
-            (question, [group for group in question["groups"] if self.is_in(group)])
-            for question in view.judged
+            (question, [group for group in question.groups if self.is_in(group)]) for question in view.judged
         ]
         tables = tuple(_table(view, question, groups) for question, groups in asked if groups)
         if tables:
@@ -169,7 +169,7 @@ def judge_findings(view: ReportView) -> Iterator[Record]:
         size = f"{points(value)} points" if share else decimal(abs(value))
         way = "higher" if value > 0 else "lower"
         form, named = (in_percent if share else decimal), _name(view, cell)
-        what = MEANS["checklist" if question["kind"] == Kind.CHECKLIST else question["form"]]
+        what = MEANS["checklist" if question.kind == Kind.CHECKLIST else question.form]
         of = "" if named == "All" else f" of {named}"
         others = (
             f"; {n_others} other {'difference' if n_others == 1 else 'differences'} likewise"
@@ -178,11 +178,11 @@ def judge_findings(view: ReportView) -> Iterator[Record]:
         )
         yield {
             "kind": "judge",
-            "question": question["key"],
+            "question": question.key,
             "supported": True,
-            "about": group["label"],
+            "about": group.label,
             "heading": f"{what}{of} {size} {way} than people's"
-            + (f": {question['prompt']}" if view.several_questions else ""),
+            + (f": {question.prompt}" if view.several_questions else ""),
             "text": f"{form(cell.judge.known)} by the judge and {form(cell.people.known)} by people, on "
             f"{cell.difference.n:,} {cell.difference.unit} that both judged "
             f"({corrected(cell.test)}{others}).{_as_annotator(group, question)}",
@@ -193,38 +193,38 @@ def judge_findings(view: ReportView) -> Iterator[Record]:
         yield {
             "kind": "judges",
             "supported": True,
-            "about": joined([group["label"] for group, *_ in rest]),
+            "about": joined([group.label for group, *_ in rest]),
             "heading": f"{'Differs' if len(rest) == 1 else 'Differ'} from people beyond chance, too",
             "text": f"At most {corrected(weakest)}.",
             "anchor": "judges",
         }
 
 
-def _largest(view: ReportView) -> Iterator[tuple[Record, Record, DifferenceCell, int]]:
+def _largest(view: ReportView) -> Iterator[tuple[GroupView, QuestionView, DifferenceCell, int]]:
     """Of each judge that differs: its records of the question, the question, the cell, and how many others differ.
 
     What it does over all responses comes before what it does with those of one system.
     """
-    found: dict[str, list[tuple[Record, Record, DifferenceCell]]] = {}
+    found: dict[str, list[tuple[GroupView, QuestionView, DifferenceCell]]] = {}
     for question in view.judged:
-        for group in question["groups"]:
+        for group in question.groups:
             for cell in DifferencesFigure.of(group).cells if DifferencesFigure.is_in(group) else ():
                 if is_supported(cell.test):
-                    found.setdefault(group["key"], []).append((group, question, cell))
+                    found.setdefault(group.key, []).append((group, question, cell))
     for cells in found.values():
         overall = [each for each in cells if not (each[2].system or each[2].option)]
         group, question, cell = max(overall or cells, key=lambda each: _size(each[1], each[2]))
         yield group, question, cell, len(cells) - 1
 
 
-def _size(question: Record, cell: DifferenceCell) -> float:
+def _size(question: QuestionView, cell: DifferenceCell) -> float:
     """The difference as a part of its range."""
-    points = [point["value"] for point in question["points"]]
-    width = 1.0 if is_share(question) or not points else max(points) - min(points)
+    points = () if is_share(question) else [point.number for point in question.points]
+    width = max(points) - min(points) if points else 1.0
     return float(abs(cell.difference.known) / (width or 1.0))
 
 
-def _as_annotator(group: Record, question: Record) -> str:
+def _as_annotator(group: GroupView, question: QuestionView) -> str:
     """A sentence on whether it passes for one of the people, where that was tested."""
     found = AlternativeAnnotatorFigure.of(group) if AlternativeAnnotatorFigure.is_in(group) else None
     if found is None or found.passes is None or found.winning_rate is None:
@@ -279,7 +279,7 @@ def _of_choices(given: AnswerInput) -> Iterator[CellScores]:
     shares = divide(counts.astype(np.float64), counts.sum(axis=1, keepdims=True).astype(np.float64))
     for code, each in enumerate(point_records(given.question)[: shares.shape[1]]):
         chosen = np.where(label >= 0, (label == code).astype(np.float64), np.nan)
-        yield CellScores({"option": each["label"]}, shares[:, code], chosen, query, SHARE)
+        yield CellScores({"option": each.label}, shares[:, code], chosen, query, SHARE)
 
 
 def _of_picks(given: AnswerInput) -> Iterator[CellScores]:
@@ -313,20 +313,22 @@ CELLS_OF: dict[str, Callable[[AnswerInput], Iterator[CellScores]]] = {
 }
 
 
-def _overall(asked: Iterable[tuple[Record, list[Record]]]) -> list[tuple[str, list[tuple[Record, Estimate]]]]:
+def _overall(
+    asked: Iterable[tuple[QuestionView, list[GroupView]]],
+) -> list[tuple[str, list[tuple[GroupView, Estimate]]]]:
     """The difference over all units of each scale, of every judge; of rankings, it is none in sum."""
     return [
-        (question["prompt"], [(group, DifferencesFigure.of(group).cells[0].difference) for group in groups])
+        (question.prompt, [(group, DifferencesFigure.of(group).cells[0].difference) for group in groups])
         for question, groups in asked
-        if groups and question["form"] == "rated" and not is_share(question)
+        if groups and question.form == "rated" and not is_share(question)
     ]
 
 
-def _table(view: ReportView, question: Record, groups: list[Record]) -> Table:
-    form = "checklist" if question["kind"] == Kind.CHECKLIST else question["form"]
+def _table(view: ReportView, question: QuestionView, groups: list[GroupView]) -> Table:
+    form = "checklist" if question.kind == Kind.CHECKLIST else question.form
     share = is_share(question)
     build = Builder(
-        f"{question['prompt'] or 'Preference'}: {CAPTIONS[form]}, by people and by judges on what both judged; the "
+        f"{question.prompt or 'Preference'}: {CAPTIONS[form]}, by people and by judges on what both judged; the "
         f"difference is the judge's minus people's{', in points' if share else ''}, with a sign-flip test over "
         f"queries. {D_OF_PAIRS}",
         columns(["Of", "Raters", "People", "Judge", "Difference", "d", *P_COLUMNS, "n"], names=2),
@@ -335,16 +337,16 @@ def _table(view: ReportView, question: Record, groups: list[Record]) -> Table:
         dict.fromkeys(_name(view, cell) for group in groups for cell in DifferencesFigure.of(group).cells)
     )
     found = {
-        (_name(view, cell), group["key"]): (group, cell)
+        (_name(view, cell), group.key): (group, cell)
         for group in groups
         for cell in DifferencesFigure.of(group).cells
     }
     write = build.share if share else build.coefficient
     for name in names:
         for group in groups:
-            if (name, group["key"]) not in found:
+            if (name, group.key) not in found:
                 continue
-            _, cell = found[name, group["key"]]
+            _, cell = found[name, group.key]
             build.add(
                 head(name),
                 group_words(group),

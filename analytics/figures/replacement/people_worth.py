@@ -12,7 +12,7 @@ from analytics.display.numbers import decimal
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head
 from analytics.figures.beside_people import TITLE, is_single_judge, label_tables
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import (
     PAIRS,
     UNITS,
@@ -22,6 +22,7 @@ from analytics.figures.figure_input import (
     level_of,
     points_of,
 )
+from analytics.figures.groups import GroupView
 from analytics.figures.report_view import ReportView, group_words
 from analytics.statistics.core.counts import unique_mode
 from analytics.statistics.core.estimates import Estimate
@@ -83,10 +84,10 @@ class PeopleWorthFigure(Figure[JudgeWorth]):
         if tables:
             yield Block("Judges in people", tables=tuple(tables))
         for question in view.judged:
-            for group in question["groups"]:
+            for group in question.groups:
                 plot = _curve(group, self.of(group)) if self.is_in(group) else None
                 if plot:
-                    title = f"{question['prompt'] or 'Preference'}: {group['label']} in people"
+                    title = f"{question.prompt or 'Preference'}: {group.label} in people"
                     yield Block(title, plot=plot, folded=True)
 
     def methods(self, view: ReportView) -> Iterable[str]:
@@ -147,7 +148,7 @@ def _points(found: JudgeWorth) -> Sequence[Estimate]:
     return found.curve[1:] if found.score == "agreement" else found.curve
 
 
-def _curve(group: Record, found: JudgeWorth) -> DotPlot | None:
+def _curve(group: GroupView, found: JudgeWorth) -> DotPlot | None:
     """A row per number of people, beside the judge, whose place is where the curve crosses the line."""
     judge = found.judge
     if judge.value is None:
@@ -166,8 +167,8 @@ def _curve(group: Record, found: JudgeWorth) -> DotPlot | None:
         else "Root mean square error of so many people's mean as a prediction of a further person's rating"
     )
     return dot_plot(
-        [*rows, PlotRow(group["label"], (mark_of(group, judge),))],
-        what=f"{measured}, and that of {group['label']}",
+        [*rows, PlotRow(group.label, (mark_of(group, judge),))],
+        what=f"{measured}, and that of {group.label}",
         axis="Agreement with a further person" if is_share else "Root mean square error",
         unit=PERCENT if is_share else "",
         caption=f"{measured}, with 95 % intervals. The dotted line is the judge, who is worth as many people as lie "
@@ -189,14 +190,14 @@ def _table(view: ReportView, key: str, score: str) -> Table:
         columns(["Question", "Judge", *(_people(k) for k in SHOWN), "The judge", "Worth", "n"], names=2),
     )
     for question in view.judged:
-        for group in question["groups"]:
+        for group in question.groups:
             found = PeopleWorthFigure.of(group) if PeopleWorthFigure.is_in(group) else None
             if found is None or found.score != score:
                 continue
             points = _points(found)
             write = build.share if score == "agreement" else build.coefficient
             build.add(
-                head(question["prompt"] or "Preference"),
+                head(question.prompt or "Preference"),
                 group_words(group),
                 *(
                     _marked(build, found, k, write(points[k - 1])) if k <= len(points) else TableCell(DASH)

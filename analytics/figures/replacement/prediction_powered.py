@@ -25,6 +25,7 @@ from analytics.figures.figure_input import (
     FigureInput,
     PairInput,
 )
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.needs import DerivedJudges
 from analytics.figures.report_view import ReportView
 from analytics.frames.arrays import response_places
@@ -206,12 +207,12 @@ class PredictionPoweredFigure(Figure[PoweredMeans]):
         if refused:
             yield Block("People's means with a judge", text=tuple(refused))
         asked = [
-            (question, [group for group in question["groups"] if self.is_in(group) and self.of(group).cells])
+            (question, [group for group in question.groups if self.is_in(group) and self.of(group).cells])
             for question in view.judged
         ]
         for number, (question, judged) in enumerate(each for each in asked if each[1]):
             rows = sum(len(self.of(group).cells) for group in judged)
-            prompt = question["prompt"] or "Preference"
+            prompt = question.prompt or "Preference"
             yield Block(
                 f"{prompt}: people's means with a judge",
                 text=_notes(judged) if not number else (),
@@ -390,7 +391,7 @@ def _ratings(given: AnswerInput, fitted: Record | None) -> tuple[Floats, Floats,
     return sides[0], sides[1], items.query[item].astype(np.int64), system
 
 
-def _notes(groups: list[Record]) -> tuple[str, ...]:
+def _notes(groups: list[GroupView]) -> tuple[str, ...]:
     """Sentences before the first table: what a reader must know of the part that people judged."""
     found = [PredictionPoweredFigure.of(group) for group in groups]
     said = [
@@ -407,10 +408,10 @@ def _notes(groups: list[Record]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _means(view: ReportView, question: Record, groups: list[Record]) -> Table:
+def _means(view: ReportView, question: QuestionView, groups: list[GroupView]) -> Table:
     share = is_share(question)
     build = Builder(
-        f"{question['prompt'] or 'Preference'}: {'expected win rate' if question['form'] == PAIRS else 'mean'} by "
+        f"{question.prompt or 'Preference'}: {'expected win rate' if question.form == PAIRS else 'mean'} by "
         f"query{', in percent' if share else ''}, by people alone and with each judge's values "
         "(prediction-powered, with its weight).",
         columns(
@@ -425,7 +426,7 @@ def _means(view: ReportView, question: Record, groups: list[Record]) -> Table:
         missing = cell.sampled - cell.labelled
         build.add(
             head(name),
-            words(group["label"]),
+            words(group.label),
             write(cell.people),
             write(cell.combined),
             build.number(cell.weight, decimal),
@@ -436,13 +437,13 @@ def _means(view: ReportView, question: Record, groups: list[Record]) -> Table:
     return build.build()
 
 
-def _needed(view: ReportView, question: Record, groups: list[Record]) -> Table:
+def _needed(view: ReportView, question: QuestionView, groups: list[GroupView]) -> Table:
     share = is_share(question)
     found = [(name, group, cell) for name, group, cell in _rows(view, question, groups) if cell.needed]
     widths = [each.half_width for each in found[0][2].needed] if found else []
     labels = [f"\N{PLUS-MINUS SIGN}{100 * width if share else width:g}" for width in widths]
     build = Builder(
-        f"{question['prompt'] or 'Preference'}: queries that people must judge for an interval that reaches so far to "
+        f"{question.prompt or 'Preference'}: queries that people must judge for an interval that reaches so far to "
         f"either side{', in percentage points' if share else ''}, alone and with the judge's values on the queries "
         "that it has judged.",
         columns(
@@ -453,7 +454,7 @@ def _needed(view: ReportView, question: Record, groups: list[Record]) -> Table:
     for name, group, cell in found:
         build.add(
             head(name),
-            words(group["label"]),
+            words(group.label),
             *(
                 build.number(
                     getattr(each, by),
@@ -469,8 +470,8 @@ def _needed(view: ReportView, question: Record, groups: list[Record]) -> Table:
 
 
 def _rows(
-    view: ReportView, question: Record, groups: list[Record]
-) -> Iterator[tuple[str, Record, PoweredMean]]:
+    view: ReportView, question: QuestionView, groups: list[GroupView]
+) -> Iterator[tuple[str, GroupView, PoweredMean]]:
     """Each cell under its name, of one judge after the other."""
     cells = [
         (_name(view, question, cell), group, cell)
@@ -481,12 +482,12 @@ def _rows(
         yield from (each for each in cells if each[0] == name)
 
 
-def _name(view: ReportView, question: Record, cell: PoweredMean) -> str:
+def _name(view: ReportView, question: QuestionView, cell: PoweredMean) -> str:
     if not cell.system:
         return "All"
     name = view.system(cell.system)
     if cell.opponent:
-        name += f" {'vs' if question['form'] == PAIRS else 'minus'} {view.system(cell.opponent)}"
-    elif question["form"] == PAIRS:
+        name += f" {'vs' if question.form == PAIRS else 'minus'} {view.system(cell.opponent)}"
+    elif question.form == PAIRS:
         name += " vs all others"
     return f"{name}, {view.arm(cell.arm)}" if cell.arm and len(view.all_arms) > 1 else name

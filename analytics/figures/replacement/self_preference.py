@@ -10,8 +10,9 @@ from analytics.display.blocks import Block
 from analytics.display.tables import D_OF_PAIRS, P_COLUMNS, Builder, Table, columns, head, words
 from analytics.figures.beside_people import TITLE, CellScores, is_share, is_single_judge, pick_shares
 from analytics.figures.families import FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput
+from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, joined
 from analytics.frames.needs import NeedSource
 from analytics.statistics.core.estimates import Estimate
@@ -112,9 +113,9 @@ class SelfPreferenceFigure(Figure[OwnPreference]):
         )
         return OwnPreference(tuple(sorted(own)), **vars(found))
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        if record["test"] is not None:
-            yield FamilyTest("self-preference", record["test"])
+    def tests(self, record: OwnPreference) -> Iterator[FamilyTest]:
+        if record.test is not None:
+            yield FamilyTest("self-preference", record.test)
 
     def title(self, view: ReportView) -> str:
         return TITLE
@@ -123,7 +124,7 @@ class SelfPreferenceFigure(Figure[OwnPreference]):
         tables = [
             _table(view, question, groups)
             for question in view.judged
-            if (groups := [group for group in question["groups"] if self.is_in(group)])
+            if (groups := [group for group in question.groups if self.is_in(group)])
         ]
         if tables:
             yield Block("Self-preference", tables=tuple(tables))
@@ -186,10 +187,10 @@ def _of_ranks(people: AnswerInput, judge: AnswerInput, own: list[int]) -> CellSc
     return CellScores({}, *own_contrasts(scores, is_own), (-most, most), both.left_out)
 
 
-def _table(view: ReportView, question: Record, groups: list[Record]) -> Table:
+def _table(view: ReportView, question: QuestionView, groups: list[GroupView]) -> Table:
     write_share = is_share(question)
     build = Builder(
-        f"{question['prompt'] or 'Preference'}: {CAPTIONS[question['form']]}, by people and by the judge; "
+        f"{question.prompt or 'Preference'}: {CAPTIONS[question.form]}, by people and by the judge; "
         f"self-preference is the judge's minus people's{', in points' if write_share else ''}, with a sign-flip test "
         f"over queries. {D_OF_PAIRS}",
         columns(
@@ -201,7 +202,7 @@ def _table(view: ReportView, question: Record, groups: list[Record]) -> Table:
     for group in groups:
         found = SelfPreferenceFigure.of(group)
         build.add(
-            head(group["label"]),
+            head(group.label),
             words(joined([view.systems.get(system, system) for system in found.systems])),
             write(found.people),
             write(found.judge),

@@ -10,8 +10,9 @@ from analytics.display.group_plots import score_plot
 from analytics.display.tables import P_COLUMNS, Builder, columns, head, words
 from analytics.figures.beside_people import TITLE, is_single_judge, side_less_people
 from analytics.figures.families import FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput
+from analytics.figures.groups import GroupView
 from analytics.figures.needs import SystemKinds
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.estimates import Estimate
@@ -66,15 +67,15 @@ class SourceBiasFigure(Figure[JudgeSourceBias]):
         kinds = self._kinds(given)
         return _of_pairs(given, kinds) if isinstance(given, PairInput) else _of_texts(given, kinds)
 
-    def tests(self, record: Record) -> Iterator[FamilyTest]:
-        if record["test"] is not None:
-            yield FamilyTest(PURPOSE, record["test"])
+    def tests(self, record: JudgeSourceBias) -> Iterator[FamilyTest]:
+        if record.test is not None:
+            yield FamilyTest(PURPOSE, record.test)
 
     def title(self, view: ReportView) -> str:
         return TITLE
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        forms = {question["form"] for question in view.judged}
+        forms = {question.form for question in view.judged}
         of_pairs = " Of pairs, the judge's expected win rate of the model's text minus people's."
         build = Builder(
             "Bias by source: the judge's mean minus people's of text by models, of text by persons, and the first "
@@ -82,22 +83,22 @@ class SourceBiasFigure(Figure[JudgeSourceBias]):
             f"{' Ranks count from 1 for the best.' if 'ranking' in forms else ''}",
             columns(["Question", "Raters", "By models", "By persons", "Bias", *P_COLUMNS, "n"], names=2),
         )
-        marks: dict[str, list[tuple[Record, Estimate]]] = {}
+        marks: dict[str, list[tuple[GroupView, Estimate]]] = {}
         for question in view.judged:
-            for group in (each for each in question["groups"] if self.is_in(each)):
+            for group in (each for each in question.groups if self.is_in(each)):
                 found = self.of(group)
                 blank = words("")
                 build.add(
-                    head(question["prompt"]),
-                    words(group["label"]),
+                    head(question.prompt),
+                    words(group.label),
                     *(build.coefficient(each) if each else blank for each in (found.models, found.persons)),
                     build.coefficient(found.bias),
                     *build.tested(found.test, found.bias.undefined),
                     build.n(found.bias),
                 )
                 # Of ranks a higher one is worse.
-                if question["form"] != "ranking":
-                    marks.setdefault(question["prompt"], []).append((group, found.bias))
+                if question.form != "ranking":
+                    marks.setdefault(question.prompt, []).append((group, found.bias))
         if build.rows:
             plot = score_plot(
                 marks.items(),

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.group_plots import mean_plot
+from analytics.display.group_plots import PlottedRaters, mean_plot
 from analytics.display.numbers import score
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
@@ -360,7 +360,7 @@ def _table(judge: JudgedSearches, rows: Sequence[_Shown], part: str, value: str,
 
 def _plot(judge: JudgedSearches, rows: Sequence[_Shown]) -> DotPlot | None:
     deepest = judge.cuts[-1]
-    by_judge = {"kind": "judge", "label": judge.judge}
+    by_judge = PlottedRaters("judge", judge.judge)
     marks = [
         (name if source is None else f"{name}, {_asked(source)}", [(by_judge, each.mean)])
         for name, source, row in rows

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import Estimate, LeftOut
 from analytics.statistics.variance.between_groups import MOST_COMPARED, BetweenGroups, between_groups
@@ -93,7 +94,7 @@ class BetweenGroupsFigure(Figure[GroupsAnalysis]):
                     tag=tag_of(group),
                 )
 
-    def _analyses(self, view: ReportView, group: Record) -> Table:
+    def _analyses(self, view: ReportView, group: GroupView) -> Table:
         build = Builder(
             f"One-way analysis of variance of the ratings by system, as in AGENT-CQ; {ETA} is the share of the sum of "
             "squares that lies between systems.",
@@ -106,7 +107,7 @@ class BetweenGroupsFigure(Figure[GroupsAnalysis]):
             found = self.of(records)
             degrees = f"{found.df_between}, {found.df_within:,}" if found.f is not None else ""
             build.add(
-                head(question["prompt"]),
+                head(question.prompt),
                 build.number(found.f, decimal, found.undefined),
                 TableCell(degrees),
                 build.number(found.eta_squared, decimal, found.undefined),
@@ -114,7 +115,7 @@ class BetweenGroupsFigure(Figure[GroupsAnalysis]):
             )
         return build.build()
 
-    def _differences(self, view: ReportView, group: Record) -> Table:
+    def _differences(self, view: ReportView, group: GroupView) -> Table:
         build = Builder(
             "Tukey's honestly significant differences, as in AGENT-CQ: the second system's mean less the first's, with "
             "simultaneous intervals.",
@@ -123,7 +124,7 @@ class BetweenGroupsFigure(Figure[GroupsAnalysis]):
         for question, records in view.answered(view.asked(self.key), group):
             for pair in self.of(records).pairs:
                 build.add(
-                    head(question["prompt"]),
+                    head(question.prompt),
                     words(view.system(pair.system_1)),
                     words(view.system(pair.system_2)),
                     build.coefficient(pair.difference),

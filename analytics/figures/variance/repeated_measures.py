@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.tables import D_OF_PAIRS, Builder, Table, TableCell, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.groups import GroupView
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.figures.variance.between_groups import difference_estimate
 from analytics.statistics.core.estimates import Estimate, LeftOut
@@ -115,7 +116,7 @@ class RepeatedMeasuresFigure(Figure[RepeatedAnalysis]):
                     tag=tag_of(group),
                 )
 
-    def _analyses(self, view: ReportView, group: Record) -> Table:
+    def _analyses(self, view: ReportView, group: GroupView) -> Table:
         build = Builder(
             "Analysis of variance of repeated measures: each system's mean on each query that has every system. p is "
             f"after the correction of Greenhouse and Geisser, whose {EPSILON} both degrees of freedom are multiplied "
@@ -127,7 +128,7 @@ class RepeatedMeasuresFigure(Figure[RepeatedAnalysis]):
             reason = found.undefined
             degrees = f"{found.df_systems}, {found.df_error:,}" if not reason else ""
             build.add(
-                head(question["prompt"]),
+                head(question.prompt),
                 build.number(found.f, decimal, reason),
                 TableCell(degrees),
                 build.number(found.epsilon, decimal, reason),
@@ -137,7 +138,7 @@ class RepeatedMeasuresFigure(Figure[RepeatedAnalysis]):
             )
         return build.build()
 
-    def _differences(self, view: ReportView, group: Record) -> Table:
+    def _differences(self, view: ReportView, group: GroupView) -> Table:
         build = Builder(
             "Paired comparisons on these queries: the second system's mean less the first's with its interval, and p "
             "of the paired t-test, also corrected (Holm) over the question's pairs. "
@@ -147,7 +148,7 @@ class RepeatedMeasuresFigure(Figure[RepeatedAnalysis]):
         for question, records in view.answered(view.asked(self.key), group):
             for pair in self.of(records).pairs:
                 build.add(
-                    head(question["prompt"]),
+                    head(question.prompt),
                     words(view.system(pair.system_1)),
                     words(view.system(pair.system_2)),
                     build.coefficient(pair.difference),

@@ -37,7 +37,8 @@ from analytics.reports.comparison.sentences import about, counted, findings
 from analytics.reports.comparison.sides import NAMES, Sides
 from analytics.statistics.core.estimates import Estimate, plain
 from analytics.statistics.core.matched import QuerySums, matched_difference
-from analytics.statistics.core.randomization import Randomization
+from analytics.statistics.core.randomization import Randomization, Tested
+from analytics.statistics.core.reading import read
 from evaluation import design
 from evaluation.protocols import QuestionSpec
 
@@ -80,7 +81,10 @@ def build_comparison(sides: Sides, watch: Watch = no_watch) -> Record:
         )
     responses, other_text = other_responses(sides, _matched_keys(a, queries), set(a.systems) & set(b.systems))
     comparisons = _compared(found, queries, sides)
-    correct(FamilyTest("compared", each["test"]) for each in comparisons if each["test"] is not None)
+    tested = [each for each in comparisons if each["test"]]
+    tests = [FamilyTest("compared", read(Tested, each["test"])) for each in tested]
+    for each, corrected in zip(tested, correct(tests), strict=True):
+        each["test"] = plain(corrected)
     without: list[WithoutPartner] = [
         *_questions_alone(a, b, unlike),
         *_raters_alone("a", groups_a, "B"),
@@ -105,7 +109,7 @@ def build_comparison(sides: Sides, watch: Watch = no_watch) -> Record:
         },
         "shared_judgments": sides.shared_judgments(),
         "responses": {"shared": responses, "other_text": other_text},
-        "questions": _questions(a, found),
+        "questions": [plain(each) for each in _questions(a, found)],
         "groups": [plain(group) for group in groups if group in [each.group for each in found]],
         "comparisons": comparisons,
         "leaderboards": list(leaderboard_correlations(a, b, asked, groups, queries)),

@@ -1,7 +1,7 @@
 """Records read back from JSON: the dataclass that `plain` has written, made anew."""
 
 import types
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -24,19 +24,31 @@ def read(kind: type[AnyRecord], found: Any) -> AnyRecord:
     return cast(AnyRecord, _reader(kind)(found))
 
 
+def read_tests(record: Any, found: Any) -> Iterator[tuple[Tested, dict[str, Any]]]:
+    """Each test of a record beside the JSON that it was read from."""
+    if isinstance(record, Tested):
+        yield record, found
+    elif is_dataclass(record):
+        for each in fields(record):
+            if each.name in found:
+                yield from read_tests(getattr(record, each.name), found[each.name])
+    elif isinstance(record, tuple):
+        for one, of_one in zip(record, found, strict=True):
+            yield from read_tests(one, of_one)
+
+
 def _as_is(found: Any) -> Any:
     return found
 
 
 def _reader(kind: Any) -> Reader:
-    return _made_reader(kind)
+    """Annotations, which can't be hashed, say nothing here."""
+    return _made_reader(get_args(kind)[0] if get_origin(kind) is Annotated else kind)
 
 
 @cache
 def _made_reader(kind: Hashable) -> Reader:
     origin, inside = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return _reader(inside[0])
     if origin in (Union, types.UnionType):
         return _reader_of_one(tuple(each for each in inside if each is not type(None)))
     if kind is np.ndarray or origin is np.ndarray:
@@ -58,7 +70,7 @@ def _reader_of_list(origin: type, inside: tuple[Any, ...]) -> Reader:
         readers = [_reader(each) for each in inside]
         return lambda found: tuple(one(each) for one, each in zip(readers, found, strict=True))
     one = _reader(inside[0])
-    return lambda found: tuple(one(each) for each in found)
+    return tuple if one is _as_is else lambda found: tuple(map(one, found))
 
 
 def _reader_of_one(kinds: tuple[Any, ...]) -> Reader:
@@ -67,6 +79,11 @@ def _reader_of_one(kinds: tuple[Any, ...]) -> Reader:
     by_fields = {
         frozenset(each.name for each in fields(kind)): _reader(kind) for kind in kinds if is_dataclass(kind)
     }
+    if not by_fields and all(each is _as_is for each in simple):
+        return _as_is
+    if len(kinds) == 1:
+        only = _reader(kinds[0])
+        return lambda found: None if found is None else only(found)
 
     def one(found: Any) -> Any:
         if found is None:
@@ -82,9 +99,19 @@ def _reader_of_one(kinds: tuple[Any, ...]) -> Reader:
 def _reader_of_record(kind: type) -> Reader:
     made = CorrectedTest if kind is Tested else kind
     hints = get_type_hints(made, include_extras=True)
-    readers = [(each.name, _reader(hints[each.name])) for each in fields(made) if each.init]
+    names = [each.name for each in fields(made) if each.init]
+    readers = [_reader(hints[name]) for name in names]
+    # Most fields of most records are numbers and words, which nothing has to be made of.
+    others = [(at, one) for at, one in enumerate(readers) if one is not _as_is]
+    of_each = dict(zip(names, readers, strict=True))
 
     def record(found: Mapping[str, Any]) -> Any:
-        return made(**{name: one(found[name]) for name, one in readers if name in found})
+        try:
+            given = [found[name] for name in names]
+        except KeyError:  # what is missing has a default
+            return made(**{name: one(found[name]) for name, one in of_each.items() if name in found})
+        for at, one in others:
+            given[at] = one(given[at])
+        return made(*given)
 
     return record

@@ -3,7 +3,6 @@
 import pytest
 
 from analytics.display.tables import DASH
-from analytics.figures.report_view import leading_group
 from analytics.reports.build import fingerprint
 from analytics.reports.common import NothingToReport
 from analytics.reports.page import report_page
@@ -51,7 +50,7 @@ def test_judges_stand_each_alone_and_together():
     assert [group["kind"] for group in report["groups"]] == ["judges", "judge", "judge"]
     assert report["counts"]["judgments"] == 72
     assert report["counts"]["raters"] == 2
-    assert leading_group(report["groups"])["label"] == "Judges together"
+    assert report_page(report).leading == "Judges together"
     assert all(group["against_people"] is None for group in report["groups"])
 
 
@@ -93,7 +92,7 @@ def test_simulated_only_is_said_before_any_figure():
 def test_unknown_orders_are_left_out_of_position_bias_and_counted():
     study = judged_study()
     judge(study, raters=2, shown=False)
-    share = leading_group(report_of(study)["groups"])["bias"]["position"]["share"]
+    share = report_of(study)["groups"][0]["bias"]["position"]["share"]
     assert share["value"] is None
     assert share["left_out"] == [{"reason": "judgments with unknown order", "n": 72}]
 
@@ -101,12 +100,12 @@ def test_unknown_orders_are_left_out_of_position_bias_and_counted():
 def test_position_bias_by_layout_counts_what_was_not_recorded():
     study = judged_study()
     judge(study, raters=3)
-    assert leading_group(report_of(study)["groups"])["bias"]["layouts"] == []
+    assert report_of(study)["groups"][0]["bias"]["layouts"] == []
     first, second, _ = study.raters.order_by("pk")
     Judgment.objects.filter(rater=first).update(trace={"screen": {"layout": "tabs", "docked": True}})
     Judgment.objects.filter(rater=second).update(trace={"screen": {"layout": "columns"}})
     report = report_of(study)
-    bias = leading_group(report["groups"])["bias"]
+    bias = report["groups"][0]["bias"]
     by_layout = {each["layout"]: each for each in bias["layouts"]}
     assert list(by_layout) == ["columns", "tabs", ""]
     assert all(each["share"]["n"] > 0 for each in by_layout.values())
@@ -115,7 +114,7 @@ def test_position_bias_by_layout_counts_what_was_not_recorded():
     # Each rater's own preferences, and nobody else's.
     own = judged_study("own")
     judge(own, raters=1)
-    alone = leading_group(report_of(own)["groups"])["bias"]["position"]
+    alone = report_of(own)["groups"][0]["bias"]["position"]
     assert by_layout["tabs"]["share"]["value"] == alone["share"]["value"]
     blocks = [block for section in report_page(report).sections for block in section.blocks]
     tables = [table for block in blocks for table in block.tables]
@@ -187,7 +186,7 @@ def test_the_fingerprint_knows_of_every_change():
 def test_a_baseline_brings_rates_against_it():
     study = judged_study(baseline="birch")
     judge(study, raters=2)
-    group = leading_group(report_of(study)["groups"])
+    group = report_of(study)["groups"][0]
     assert {rate["opponent"] for rate in group["win_rates"]["against_baseline"]} == {"birch"}
     assert {rate["system"] for rate in group["win_rates"]["against_baseline"]} == {"aspen"}
     headings = [block.heading for block in report_page(report_of(study)).sections[0].blocks]
@@ -197,7 +196,7 @@ def test_a_baseline_brings_rates_against_it():
 def test_three_systems_have_strengths():
     study = judged_study(systems=("aspen", "birch", "cedar"), items_per_query=3)
     judge(study, raters=3)
-    fits = leading_group(report_of(study)["groups"])["bradley_terry"]
+    fits = report_of(study)["groups"][0]["bradley_terry"]
     assert len(fits) == 3
     assert all(len(fit["strengths"]) == 3 for fit in fits)
     keys = [section.key for section in report_page(report_of(study)).sections]

@@ -55,7 +55,15 @@ VIEW = ReportView(
     {
         "study": {"systems": [], "arms": []},
         "groups": [
-            {"key": key, "label": label, "kind": kind, "heuristic": False, "raters": 2, "judgments": 0}
+            {
+                "key": key,
+                "label": label,
+                "kind": kind,
+                "heuristic": False,
+                "raters": 2,
+                "judgments": 0,
+                "items": 0,
+            }
             for key, label, kind in (("people", "People", "person"), ("gpt", "GPT-4", "judge"))
         ],
         "judges": [],

@@ -85,7 +85,7 @@ def places_of_families(report):
     found = {}
     for record in report["records"]:
         figure = FIGURES[record["figure"]]
-        for each in figure.tests(record):
+        for each in figure.tests(figure.read(record)):
             found.setdefault(each.family, set()).add(figure.heading if figure.deferred_as else "")
     return found
 
@@ -96,9 +96,10 @@ def test_that_queries_are_too_few_is_not_said_by_what_waits():
     for rater in study.raters.filter(kind="person"):
         in_turn(rater, items_of(study))
     whole, partial = build_report(study), build_report(study, defer=True)
-    tests = [each.test for record in whole["records"] for each in FIGURES[record["figure"]].tests(record)]
+    figures = [(FIGURES[record["figure"]], record) for record in whole["records"]]
+    tests = [each.test for figure, record in figures for each in figure.tests(figure.read(record))]
     assert tests
-    assert all(test["n"] < LEAST_QUERIES for test in tests)
+    assert all(test.n < LEAST_QUERIES for test in tests)
     assert whole["findings"] == partial["findings"] == []
 
 

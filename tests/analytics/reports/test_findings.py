@@ -6,6 +6,7 @@ import pytest
 from analytics.figures.families import CLAIMS, JUDGED_SHARE, LEAST_QUERIES, FamilyTest, correct
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
+from analytics.statistics.core import randomization
 from tests.analytics.reports.answering import answered_study, give, new_rater
 from tests.analytics.reports.judging import answer, judge, judged_study, main_items, new_judge
 from tests.analytics.reports.reading import build_report
@@ -160,32 +161,34 @@ def test_comparisons_without_a_query_are_named_so():
     assert finding["text"].startswith("No query was judged by people in any comparison. With fewer than")
 
 
+def a_p_value(p_value, n=30, least=0.0):
+    return randomization.Tested(p_value, n, "made up", least)
+
+
 def test_a_family_is_corrected_together_and_leaves_out_what_has_too_few_queries():
-    tests = [
-        {"p_value": p, "n": n, "least": 0.0} for p, n in ((0.01, 30), (0.04, 30), (0.001, 3), (0.02, 30))
-    ]
-    correct([FamilyTest(CLAIMS, test) for test in tests])
-    assert [test["p_corrected"] for test in tests] == [0.03, 0.04, None, 0.04]
-    assert {test["tests"] for test in tests} == {3}
-    assert [bool(test["undefined"]) for test in tests] == [False, False, True, False]
+    tests = [a_p_value(p, n) for p, n in ((0.01, 30), (0.04, 30), (0.001, 3), (0.02, 30))]
+    found = correct([FamilyTest(CLAIMS, test) for test in tests])
+    assert [test.p_corrected for test in found] == [0.03, 0.04, None, 0.04]
+    assert {test.tests for test in found} == {3}
+    assert [bool(test.undefined) for test in found] == [False, False, True, False]
 
 
 def test_a_stronger_sentence_counts_once_and_only_beside_the_weaker():
-    weak, strong, other = ({"p_value": p, "n": 30, "least": 0.0} for p in (0.001, 0.02, 0.03))
-    correct([FamilyTest(CLAIMS, weak), FamilyTest(CLAIMS, strong, beneath=weak), FamilyTest(CLAIMS, other)])
+    weak, strong, other = (a_p_value(p) for p in (0.001, 0.02, 0.03))
+    two = [FamilyTest(CLAIMS, weak), FamilyTest(CLAIMS, strong, beneath=weak)]
+    found = correct([*two, FamilyTest(CLAIMS, other)])
     # Two things may be said, of one of them either of two sentences.
-    assert [test["p_corrected"] for test in (weak, strong, other)] == [0.002, 0.04, 0.03]
-    assert {test["tests"] for test in (weak, strong, other)} == {2}
-    weak, strong = ({"p_value": p, "n": 30, "least": 0.0} for p in (0.2, 0.01))
-    correct([FamilyTest(CLAIMS, weak), FamilyTest(CLAIMS, strong, beneath=weak)])
-    assert (weak["p_corrected"], strong["p_corrected"]) == (0.2, 0.2)
+    assert [test.p_corrected for test in found] == [0.002, 0.04, 0.03]
+    assert {test.tests for test in found} == {2}
+    weak, strong = (a_p_value(p) for p in (0.2, 0.01))
+    found = correct([FamilyTest(CLAIMS, weak), FamilyTest(CLAIMS, strong, beneath=weak)])
+    assert [test.p_corrected for test in found] == [0.2, 0.2]
 
 
 def test_of_tests_that_can_not_be_as_small_a_family_is_as_good_as_without():
-    certain = {"p_value": 0.002, "n": 10, "least": 0.002}
-    others = [{"p_value": 0.25, "n": 10, "least": 0.25} for _ in range(40)]
-    correct([FamilyTest(CLAIMS, each) for each in (certain, *others)])
-    assert (certain["p_corrected"], certain["tests"]) == (0.002, 41)
+    others = [a_p_value(0.25, 10, least=0.25) for _ in range(40)]
+    certain, *_ = correct([FamilyTest(CLAIMS, each) for each in (a_p_value(0.002, 10, least=0.002), *others)])
+    assert (certain.p_corrected, certain.tests) == (0.002, 41)
 
 
 def test_what_judges_do_otherwise_is_one_family_with_a_share_of_the_level():

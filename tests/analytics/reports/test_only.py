@@ -12,6 +12,8 @@ from analytics.figures.registry import FIGURES, with_beside
 from analytics.figures.report_view import ReportView
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.reading import read_tests
 from evaluation.refusals import Refused
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_deferred import stored
@@ -46,7 +48,7 @@ def test_a_figure_needs_only_those_beside_it(protocol):
     families = {}
     for record in whole["records"]:
         figure = FIGURES[record["figure"]]
-        for each in figure.tests(record):
+        for each in figure.tests(figure.read(record)):
             if each.family not in (CLAIMS, JUDGED):
                 families.setdefault(each.family, set()).add(figure.key)
     for figure in FIGURES.values():
@@ -72,13 +74,16 @@ def test_records_are_those_of_the_whole_report(protocol, only):
     keys = with_beside(only)
     claimed = 0
     for record in whole["records"]:
-        for each in FIGURES[record["figure"]].tests(record):
+        figure = FIGURES[record["figure"]]
+        found = figure.read(record)
+        written = {id(test): of_test for test, of_test in read_tests(found, record)}
+        for each in figure.tests(found):
             if each.family in (CLAIMS, JUDGED):
-                each.test.update(p_corrected=None, tests=0, undefined=NOT_ALL)
+                written[id(each.test)].update(p_corrected=None, tests=0, undefined=NOT_ALL)
                 claimed += record["figure"] in keys
         if record["figure"] in keys:
             # Which system is above all is read off the corrected tests.
-            FIGURES[record["figure"]].settle(record)
+            record.update(plain(figure.settle(figure.read(record))))
     assert part["records"] == [each for each in whole["records"] if each["figure"] in keys]
     assert not (claimed and part["findings"])
     assert {each["figure"] for each in part["records"]} <= set(part["parameters"]["only"]) == keys
