@@ -44,12 +44,11 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
 def _refuse(
     request: HttpRequest, token: str, assignment_id: uuid.UUID, fields: dict[str, str]
 ) -> HttpResponse:
-    """Keep what was filled in and show it by a GET, so that loading the page again sends nothing."""
+    """Keep what was filled in and show it by a GET, so that loading the page again sends nothing; at the item's own
+    address, so that who comes back to it later is not told so of the next item."""
     if is_too_large(request):
         return home(token, "too-large")
-    if store_refused_form(token, assignment_id, draft_fields(fields)):
-        return home(token, REFUSED)
-    # The place is gone, but what is submitted late is kept and paid.
+    store_refused_form(token, assignment_id, draft_fields(fields))
     return SeeOther(f"{address_of('item', token, assignment_id)}?notice={REFUSED}")
 
 

@@ -42,6 +42,7 @@ def pairwise(
     *,
     grades: int = 0,
     asked: str = "Is coffee good for you?",
+    texts: tuple[str, str] = (long_text("Coffee is fine."), long_text("Coffee is not fine.")),
     language: str = "en",
 ) -> str:
     study = material.make_draft(
@@ -50,7 +51,6 @@ def pairwise(
     if grades:
         study.questions.filter(key="preference").update(options={"form": {"points": grades}})
     for n in range(2):
-        texts = (long_text("Coffee is fine."), long_text("Coffee is not fine."))
         material.add_item(study, study.arms.get(), f"long-{n}", asked, texts)
     return _entered(make.launch(study))
 
@@ -61,18 +61,24 @@ def _entered(study: Any) -> str:
 
 
 def _protocol(
-    name: str, systems: tuple[str, ...], texts: tuple[str, ...], language: str, **fields: Any
+    name: str,
+    systems: tuple[str, ...],
+    texts: tuple[str, ...],
+    language: str,
+    *,
+    asked: str = "How do I start a garden?",
+    **fields: Any,
 ) -> str:
     study = make.make_protocol_draft(name, "long", systems=systems, language=language)
     for n in range(2):
-        make.add_protocol_item(study, f"long-{n}", "How do I start a garden?", texts, **fields)
+        make.add_protocol_item(study, f"long-{n}", asked, texts, **fields)
     return _entered(make.launch(study))
 
 
-def aspects(language: str = "en") -> str:
+def aspects(language: str = "en", **fields: Any) -> str:
     texts = tuple(long_text(f"Answer {n} says so.") for n in range(1, 5))
     systems = ("aspen", "birch", "cedar", "dogwood")
-    return _protocol("aspects", systems, texts, language, documents=make.DOCUMENTS)
+    return _protocol("aspects", systems, texts, language, documents=make.DOCUMENTS, **fields)
 
 
 def answer_pairs(language: str = "en") -> str:

@@ -15,7 +15,12 @@ from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
 from tests.browser.walking import leave_by, segment, tab_to
-from tests.protocol_factories import make_context_validation_study
+from tests.factories import launch
+from tests.protocol_factories import (
+    add_protocol_item,
+    make_context_validation_study,
+    make_protocol_draft,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -104,3 +109,14 @@ def test_without_scripts(new_visitor) -> None:
     leave_by(visitor.page.get_by_role("button", name="Submit and continue"))
     assert visitor.page.locator("#code").count()
     assert len(answers_of(study)[0]) == 12
+
+
+def test_questions_and_answers_have_their_lines(visitor: Visitor) -> None:
+    study = make_protocol_draft("context_validation", "lines", systems=(), items_per_participant=1)
+    question, answer = "Which of these do you drink?\nTea\nCoffee", "Tea,\nblack"
+    add_protocol_item(
+        study, "lines", "?", (), follow_ups=[{"question": question, "answers": [answer, "None"]}]
+    )
+    come(visitor, launch(study))
+    assert visitor.page.locator(".follow-up h2").inner_text() == question
+    assert visitor.page.locator(".answers li").first.inner_text() == answer

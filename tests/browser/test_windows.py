@@ -1,12 +1,14 @@
 """Long texts in windows of every size: the choice is in view while they are read, and nothing is cut or covered."""
 
+from itertools import combinations
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import material
 from tests.browser.axe import run_axe
-from tests.browser.conftest import PHONE, Visitor
-from tests.browser.long_items import PROMPT, PROTOCOLS, long_text, pairwise
+from tests.browser.conftest import NARROWEST, PHONE, Visitor
+from tests.browser.long_items import PROMPT, PROTOCOLS, aspects, long_text, pairwise
 from tests.browser.walking import resize, take
 from tests.browser.windows import ASKED, AUDIT, IN_CI, LANGUAGES, ZOOMED, measure, write_down
 
@@ -114,6 +116,66 @@ def test_a_long_prompt_is_whole_where_it_stands_and_its_beginning_stays(visitor:
         expect(show).to_have_text("Show all")
         assert abs(page.evaluate(place) - before) < 1
     visitor.assert_calm()
+
+
+WIDE = (
+    f"```python\n{'wide = ' * 20}\n```\n\n"
+    f"|{' A rather long column |' * 8}\n|{' --- |' * 8}\n|{' 1 |' * 8}\n\n"
+    f"So \\({' + '.join(f'x_{{{n}}}' for n in range(40))}\\) in all.\n\n"
+    "> What somebody said.\n\n"
+)
+# Whether the page is no wider than its window, and whether each of these is scrolled where it stands.
+SCROLLED = """selector => {
+  const all = [...document.querySelectorAll(selector)].filter(node => node.getClientRects().length);
+  return [
+    document.documentElement.scrollWidth <= innerWidth,
+    all.map(node => node.scrollWidth > node.clientWidth && getComputedStyle(node).overflowX === "auto"
+      && node.getBoundingClientRect().right <= innerWidth),
+  ];
+}"""
+
+
+@pytest.mark.parametrize("window", [NARROWEST, PHONE, {"width": ZOOMED[0], "height": ZOOMED[1]}])
+def test_what_is_wider_than_a_phone_is_scrolled_where_it_stands(
+    visitor: Visitor, window: dict[str, int]
+) -> None:
+    """Code, tables and formulas, of prompt and responses alike: the page is no wider, and nothing is cut."""
+    visitor.go(pairwise(material.WITHOUT, asked=WIDE, texts=(WIDE, WIDE)))
+    page = visitor.page
+    resize(page, window)
+    for place in (".prompt", ".pane:not([hidden]) .body"):
+        wide = ", ".join(f"{place} > {each}" for each in ("pre", ".wide", "p:has(math)"))
+        assert page.evaluate(SCROLLED, wide) == [True, [True] * 3]
+        quotation = page.locator(f"{place} > blockquote").first
+        assert quotation.evaluate("node => parseFloat(getComputedStyle(node).paddingInlineStart)") == 16
+    visitor.assert_calm()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_opens_a_long_question_covers_nothing_of_it(visitor: Visitor, language: str) -> None:
+    """Beside the link to the documents, in whatever language."""
+    visitor.go(aspects(language, asked=long_text(PROMPT, 1_400)))
+    page = visitor.page
+    label, show, documents = (page.locator(f".stays {each}") for each in ("h2", ".show-all", ".to-documents"))
+    for window in (NARROWEST, {"width": 360, "height": 640}, PHONE, {"width": 412, "height": 785}):
+        resize(page, window)
+        page.evaluate("document.querySelector('.pane .body').scrollIntoView()")
+        expect(show).to_be_visible()
+        boxes = [
+            each.evaluate(TEXT_BOX) for each in (label, show, documents.locator("a")) if each.is_visible()
+        ]
+        for one, other in combinations(sorted(boxes), 2):
+            assert one[1] <= other[0], (window, boxes)
+    visitor.assert_calm()
+
+
+# From where to where a text goes in its line.
+TEXT_BOX = """node => {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  const box = range.getBoundingClientRect();
+  return [box.left, box.right];
+}"""
 
 
 def test_a_checklist_stands_beside_the_response_that_it_is_about(visitor: Visitor) -> None:

@@ -55,6 +55,12 @@ MEASURE = r"""async () => {
     const isOn = box.top >= 0 && box.bottom <= innerHeight + 1 && box.height > 0;
     return isOn && (shown.contains(hit) || !!hit?.contains(shown));
   };
+  const found = new Set();
+  const page = document.documentElement;
+  scrollTo({ top: 0, behavior: "instant" });
+  await turned();
+  // Here a long question is whole.
+  if (page.scrollWidth > innerWidth) found.add("wider than the window");
   const place = text.getBoundingClientRect();
   scrollTo({ top: scrollY + place.top + place.height / 2 - innerHeight / 2, behavior: "instant" });
   await turned();
@@ -64,7 +70,6 @@ MEASURE = r"""async () => {
   for (let y = 1; y < innerHeight; y += 2) {
     if (text.contains(document.elementFromPoint(across.x + across.width / 2, y))) room += 2;
   }
-  const found = new Set();
   const opens = part => [...part?.querySelectorAll(".show-all") ?? []].some(isDrawn);
   const name = node => node.className.toString().split(" ").slice(0, 2).join(".") || node.tagName.toLowerCase();
   for (const node of all(".bar *, main *, .foot *")) {
@@ -85,14 +90,22 @@ MEASURE = r"""async () => {
   const sticks = node => isDrawn(node) && getComputedStyle(node).position === "sticky"
     && getComputedStyle(node).visibility !== "hidden";
   const atTop = () => all(".stays, .check.head").filter(sticks);
-  const isAtFoot = node => sticks(node) && getComputedStyle(node).bottom !== "auto" && (node.matches(".dock")
-    || Math.abs(node.getBoundingClientRect().bottom - innerHeight + parseFloat(getComputedStyle(node).bottom)) < 2);
+  const isStuck = node =>
+    Math.abs(node.getBoundingClientRect().bottom - innerHeight + parseFloat(getComputedStyle(node).bottom)) < 2;
+  const isAtFoot = node => sticks(node) && getComputedStyle(node).bottom !== "auto"
+    && (node.matches(".dock") || isStuck(node));
   const atFoot = () => all(".dock, .foot, .rates, .asked-beside, .to-check").filter(isAtFoot);
   const end = document.documentElement.scrollHeight;
   for (const top of [0, scrollY, end / 2, end - innerHeight * 1.5, end]) {
     scrollTo({ top, behavior: "instant" });
     await turned();
     const [heads, feet] = [atTop(), atFoot()];
+    for (const one of [...all(".bar").filter(sticks), ...feet.filter(isStuck)]) {
+      const box = one.getBoundingClientRect();
+      const middle = (Math.max(box.top, 0) + Math.min(box.bottom, innerHeight)) / 2;
+      const hit = document.elementFromPoint(box.x + box.width / 2, middle);
+      if (hit && ![one, ...feet].some(each => each.contains(hit))) found.add(`covered: ${name(one)}`);
+    }
     for (const one of [...heads, ...feet]) for (const other of feet) {
       if (feet.indexOf(one) >= feet.indexOf(other)) continue;
       if (one.contains(other) || other.contains(one)) continue;
@@ -102,7 +115,6 @@ MEASURE = r"""async () => {
       if (down > 3 && over > 3) found.add(`over: ${name(one)} ${name(other)}`);
     }
   }
-  const page = document.documentElement;
   if (page.scrollWidth > innerWidth) found.add("wider than the window");
   const others = all("[role=tab]").length - 1;
   const again = Math.max(0, others) * (document.querySelector(".pane:not([hidden])")?.offsetHeight ?? 0);

@@ -30,18 +30,15 @@ def save_draft(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> d
         return until if mine.update(draft=merge_draft(assignment, draft)) else None
 
 
-def store_refused_form(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> bool:
-    """Keep a form that was refused as the draft, also of an item that may only be submitted late by now.
-
-    Returns True if the item is still before the participant. Raises NotYours.
-    """
+def store_refused_form(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> None:
+    """Keep a form that was refused as the draft, also of an item that may only be submitted late by now: that is kept
+    and paid. Raises NotYours."""
     if save_draft(token, assignment_id, draft) is not None:
-        return True
+        return
     with transaction.atomic():
         assignment = lock_assignment(token, assignment_id)
         mine = Assignment.objects.filter(pk=assignment.pk, state__in=UNFINISHED)
         mine.update(draft=merge_draft(assignment, draft))
-    return False
 
 
 def merge_draft(assignment: Assignment, draft: dict[str, Any]) -> dict[str, Any]:

@@ -41,6 +41,23 @@ def test_with_context_every_cell_is_recorded(client, make):
     assert cells == {"f1.r1": 1, "f1.r2": 0, "f2.r1": 1, "f2.r2": 1}
 
 
+def refused_at(target: str) -> str:
+    """Where a form that was sent there is shown again, with what is wrong."""
+    return f"{target.removesuffix('submit/')}?notice=refused"
+
+
+def test_a_refusal_is_not_told_of_the_next_item(client, participant):
+    """As who goes back to the page that showed it would be, after having put it right."""
+    target = address(client, participant)
+    refused = client.post(target, {"preference": "no such"})["Location"]
+    assert "There is a problem" in client.get(refused).content.decode()
+    client.post(target, fields(client, participant, preference="tie"))
+    page = client.get(refused, follow=True)
+    assert page.redirect_chain == [(home(participant), 303)]
+    assert "There is a problem" not in page.content.decode()
+    assert address(client, participant) != target
+
+
 def test_incomplete_form_comes_back_with_everything_kept(client, make):
     participant = enter(make(arms=WITH, follow_ups=2), Visit("link"))
     target = address(client, participant)
@@ -51,7 +68,7 @@ def test_incomplete_form_comes_back_with_everything_kept(client, make):
         "visible_ms": "77",
     }
     response = client.post(target, given)
-    assert (response.status_code, response["Location"]) == (303, f"{home(participant)}?notice=refused")
+    assert (response.status_code, response["Location"]) == (303, refused_at(target))
     page = client.get(response["Location"]).content.decode()
     assert "2 choices are missing." in page
     assert 'href="#q-satisfied.f1.r2"' in page
@@ -296,5 +313,6 @@ def test_the_next_item_comes_with_the_answer_where_it_is_asked_for(client, parti
 
 
 def test_a_refused_form_is_redirected_to_as_ever(client, participant):
-    answer = client.post(f"{address(client, participant)}?next", {"preference": "no such"})
-    assert (answer.status_code, answer["Location"]) == (303, f"{home(participant)}?notice=refused")
+    target = address(client, participant)
+    answer = client.post(f"{target}?next", {"preference": "no such"})
+    assert (answer.status_code, answer["Location"]) == (303, refused_at(target))
