@@ -5,9 +5,9 @@ questions. What judges do otherwise than people is another one, over all judges.
 `LEAST_QUERIES` support no sentence, so that they are in no family.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, NotRequired, TypedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from analytics.statistics.core.randomization import CorrectedTest, Tested, holm
 
@@ -107,3 +107,16 @@ def corrected_p(test: Tested | None) -> float:
 def is_supported(test: Tested | None) -> bool:
     """True if a sentence may be made of the test."""
     return test is not None and corrected_p(test) < ALPHA
+
+
+def read_tests(record: Any, found: Any) -> Iterator[tuple[Tested, dict[str, Any]]]:
+    """Each test of a record beside the JSON that it was read from."""
+    if isinstance(record, Tested):
+        yield record, found
+    elif is_dataclass(record):
+        for each in fields(record):
+            if each.name in found:
+                yield from read_tests(getattr(record, each.name), found[each.name])
+    elif isinstance(record, tuple):
+        for one, of_one in zip(record, found, strict=True):
+            yield from read_tests(one, of_one)

@@ -117,7 +117,7 @@ class CountsRecord(TypedDict):
     queries: Count
     judgments: Annotated[Count, "that count, replicates included"]
     raters: Count
-    left_out: Annotated[list[LeftOutRecord], "judgments of main items that are in no figure"]
+    left_out: Annotated[list[LeftOutRecord], "judgments of main items that are not in the report"]
     excluded_raters: Count
     excluded_by_kind: NotRequired[CountsByKind]
 

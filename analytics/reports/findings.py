@@ -12,6 +12,7 @@ from analytics.figures.families import (
     FamilyTest,
     correct,
     left_uncorrected,
+    read_tests,
 )
 from analytics.figures.figure import Figure
 from analytics.figures.groups import GroupView, QuestionView
@@ -21,7 +22,6 @@ from analytics.figures.replacement.differences import judge_findings
 from analytics.figures.report_view import ReportView, leading_group, subject
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.randomization import CorrectedTest, Tested
-from analytics.statistics.core.reading import read_tests
 
 Record = dict[str, Any]
 

@@ -86,7 +86,7 @@ def _judgments(group: GroupView) -> Fact:
 
 
 def left_out(report: Record) -> Fact:
-    """The judgments that are in no figure, of people, judges and simulated raters apart."""
+    """The judgments that are not in the report, of people, judges and simulated raters apart."""
     counts = report["counts"]
     raters = {each["kind"]: each["n"] for each in counts.get("excluded_by_kind", ())}
     found: dict[str, list[str]] = {kind: [] for kind in RATERS}

@@ -1,7 +1,7 @@
 """Records read back from JSON: the dataclass that `plain` has written, made anew."""
 
 import types
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -22,19 +22,6 @@ def read(kind: type[AnyRecord], found: Any) -> AnyRecord:
     Tests are read with their correction. TypeError for a kind that has no JSON.
     """
     return cast(AnyRecord, _reader(kind)(found))
-
-
-def read_tests(record: Any, found: Any) -> Iterator[tuple[Tested, dict[str, Any]]]:
-    """Each test of a record beside the JSON that it was read from."""
-    if isinstance(record, Tested):
-        yield record, found
-    elif is_dataclass(record):
-        for each in fields(record):
-            if each.name in found:
-                yield from read_tests(getattr(record, each.name), found[each.name])
-    elif isinstance(record, tuple):
-        for one, of_one in zip(record, found, strict=True):
-            yield from read_tests(one, of_one)
 
 
 def _as_is(found: Any) -> Any:

@@ -6,14 +6,13 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from analytics.figures.families import CLAIMS, JUDGED, NOT_ALL
+from analytics.figures.families import CLAIMS, JUDGED, NOT_ALL, read_tests
 from analytics.figures.figure import StudyFigure
 from analytics.figures.registry import FIGURES, with_beside
 from analytics.figures.report_view import ReportView
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.reading import read_tests
 from evaluation.refusals import Refused
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_deferred import stored
