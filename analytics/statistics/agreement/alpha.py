@@ -116,6 +116,12 @@ def alpha_by_weights(patterns: Ints, weights: Floats, level: Level, domain: Floa
         expected = 2 * n * (totals * scores**2).sum(axis=1)
     # Weights on one value only leave rounding noise where the expected disagreement is zero.
     expected = np.where((totals > 0).sum(axis=1) > 1, expected, 0.0)
+    return alpha_of(observed, expected, n)
+
+
+def alpha_of(observed: Floats, expected: Floats, n: Floats) -> Floats:
+    """Alpha of `n` pairable values with these sums of differences over pairs of them: `observed` within items, each
+    item's by one less than its number of values, and `expected` over all; nan where nothing is expected to differ."""
     return np.asarray(1 - divide((n - 1) * observed, expected))
 
 

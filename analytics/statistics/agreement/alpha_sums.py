@@ -10,11 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analytics.statistics.agreement.alpha import LEVELS, Level
+from analytics.statistics.agreement.alpha import LEVELS, Level, alpha_of
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.core.jackknife import Statistic
 from analytics.statistics.core.matched import QuerySums
-from analytics.statistics.core.resampling import divide
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.core.values import Values, value_counts
 
@@ -108,4 +107,4 @@ def _interval(counts: Floats, domain: Floats) -> tuple[Floats, Statistic]:
 def _alpha(observed: Floats, expected: Floats, n: Floats, scale: Floats) -> Floats:
     """Alpha (r, 1), nan where all values are the same."""
     varied = np.where(expected > ROUNDING * scale, expected, 0.0)
-    return np.asarray(1 - divide((n - 1) * observed, varied))[:, None]
+    return alpha_of(observed, varied, n)[:, None]
