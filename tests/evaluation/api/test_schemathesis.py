@@ -3,19 +3,14 @@
 import os
 from collections import Counter
 from copy import deepcopy
-from functools import cache
 
 import pytest
 import schemathesis
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 from hypothesis import HealthCheck, settings
-from schemathesis.checks import load_all_checks
 from schemathesis.core.parameters import ParameterLocation
-from schemathesis.generation.feedback import FeedbackSources
 from schemathesis.generation.meta import TestPhase
-from schemathesis.pytest._test_builder import build_operation_test
-from schemathesis.python._constants.orchestrator import make_constants_value_source
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from config.wsgi import application
@@ -33,15 +28,10 @@ AUDIT = os.environ.get("ASSAY_HYPOTHESIS") == "audit"
 EXAMPLES = 40 if AUDIT else 2
 # Of the boundaries of an operation's parameters and body, which are some sixty, every so manieth.
 BOUNDARIES = 1 if AUDIT else 8
-# How many of each operation came up, by whether they are allowed.
-COUNTS = Counter()
 
 
-@cache
-def operations(*, boundaries=True):
-    """Those of the description as it is committed, by method and path, and stricter: an answer may hold nothing that is
-    not described.
-    """
+def described(*, boundaries=True):
+    """The description as it is committed, and stricter: an answer may hold nothing that is not described."""
     description = deepcopy(openapi.committed())
     for schema in description["components"]["schemas"].values():
         if "properties" in schema:
@@ -56,12 +46,13 @@ def operations(*, boundaries=True):
     )
     loaded = schemathesis.openapi.from_dict(description, config=config)
     loaded.app = application
-    return {each.ok().label: each.ok() for each in loaded.get_all_operations()}
+    return loaded
 
 
-LABELS = [
-    f"{method.upper()} {path}" for path, methods in openapi.committed()["paths"].items() for method in methods
-]
+SCHEMA = described()
+# Few questions for who is turned away before anything is read, and for addresses that lead nowhere; every test that has
+# the boundaries works them out when it is collected, which takes seconds.
+FEW = SCHEMA if AUDIT else described(boundaries=False)
 FILTERS = {*NAMES, SAVED}
 bounded = settings(
     max_examples=EXAMPLES,
@@ -75,34 +66,6 @@ bounded = settings(
         HealthCheck.filter_too_much,
     ],
 )
-
-
-def of_each_operation(*, boundaries):
-    """A test of each, as a schema's `parametrize` makes it, but that questions are made up once it runs: to make up
-    those of all takes as long as to collect all other tests, and each worker would.
-
-    Few questions, without the boundaries, are for who is turned away before anything is read, and for addresses that
-    lead nowhere.
-    """
-
-    def decorate(test):
-        @pytest.mark.parametrize("label", LABELS)
-        def ask(label, world):
-            load_all_checks()
-            operation = operations(boundaries=boundaries)[label]
-            constants = make_constants_value_source(operation.schema)
-            asked = build_operation_test(
-                config=operation.schema.config,
-                operation=operation,
-                test_func=test,
-                given_kwargs={},
-                feedback=FeedbackSources(constants_value_source=constants),
-            )
-            asked(world=world)
-
-        return ask
-
-    return decorate
 
 
 @pytest.fixture(autouse=True)
@@ -126,20 +89,26 @@ def world(db, running):
     return running
 
 
-def is_left_out(case):
+@pytest.fixture(scope="module")
+def boundaries():
+    """How many of each operation came up, by whether they are allowed."""
+    return Counter()
+
+
+def is_left_out(case, boundaries):
     """Of the allowed and of the forbidden the first is asked, and then every so manieth."""
     if case.meta.phase.name != TestPhase.COVERAGE:
         return False
     kind = case.operation.label, case.meta.generation.mode
-    COUNTS[kind] += 1
-    return COUNTS[kind] % BOUNDARIES != 1 % BOUNDARIES
+    boundaries[kind] += 1
+    return boundaries[kind] % BOUNDARIES != 1 % BOUNDARIES
 
 
-@of_each_operation(boundaries=True)
+@SCHEMA.parametrize()
 @bounded
-def test_a_member_s_requests(case, world):
+def test_a_member_s_requests(case, world, boundaries):
     """Addresses lead to what is there; parameters and bodies are made up."""
-    if is_left_out(case):
+    if is_left_out(case, boundaries):
         return
     lead_there(case, world)
     if case.operation.path.endswith("runs/{run}/resume/"):
@@ -154,13 +123,13 @@ def test_a_member_s_requests(case, world):
 
 
 @pytest.mark.audit
-@of_each_operation(boundaries=AUDIT)
+@FEW.parametrize()
 @bounded
 def test_made_up_addresses(case, world):
     case.call_and_validate(headers={"Authorization": f"Bearer {world['tokens']['owner']}"})
 
 
-@of_each_operation(boundaries=AUDIT)
+@FEW.parametrize()
 @bounded
 def test_requests_without_a_token(case, world):
     lead_there(case, world)
@@ -239,4 +208,6 @@ def ready_to_resume(pk):
 
 
 def test_all_operations_are_asked():
-    assert sorted(operations()) == sorted(LABELS)
+    labels = {result.ok().label for result in SCHEMA.get_all_operations()}
+    paths = openapi.committed()["paths"]
+    assert labels == {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
