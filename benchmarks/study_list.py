@@ -5,6 +5,7 @@ A tenth have items, and all have the row of counts that a worker keeps; each pag
 Usage: DATABASE_URL=postgres://... python -m benchmarks.study_list [STUDIES]
 """
 
+import logging
 import os
 import sys
 import time
@@ -34,6 +35,7 @@ def main(number: int) -> None:
     from django.test import Client
 
     settings.ALLOWED_HOSTS = ["testserver"]
+    logging.disable(logging.WARNING)
     run = f"list-{int(time.time())}"
     users = get_user_model()._default_manager
     root = users.create_user(f"{run}-root", is_staff=True, is_superuser=True)

@@ -384,9 +384,9 @@ class Extension:
         """Figures of a study's overview beside the counts of judgments, as JSON: counted now and then, in a request
         only of a small study (`evaluation.services.progress`). The overview knows them by their names:
 
-        people: [step, number] pairs; slots_free: how many are not filled; recruits: there are any; minutes: the median
-        of those who finished; spent_people, spent_models, budget_models: money, as texts; report: agreement and win
-        rates as they were last computed (at, facts, looks). Others are for the app's own `needs`."""
+        people: [step, number] pairs; slots_free: how many a newcomer could get; recruits: there are any; minutes: the
+        median of those who finished; spent_people, spent_models, budget_models: money, as texts; report: agreement and
+        win rates as they were last computed (at, facts, looks). Others are for the app's own `needs`."""
         return {}
 
     def needs(self, study: Study, progress: Progress) -> Iterable[Concern]:

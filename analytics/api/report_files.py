@@ -125,6 +125,7 @@ class ReportFiles(OfReport):
 
 
 class ReportFile(OfReport):
+    copied = "a file of the report"
     query_class = ReportFileQuery
 
     @extend_schema(

@@ -19,6 +19,7 @@ from analytics.views.wanted import WantedReport, of_wanted_report
 from evaluation.downloads import download_response
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.services.history import log_copy
 from evaluation.tasks import enqueue_job
 
 
@@ -90,6 +91,7 @@ def study_report_file(request: HttpRequest, wanted: WantedReport, path: str) -> 
 
 def _file(request: HttpRequest, study: Study, path: str, content: Path | bytes) -> HttpResponseBase:
     found = PurePosixPath(path)
+    log_copy(study, "a file of the report", by=request.user)
     name, content_type = f"{study.slug}-{found.name}", CONTENT_TYPES[found.suffix]
     response = download_response(request, content, name=name, content_type=content_type)
     add_never_cache_headers(response)

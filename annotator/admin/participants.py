@@ -80,6 +80,7 @@ def without_participants(request: HttpRequest, study: Study) -> EmptyNote:
 class ParticipantAdmin(StudyScopedAdmin):
     address = "participants"
     private_fields = ("external_id",)
+    written_fields = ("comments", "token")
     tab = "participants"
 
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:

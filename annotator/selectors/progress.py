@@ -6,10 +6,12 @@ from statistics import median
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, Sum
 from django.urls import reverse
+from django.utils import timezone
 
 from annotator.models import ErasedVisit, Participant, ParticipantOutcome, Slot, SlotState, Step
+from annotator.selectors.slots import lapsed_slots
 from annotator.selectors.visits import completed_visits, count_completed_visits
 from evaluation.counting import counted
 from evaluation.extension import Concern
@@ -48,8 +50,9 @@ def crowd_figures(study: Study) -> dict[str, Any]:
     spent = None if study.pay is None else study.pay * count_completed_visits(people) + erased
     return {
         "recruits": Slot.objects.filter(study=study).exists(),
+        # As a newcomer finds them: what others hold, and are still in time for, is not free.
         "slots_free": Slot.objects.filter(
-            study=study, state__in=[SlotState.OPEN, SlotState.RESERVED]
+            Q(state=SlotState.OPEN) | lapsed_slots(timezone.now()), study=study
         ).count(),
         "people": list(map(list, by_step.items())),
         "minutes": round(median(minutes), 1) if minutes else None,

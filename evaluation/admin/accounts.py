@@ -14,6 +14,12 @@ class SiteAccountAdmin(UserAdmin):
     filter_horizontal = ()
     readonly_fields = ("last_login", "date_joined")
 
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        # Of several, it would speak of missing rights where one of them has acted.
+        actions = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         # Lines of studies' histories go with who did the act: who has acted is deactivated.
         acted = obj is not None and LogEntry.objects.filter(user=obj).exists()

@@ -1,6 +1,6 @@
 """The base of every model's admin: it lists, links and changes nothing outside the user's studies."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -130,6 +130,9 @@ class StudyScopedAdmin(admin.ModelAdmin):
     draft_fields: ClassVar[tuple[str, ...]] = ()
     # Names of fields with ids of platforms, which viewers neither see nor search by.
     private_fields: ClassVar[tuple[str, ...]] = ()
+    # Names of fields with what somebody or the application wrote: viewers see them with ids blacked out, and find
+    # nothing by what is blacked out.
+    written_fields: ClassVar[tuple[str, ...]] = ()
     list_per_page = 50
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
@@ -181,21 +184,30 @@ class StudyScopedAdmin(admin.ModelAdmin):
     def _open_to(self, request: HttpRequest, names: Any, obj: Any = None) -> list[Any]:
         """Those of the lookups or names that the user may read."""
         study = study_of_list(request) if obj is None else self.study_of(obj)
-        if not self.private_fields or reads_ids(request, study):
+        return self._without(names, self.private_fields, request, study)
+
+    def _found_by(self, request: HttpRequest, names: Any) -> list[Any]:
+        """Those of the lookups that the user may find rows by."""
+        hidden = (*self.private_fields, *self.written_fields)
+        return self._without(names, hidden, request, study_of_list(request))
+
+    @staticmethod
+    def _without(names: Any, hidden: Collection[str], request: HttpRequest, study: Study | None) -> list[Any]:
+        if not hidden or reads_ids(request, study):
             return list(names)
-        return [name for name in names if not set(str(name).split("__")) & set(self.private_fields)]
+        return [name for name in names if set(hidden).isdisjoint(str(name).split("__"))]
 
     def get_list_display(self, request: HttpRequest) -> Any:
         return self._open_to(request, super().get_list_display(request))
 
     def get_search_fields(self, request: HttpRequest) -> Any:
-        return self._open_to(request, super().get_search_fields(request))
+        return self._found_by(request, super().get_search_fields(request))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self._open_to(request, super().get_fields(request, obj), obj)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        return bool(self._open_to(request, [lookup])) and super().lookup_allowed(lookup, value, request)
+        return bool(self._found_by(request, [lookup])) and super().lookup_allowed(lookup, value, request)
 
     # --- what is shown ----------------------------------------------------------------------------------------------
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:

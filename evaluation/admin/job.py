@@ -195,6 +195,7 @@ class JobAdmin(StudyScopedAdmin):
     list_display = ("name", "state", "progress", "message", "by", "created_at")
     list_filter = (JobKindFilter, ("state", PresentChoices))
     list_select_related = ("study", "by")
+    written_fields = ("message", "problems", "parameters", "file_name")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         jobs, study = jobs_for(request.user).order_by("-pk"), study_of_list(request)

@@ -90,6 +90,7 @@ def _rows(study: Study) -> Any:
 
 
 class ExclusionList(StudyView):
+    copied = "exclusions"
     written = frozenset({"reason", "undone_reason"})
     query_class = ExclusionListQuery
     pagination_class = NewestFirstPagination

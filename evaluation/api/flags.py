@@ -52,6 +52,7 @@ class FlagView(StudyView):
 
 
 class FlagList(FlagView):
+    copied = "flags"
     query_class = PageQuery
     pagination_class = NewestFirstPagination
 

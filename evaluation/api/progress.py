@@ -28,7 +28,10 @@ class StudyProgressSerializer(serializers.Serializer[Any]):
     judges = serializers.IntegerField(help_text="Counting judgments of judges.")
     last_hour = serializers.IntegerField(help_text="Judgments of people in the last hour.")
     participants = PeopleAtSerializer(many=True)
-    slots_free = serializers.IntegerField(allow_null=True)
+    slots_free = serializers.IntegerField(
+        allow_null=True,
+        help_text="Those that a newcomer could get: open, or held by somebody whose time is over.",
+    )
     minutes = serializers.FloatField(
         allow_null=True, help_text="The median of participants who finished; null of none."
     )

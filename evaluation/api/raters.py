@@ -39,6 +39,7 @@ class RaterListQuery(PageQuery):
 
 
 class RaterList(StudyView):
+    copied = "raters"
     written = frozenset({"excluded"})
     query_class = RaterListQuery
     pagination_class = IdPagination

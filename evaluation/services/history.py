@@ -57,11 +57,12 @@ def log_copy(study: Study, what: str, *, by: Any = None) -> None:
 def copies_of(study: Study, since: datetime) -> dict[tuple[str, str], list[date]]:
     """The days, in UTC, on which copies were made, by what was copied and who did it; from that moment's day on."""
     lines = history_of(study).filter(change_message__startswith=COPIED, action_time__date__gte=since.date())
-    days: dict[tuple[str, str], list[date]] = {}
+    days: dict[tuple[str, str], dict[date, None]] = {}
     for line in lines:
         what = line.change_message.removeprefix(COPIED).rstrip(".")
-        days.setdefault((what, line.user.get_username()), []).append(line.action_time.date())
-    return days
+        # Two who asked at the same moment may have left two lines of one day.
+        days.setdefault((what, line.user.get_username()), {})[line.action_time.date()] = None
+    return {each: list(found) for each, found in days.items()}
 
 
 def history_of(row: Model) -> QuerySet[LogEntry]:

@@ -218,6 +218,20 @@ def test_nor_is_a_text_found_by_one_that_is_blacked_out_in_it(
     assert listed("viewer", "wrote") == (page != "flags/")
 
 
+@pytest.mark.parametrize(
+    "lookup",
+    [
+        "flags/?note__contains=", "exclusions/?reason__contains=", "jobs/?message__contains=",
+        "participants/?comments__contains=", "participants/?token__startswith=",
+    ],
+)  # fmt: skip
+def test_viewers_look_nothing_up_by_what_is_blacked_out(world: SimpleNamespace, lookup: str) -> None:
+    address = f"/studies/{world.study.slug}/{lookup}{PERSON[:6]}"
+    refused, listed = (world.clients[who].get(address) for who in ("viewer", "owner"))
+    assert refused.status_code in (302, 400), refused.status_code
+    assert listed.status_code == 200
+
+
 def come_as(world: SimpleNamespace, *ids: str) -> None:
     for each in ids:
         rater = world.study.raters.create(kind="person", pseudonym=f"P-{each}"[:40])

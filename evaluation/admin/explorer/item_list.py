@@ -80,7 +80,10 @@ def _page(
     is_last = not (at if backwards else more)
     return {
         "rows": item_rows(study, shown),
-        "counts": _counts(items, given.get(COUNT) == [ALL], len(shown) if is_first and is_last else None),
+        # After the last row nothing says how many there are.
+        "counts": _counts(items, given.get(COUNT) == [ALL], len(shown) if is_first and is_last else None)
+        if shown or is_first
+        else ListCounts("", True),
         "first": not is_first,
         "before": None if is_first or not shown else shown[0].pk,
         "after": None if is_last or not shown else shown[-1].pk,

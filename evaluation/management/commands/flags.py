@@ -11,7 +11,7 @@ from evaluation.management.studies import add_by_argument, member_named, study_t
 from evaluation.models import ItemFlag
 from evaluation.refusals import Refused
 from evaluation.services.flags import resolve_flag
-from evaluation.services.history import server_account
+from evaluation.services.history import log_copy, server_account
 
 
 class Command(AssayCommand):
@@ -48,6 +48,7 @@ class Command(AssayCommand):
         except Refused as refused:
             raise CommandError("\n".join([*refused.problems, "Nothing was changed."])) from None
         if not options["resolve"]:
+            log_copy(study, "flags, by a command", by=by)
             for pk, each in flags.items():
                 self.stdout.write(f"{pk}  {each.item.key}  {each.reason}  {each.note}".rstrip())
             if not flags:

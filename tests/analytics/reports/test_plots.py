@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.display.group_plots import legend, share_plot
+from analytics.display.group_plots import PlottedRaters, legend, share_plot
 from analytics.display.layout import drawings
 from analytics.display.numbers import decimal
 from analytics.display.plots import Mark, PlotRow, PlotScale, dot_plot, nice_scale
@@ -138,7 +138,7 @@ def test_the_legend_lists_no_names_that_stand_beside_their_marks():
 
 def test_the_axis_says_what_it_measures_and_the_ticks_leave_out_the_unit():
     shares = share_plot(
-        [("Here", [({"kind": "person", "label": "People"}, ESTIMATE)])],
+        [("Here", [(PlottedRaters("person", "People"), ESTIMATE)])],
         what="Share of picks: Which do you like best?",
         axis="Share of picks",
         caption="Share of picks.",

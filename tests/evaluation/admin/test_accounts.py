@@ -15,8 +15,10 @@ def test_who_has_acted_is_not_deleted_with_their_lines_of_histories(db, client):
     client.force_login(chief)
     address = reverse("admin:auth_user_delete", args=[acted.pk])
     assert client.post(address, {"post": "yes"}).status_code == 403
-    several = {"action": "delete_selected", "_selected_action": [acted.pk, idle.pk], "post": "yes"}
-    client.post(reverse("admin:auth_user_changelist"), several)
+    assert "delete_selected" not in client.get(reverse("admin:auth_user_changelist")).content.decode()
+    page = client.get(reverse("admin:auth_user_change", args=[acted.pk])).content.decode()
+    assert "Unselect this instead of deleting accounts." in page
+    assert "deletelink" not in page
     client.post(reverse("admin:auth_user_delete", args=[idle.pk]), {"post": "yes"})
     accounts = get_user_model().objects
     assert accounts.filter(pk=acted.pk).exists()

@@ -1,14 +1,18 @@
 """The overview of a study: one set of counts, what waits for a person, and acts for who has the right."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from analytics.reports.build import build_report
 from analytics.reports.overview import stopping_needs
-from annotator.selectors.progress import crowd_needs
+from annotator.models import Slot
+from annotator.selectors.progress import crowd_figures, crowd_needs
+from annotator.services.admission.entry import StudyFull
 from evaluation.admin.study.overview import progress_facts
 from evaluation.models import Progress, StudyMember
 from evaluation.services.exclusions import exclude
@@ -46,6 +50,17 @@ def test_a_full_study_says_that_it_is_done(full: Any, owner: Any) -> None:
     assert "newcomers read “All places are taken”" in page
     assert reverse("admin:evaluation_study_close", args=[full.slug]) in page
     assert "participants can enter at the link" not in page
+
+
+def test_what_people_hold_is_not_free_until_their_time_is_over(owner: Any) -> None:
+    study = make_crowd_study("held", owner=owner, queries=1, arms=PAPER_ARMS[1:2], redundancy=1)
+    come(study, "a")
+    page = page_of(owner, study)
+    assert "Live, but no slot is free: newcomers read “All places are taken”." in page
+    with pytest.raises(StudyFull):
+        come(study, "b")
+    Slot.objects.filter(study=study).update(leased_until=timezone.now() - timedelta(minutes=1))
+    assert crowd_figures(study)["slots_free"] == 1
 
 
 def test_a_full_study_is_news(full: Any, owner: Any, settings: Any, mailoutbox: Any) -> None:

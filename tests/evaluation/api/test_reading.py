@@ -355,9 +355,9 @@ def test_the_report_of_a_view(study, as_owner):
 
 def test_a_page_costs_the_same_however_long(study, as_owner, django_assert_num_queries):
     judge(study, raters=1, kind="judge")
-    # Two for the token, one for the study and the right to it, then the rows; for judgments, whether the
+    # Two for the token, one for the study and the right to it, then the rows; for raters and judgments, whether the
     # history says today that they were copied.
-    for path, rows in (("items/", 2), ("raters/", 3), ("judgments/", 5)):
+    for path, rows in (("items/", 2), ("raters/", 4), ("judgments/", 5)):
         address = under(study, path)
         # A process reads each layout of answers once.
         as_owner.get(address)

@@ -140,5 +140,6 @@ def test_a_study_from_its_table_to_its_export(script, model):
     lines = LogEntry.objects.filter(object_id=str(Study.objects.get().pk), content_type__model="study")
     said = list(lines.order_by("pk").values_list("change_message", flat=True))
     assert [each.partition(" ")[0] for each in said] == [
-        "Created", "Changed", "Launched", "Created", "Started", "Excluded", "Closed.", "Started", "Exported",
+        "Created", "Changed", "Launched", "Created", "Started", "Copied", "Copied", "Copied", "Excluded", "Closed.",
+        "Copied", "Started", "Exported",
     ], said  # fmt: skip

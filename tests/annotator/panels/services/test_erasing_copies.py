@@ -3,6 +3,7 @@
 from datetime import timedelta
 from decimal import Decimal
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -269,8 +270,11 @@ def export_of(study, owner, kind="export", suffix="csv"):
     return Job.objects.get(pk=job.pk)
 
 
-def test_copies_that_left_are_named_with_their_dates(panel, person, owner, client, tmp_path):
+def test_copies_that_left_are_named_with_their_dates(panel, person, owner, client, tmp_path, monkeypatch):
     study = panel.study
+    # The test's day does not end meanwhile.
+    noon = timezone.now().replace(hour=12)
+    monkeypatch.setattr("evaluation.services.history.timezone", SimpleNamespace(now=lambda: noon))
     before = timezone.now() - timedelta(days=3)
     old = export_of(study, owner, suffix="jsonl")
     Job.objects.filter(pk=old.pk).update(finished_at=before)
@@ -287,17 +291,23 @@ def test_copies_that_left_are_named_with_their_dates(panel, person, owner, clien
         assert page.status_code == 200
     lines = LogEntry.objects.filter(change_message="Copied out: judgments, through the API.")
     assert lines.count() == 1
-    lines.update(action_time=timezone.now() - timedelta(hours=30))
+    yesterday = noon - timedelta(days=1)
+    lines.update(action_time=yesterday)
     client.get(f"/api/v1/studies/{study.slug}/judgments/", headers={"authorization": f"Bearer {token}"})
+    # Two that ask at the same moment leave two lines.
+    log_action(study=study, by=owner, message="Copied out: judgments, through the API.")
+    copied = LogEntry.objects.filter(change_message__startswith="Copied out")
+    copied.exclude(action_time=yesterday).update(action_time=noon)
     said = plan_erasure(person, by=owner).out_of_reach
-    today, earlier = timezone.now().date(), (timezone.now() - timedelta(hours=30)).date()
     for what, who in (
         ("an export as jsonl, by a command", "command-line"),
         ("a bundle, by a command", "command-line"),
         ("the report as md, by a command", "command-line"),
     ):
-        assert f"{what}: copied out by {who} on {today}" in said
-    assert f"judgments, through the API: copied out by {owner} on {earlier}, {today}" in said
+        assert f"{what}: copied out by {who} on {noon:%Y-%m-%d}" in said
+    assert (
+        f"judgments, through the API: copied out by {owner} on {yesterday:%Y-%m-%d}, {noon:%Y-%m-%d}" in said
+    )
     # What was written before they came does not hold them.
     assert not any("written on" in each for each in said)
     assert any(
