@@ -179,7 +179,18 @@ JUDGED_NAMES: dict[str, ColumnRole] = {
 }
 # Words of names that ask which response is chosen, however they ask: "Which response is better?", "Dein Favorit".
 CHOICE = re.compile(
-    r"\b(?:prefer|favou?r|winn|wins?\b|better|best\b|cho(?:ice|se)|pick|vote|select|verdict|besser|bevorzug|wahl|gewinn|sieg)"
+    r"\b(?:prefer|favou?r|winn|wins?\b|better|best\b(?! practice)|cho(?:ice|se)|pick|vote|select|verdict|"
+    r"besser|bevorzug|wahl|gewinn|sieg)"
+)
+# Words of names that ask for the other end: "least_preferred", "Which would you NOT choose?", "schlechtere Antwort".
+WORSE = re.compile(
+    r"\b(?:least|less\b|lesser|lower|lowest|fewer|fewest|worse|worst|weak|inferior|bottom|negativ|bad\b|badly|poor|"
+    r"reject|avoid|exclud|wrong|incorrect|error|mistake|harm(?!less)|toxic|offensiv|los(?:e|es|er|ers|ing|s|t)\b|"
+    r"not\b|non|no\b|never|neither|without|(?:do|does|did|would|should|could|is|was|ca|wo)n ?t\b|"
+    r"un(?:prefer|favou?r|lik|select|chosen|pick|want|accept|safe)|dis(?:prefer|favou?r|lik|card|approv|miss|qualif)|"
+    r"second (?:best|choice|pick)|runner up|schlecht|schlimm|schwach|nicht|kein|weniger|wenigst|abgelehn|verlier|"
+    r"unterleg|falsch|fehler|slecht|minder\b|minst|peor|menos|rechaz|evit|pire|moins|rejet|pior|rejeit|peggio|meno\b|"
+    r"scart|perd)"
 )
 # Words for a rater's word on an item.
 ONE_VOTE = {"vote", "label", "judgment", "judgement", "verdict", "preference", "annotation"}
@@ -275,6 +286,12 @@ def asks_for_a_choice(name: str) -> bool:
     """True for a name that asks in words of its own which response is chosen; its cells have to say so, too."""
     found = role_of_name(name)
     return (found is None or not found.is_whole) and bool(CHOICE.search(plain_name(name)))
+
+
+def asks_for_the_worse(name: str) -> bool:
+    """True for such a name that may ask which response is the worse, or not chosen."""
+    found = role_of_name(name)
+    return (found is None or not found.is_whole) and bool(WORSE.search(plain_name(name)))
 
 
 def is_of_one_rater(name: str) -> bool:

@@ -527,6 +527,58 @@ def test_a_choice_is_one_whatever_its_column_is_called(
     assert [len(item["judgments"]) for item in found.items] == [1, 1]
 
 
+def unused(path: Any) -> dict[str, str]:
+    opened = open_source(path)
+    return {each.column: each.reason for each in unused_texts(opened.sheet, opened.map, guessed=True)}
+
+
+WORSE = "by its name it may say which response is the worse, and only the preferred one is read"
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "least_preferred",
+        "non_preferred_response",
+        "Which did you pick as the worst?",
+        "Select the worse answer",
+        "Which response would you NOT choose?",
+        "Which one didn't you prefer?",
+        "nonpreferred",
+        "dislikedChoice",
+        "rejected_choice",
+        "answer to avoid",
+        "bad_pick",
+        "second best",
+        "Wahl der schlechteren Antwort",
+        "peor_respuesta",
+    ],
+)
+@pytest.mark.parametrize("beside", [(), ("winner",)], ids=["alone", "beside a winner"])
+def test_the_worse_response_is_no_winner(tmp_path: Any, column: str, beside: tuple[str, ...]) -> None:
+    rows = [(*row[:5], row[1], *(row[3:4] * len(beside))) for row in csv_rows(votes(VOTES[0], VOTES[3]))]
+    path = write(tmp_path / "v.csv", delimited(rows, (*HEADER[:5], column, *beside)))
+    found = read(path)
+    roles = {each.column: str(each.role) for each in found.map.columns if each.column not in HEADER[:5]}
+    assert roles == {column: "ignore", **dict.fromkeys(beside, "winner")}
+    assert unused(path) == {column: WORSE}
+
+
+@pytest.mark.parametrize("column", ["Which is better (harmlessness)?", "preferred_notes", "Best, at last"])
+def test_a_name_with_some_of_the_letters_still_asks_for_the_better(tmp_path: Any, column: str) -> None:
+    rows = [(MINT, *PAIRS[MINT], "A"), (BASIL, *PAIRS[BASIL], "B")]
+    found = read(write(tmp_path / "v.csv", delimited(rows, (*PLAIN[:3], column))))
+    assert said(found.items) == [["r1"], ["r2"]]
+
+
+def test_texts_called_bad_are_responses(tmp_path: Any) -> None:
+    rows = [(f"{MINT} {n}", f"Hang it {n}.", f"Bake it {n}.", "good") for n in range(6)]
+    found = read(
+        write(tmp_path / "v.csv", delimited(rows, ("prompt", "good answer", "bad answer", "winner")))
+    )
+    assert [str(each.role) for each in found.map.columns] == ["prompt", "response", "response", "winner"]
+
+
 def test_a_choice_by_the_names_of_systems(tmp_path: Any) -> None:
     rows = [(*row[:5], "gpt-4o", row[1]) for row in csv_rows(votes(VOTES[0], VOTES[4]))]
     found = read(write(tmp_path / "v.csv", delimited(rows, (*HEADER[:5], "judge", "winning_model"))))
