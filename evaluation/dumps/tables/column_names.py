@@ -305,9 +305,10 @@ def is_of_one_rater(name: str) -> bool:
 
 
 def is_of_all_raters(name: str) -> bool:
-    """True for a column of several votes by its name: "votes", "human_labels"."""
+    """True for a column of several votes by its name: "votes", "human_preferences". Labels and choices may be those
+    that were offered."""
     *_, last = _words(name) or [""]
-    return last.endswith("s") and last.removesuffix("s") in {*ONE_VOTE, "choice", "winner"}
+    return last.endswith("s") and last.removesuffix("s") in {*ONE_VOTE, "winner"} - {"label"}
 
 
 def compared_by_name(name: str) -> str:

@@ -646,6 +646,31 @@ def test_the_first_and_the_second_choice_are_no_two_raters(tmp_path: Any) -> Non
     assert found.map.read_as == ""
 
 
+@pytest.mark.parametrize("column", ["choices", "labels", "votes", "preferences"])
+@pytest.mark.parametrize("options", [("A", "B"), ("B", "A", "tie")])
+def test_what_could_be_chosen_is_no_vote(tmp_path: Any, column: str, options: tuple[str, ...]) -> None:
+    records = [
+        dict(zip(PLAIN[:3], (prompt, *pair), strict=True)) | {column: options}
+        for prompt, pair in PAIRS.items()
+    ]
+    path = write(tmp_path / "v.json", json.dumps(records).encode())
+    assert (read(path).map.has_judgments, [*unused(path)]) == (False, [column])
+
+
+@pytest.mark.parametrize(
+    "columns", [{"choices": ("A", "B")}, {"votes": ("A", "A")}, {"annotator_1": "B", "annotator_2": "A"}]
+)
+def test_votes_of_raters_replace_no_winner(tmp_path: Any, columns: dict[str, Any]) -> None:
+    records = [
+        dict(zip(PLAIN[:3], (prompt, *pair), strict=True)) | columns | {"winner": winner}
+        for (prompt, pair), winner in zip(PAIRS.items(), "AB", strict=True)
+    ]
+    path = write(tmp_path / "v.json", json.dumps(records).encode())
+    found = read(path)
+    assert said(found.items) == [["r1"], ["r2"]]
+    assert [*unused(path)] == [*columns]
+
+
 def test_a_score_that_cant_be_read_is_an_error_of_its_row(tmp_path: Any) -> None:
     """And no reason to leave out its column."""
     rows = [
