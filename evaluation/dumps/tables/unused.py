@@ -8,6 +8,7 @@ from evaluation.dumps.tables.cells import SYSTEM_KEYS, TEXT_KEYS, structure_of
 from evaluation.dumps.tables.column_names import (
     ColumnRole,
     asks_for_a_choice,
+    asks_for_the_worse,
     judged_by_name,
     may_be_judged,
     plain_name,
@@ -15,7 +16,7 @@ from evaluation.dumps.tables.column_names import (
 )
 from evaluation.dumps.tables.guess import LOOK_AT, SHORT
 from evaluation.dumps.tables.judgments.cells import read_number
-from evaluation.dumps.tables.judgments.guess import names_responses
+from evaluation.dumps.tables.judgments.guess import names_in_words, names_responses
 from evaluation.dumps.tables.sheet import Sheet, as_name
 from evaluation.dumps.tables.table_map import LABELS, TableMap
 
@@ -69,7 +70,11 @@ def _votes(sheet: Sheet, table_map: TableMap, column: str) -> str:
     if is_prose or not table_map.named(ColumnRole.RESPONSE, ColumnRole.RESPONSES):
         return ""
     role = judged_by_name(column)
-    if role in (ColumnRole.WINNER, ColumnRole.LABEL) or asks_for_a_choice(column):
+    if asks_for_the_worse(column) and (
+        asks_for_a_choice(column) or names_responses(sheet, table_map, column)
+    ):
+        return "by its name it may say which response is the worse, and only the preferred one is read"
+    if role == ColumnRole.WINNER or asks_for_a_choice(column):
         return "by its name it says which response is chosen, and what stands in it names none"
     if role == ColumnRole.RANK and all(ORDER.search(as_name(each)) for each in values):
         return "an order of the responses in one cell is not read; a column of ranks for each of them is"
@@ -81,7 +86,7 @@ def _votes(sheet: Sheet, table_map: TableMap, column: str) -> str:
             return "by its name it is a score or rank, and too many of its cells are no numbers"
     if SAID & {*plain_name(column).split()}:
         return "by its name it says what people or judges answered; choose what it is"
-    if names_responses(sheet, table_map, column):
+    if names_in_words(sheet, table_map, column):
         return "what stands in it names responses, as votes do, and its name does not say what it is"
     return ""
 

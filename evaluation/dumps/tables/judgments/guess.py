@@ -8,6 +8,7 @@ from evaluation.dumps.tables.column_names import (
     JUDGED_NAMES,
     ColumnRole,
     asks_for_a_choice,
+    asks_for_the_worse,
     compared_by_name,
     is_of_models,
     judged_by_name,
@@ -90,10 +91,10 @@ def _vote(sheet: Sheet, items: TableMap, column: str, *, is_judged: bool) -> Col
     if not values or not (responses or items.named(ColumnRole.RESPONSES)):
         return None
     role = ColumnRole.WINNER if compared_by_name(column) else judged_by_name(column)
-    if role is None and asks_for_a_choice(column) and names_responses(sheet, items, column):
+    if role is None and _asks_for_the_better(column) and names_in_words(sheet, items, column):
         return ColumnUse(column, ColumnRole.WINNER)
     if role == ColumnRole.WINNER:
-        if _names_sides(sheet, items, column):
+        if names_responses(sheet, items, column):
             return ColumnUse(column, role)
         return ColumnUse(column, ColumnRole.LABEL) if is_judged and _are_labels(values) else None
     if not _are_numbers(values):
@@ -109,7 +110,12 @@ def _vote(sheet: Sheet, items: TableMap, column: str, *, is_judged: bool) -> Col
     return ColumnUse(column, role, system)
 
 
-def _names_sides(sheet: Sheet, items: TableMap, column: str) -> bool:
+def _asks_for_the_better(name: str) -> bool:
+    return asks_for_a_choice(name) and not asks_for_the_worse(name)
+
+
+def names_responses(sheet: Sheet, items: TableMap, column: str) -> bool:
+    """True where the column's cells name responses or ties."""
     texts = [as_name(each) for each in sheet.values(column)]
     if items.per == PER_RESPONSE:
         # "label: yes" says something of a response, "preferred: yes" that it is better than the others.
@@ -134,13 +140,10 @@ def _are_numbers(values: Sequence[Any]) -> bool:
     return bool(values) and sum(read_number(each) is not None for each in values) >= MOSTLY * len(values)
 
 
-def names_responses(sheet: Sheet, items: TableMap, column: str) -> bool:
-    """True where the column's cells name responses or ties, whatever it is called; numbers may say anything."""
-    values = sheet.values(column)
-    return (
-        bool(values)
-        and any(read_number(each) is None for each in values)
-        and _names_sides(sheet, items, column)
+def names_in_words(sheet: Sheet, items: TableMap, column: str) -> bool:
+    """True where they do whatever the column is called; numbers alone may say anything."""
+    return any(read_number(each) is None for each in sheet.values(column)) and names_responses(
+        sheet, items, column
     )
 
 

@@ -527,6 +527,58 @@ def test_a_choice_is_one_whatever_its_column_is_called(
     assert [len(item["judgments"]) for item in found.items] == [1, 1]
 
 
+def unused(path: Any) -> dict[str, str]:
+    opened = open_source(path)
+    return {each.column: each.reason for each in unused_texts(opened.sheet, opened.map, guessed=True)}
+
+
+WORSE = "by its name it may say which response is the worse, and only the preferred one is read"
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "least_preferred",
+        "non_preferred_response",
+        "Which did you pick as the worst?",
+        "Select the worse answer",
+        "Which response would you NOT choose?",
+        "Which one didn't you prefer?",
+        "nonpreferred",
+        "dislikedChoice",
+        "rejected_choice",
+        "answer to avoid",
+        "bad_pick",
+        "second best",
+        "Wahl der schlechteren Antwort",
+        "peor_respuesta",
+    ],
+)
+@pytest.mark.parametrize("beside", [(), ("winner",)], ids=["alone", "beside a winner"])
+def test_the_worse_response_is_no_winner(tmp_path: Any, column: str, beside: tuple[str, ...]) -> None:
+    rows = [(*row[:5], row[1], *(row[3:4] * len(beside))) for row in csv_rows(votes(VOTES[0], VOTES[3]))]
+    path = write(tmp_path / "v.csv", delimited(rows, (*HEADER[:5], column, *beside)))
+    found = read(path)
+    roles = {each.column: str(each.role) for each in found.map.columns if each.column not in HEADER[:5]}
+    assert roles == {column: "ignore", **dict.fromkeys(beside, "winner")}
+    assert unused(path) == {column: WORSE}
+
+
+@pytest.mark.parametrize("column", ["Which is better (harmlessness)?", "preferred_notes", "Best, at last"])
+def test_a_name_with_some_of_the_letters_still_asks_for_the_better(tmp_path: Any, column: str) -> None:
+    rows = [(MINT, *PAIRS[MINT], "A"), (BASIL, *PAIRS[BASIL], "B")]
+    found = read(write(tmp_path / "v.csv", delimited(rows, (*PLAIN[:3], column))))
+    assert said(found.items) == [["r1"], ["r2"]]
+
+
+def test_texts_called_bad_are_responses(tmp_path: Any) -> None:
+    rows = [(f"{MINT} {n}", f"Hang it {n}.", f"Bake it {n}.", "good") for n in range(6)]
+    found = read(
+        write(tmp_path / "v.csv", delimited(rows, ("prompt", "good answer", "bad answer", "winner")))
+    )
+    assert [str(each.role) for each in found.map.columns] == ["prompt", "response", "response", "winner"]
+
+
 def test_a_choice_by_the_names_of_systems(tmp_path: Any) -> None:
     rows = [(*row[:5], "gpt-4o", row[1]) for row in csv_rows(votes(VOTES[0], VOTES[4]))]
     found = read(write(tmp_path / "v.csv", delimited(rows, (*HEADER[:5], "judge", "winning_model"))))
@@ -592,6 +644,31 @@ def test_the_first_and_the_second_choice_are_no_two_raters(tmp_path: Any) -> Non
     rows = [(MINT, *PAIRS[MINT], "A", "B"), (BASIL, *PAIRS[BASIL], "B", "A")]
     found = read(write(tmp_path / "v.csv", delimited(rows, (*PLAIN[:3], "choice_1", "choice_2"))))
     assert found.map.read_as == ""
+
+
+@pytest.mark.parametrize("column", ["choices", "labels", "votes", "preferences"])
+@pytest.mark.parametrize("options", [("A", "B"), ("B", "A", "tie")])
+def test_what_could_be_chosen_is_no_vote(tmp_path: Any, column: str, options: tuple[str, ...]) -> None:
+    records = [
+        dict(zip(PLAIN[:3], (prompt, *pair), strict=True)) | {column: options}
+        for prompt, pair in PAIRS.items()
+    ]
+    path = write(tmp_path / "v.json", json.dumps(records).encode())
+    assert (read(path).map.has_judgments, [*unused(path)]) == (False, [column])
+
+
+@pytest.mark.parametrize(
+    "columns", [{"choices": ("A", "B")}, {"votes": ("A", "A")}, {"annotator_1": "B", "annotator_2": "A"}]
+)
+def test_votes_of_raters_replace_no_winner(tmp_path: Any, columns: dict[str, Any]) -> None:
+    records = [
+        dict(zip(PLAIN[:3], (prompt, *pair), strict=True)) | columns | {"winner": winner}
+        for (prompt, pair), winner in zip(PAIRS.items(), "AB", strict=True)
+    ]
+    path = write(tmp_path / "v.json", json.dumps(records).encode())
+    found = read(path)
+    assert said(found.items) == [["r1"], ["r2"]]
+    assert [*unused(path)] == [*columns]
 
 
 def test_a_score_that_cant_be_read_is_an_error_of_its_row(tmp_path: Any) -> None:
