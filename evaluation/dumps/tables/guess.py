@@ -25,6 +25,7 @@ from evaluation.dumps.tables.column_names import (
 )
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
 from evaluation.dumps.tables.judgments.guess import guess_judgments, guess_raters, names_in_words
+from evaluation.dumps.tables.judgments.reader import NO, YES
 from evaluation.dumps.tables.sheet import Sheet, as_name, as_text, is_conversation
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,
@@ -301,7 +302,8 @@ def _category_by_content(
     for column, look in looks.items():
         if column in roles or look.is_bookkeeping:
             continue
-        votes = all(is_preference(as_text(each), systems=names) for each in sheet.values(column)[:LOOK_AT])
+        values = [as_name(each) for each in sheet.values(column)[:LOOK_AT]]
+        votes = all(each.casefold() in YES | NO or is_preference(each, systems=names) for each in values)
         if not votes and look.filled > 3 and look.repeats and 2 < look.length < SHORT:
             roles[column] = ColumnRole.CATEGORY
             return

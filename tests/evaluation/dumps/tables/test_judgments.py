@@ -596,16 +596,16 @@ def test_what_names_responses_is_no_category_and_is_named(tmp_path: Any) -> None
     assert [str(each.role) for each in opened.map.columns][3:] == ["ignore", "ignore"]
     found = [str(each) for each in unused_texts(opened.sheet, opened.map, guessed=True)]
     assert found == [
-        "column 'notiz' holds votes that are not used: what stands in it names responses, as votes do, and its name "
-        "does not say what it is"
+        "column 'notiz' holds votes that are not used: what stands in it may be votes, and its name does "
+        "not say what it is"
     ]
 
 
 @pytest.mark.parametrize(
     ("column", "cells", "reason"),
     [
-        ("label", (0, 2), "by its name it says which response is chosen, and what stands in it names none"),
-        ("preference", (-3, 2), "by its name it says which response is chosen, and what stands in it names none"),
+        ("label", (0, 2), "by its name it says which response is chosen, and too few of its cells name one"),
+        ("preference", (-3, 2), "by its name it says which response is chosen, and too few of its cells name one"),
         ("score", (4, 5), "by its name it is a score or rank, and nothing says of which response or by whom"),
         ("score a", (4, 5), "by its name it is a score or rank, and nothing says of which response or by whom"),
         ("ranking", ("A > B", "B > A"), "an order of the responses in one cell is not read; a column of ranks for each "
@@ -613,6 +613,9 @@ def test_what_names_responses_is_no_category_and_is_named(tmp_path: Any) -> None
         ("score a", ("4/5", 3), "by its name it is a score or rank, and too many of its cells are no numbers"),
         ("feedback", ("thumbs_up", "thumbs_down"), "by its name it says what people or judges answered; choose what it "
          "is"),
+        ("selected_answer", (1, 2), "by its name it says which response is chosen, and its numbers may say anything"),
+        ("votes", ('[{"rater": "r1", "vote": "A"}]', '[{"rater": "r1", "vote": "B"}]'), "by its name it says what "
+         "people or judges answered; choose what it is"),
         ("split", ("test", "train"), ""),
         ("position", ("Paris", "Rome"), ""),
     ],
@@ -669,6 +672,61 @@ def test_votes_of_raters_replace_no_winner(tmp_path: Any, columns: dict[str, Any
     found = read(path)
     assert said(found.items) == [["r1"], ["r2"]]
     assert [*unused(path)] == [*columns]
+
+
+@pytest.mark.parametrize("second", ["gpt4_preference", "Which response is better?", "overall preference"])
+def test_a_second_vote_is_named_with_the_column_that_was_taken(tmp_path: Any, second: str) -> None:
+    rows = [(*row[:5], row[1], row[3]) for row in csv_rows(votes(VOTES[0], VOTES[3]))]
+    path = write(tmp_path / "v.csv", delimited(rows, (*HEADER[:5], "human_preference", second)))
+    assert said(read(path).items) == [["r1"], ["r1"]]
+    assert unused(path) == {second: "column 'human_preference' is the preferred response already"}
+
+
+BOTH = "by its name it may say which response is chosen, and it says yes of several to one prompt"
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "winners"),
+    [
+        ("Is this the better one?", ("yes", "no", "no", "yes"), [["r1"], ["r2"]]),
+        ("Is this the better one?", ("yes", "yes", "no", "yes"), BOTH),
+        ("selected_for_review", ("yes",) * 4, BOTH),
+        ("Our favourite", ("aspen", "aspen", "birch", "birch"), [["r1"], ["r2"]]),
+        ("preferred", ("yes", "no", "no", "yes"), [["r1"], ["r2"]]),
+    ],
+)
+@pytest.mark.parametrize("n_raters", [1, 2])
+def test_a_choice_in_rows_of_one_response_each(
+    tmp_path: Any, column: str, cells: tuple[str, ...], winners: Any, n_raters: int
+) -> None:
+    """A yes of two responses to one prompt says something else of each."""
+    responses = [
+        (prompt, system, text)
+        for prompt, pair in PAIRS.items()
+        for system, text in zip(("aspen", "birch"), pair, strict=True)
+    ]
+    rows = [
+        (*row, cell, f"n{rater}")
+        for rater in range(n_raters)
+        for row, cell in zip(responses, cells, strict=True)
+    ]
+    path = write(tmp_path / "v.csv", delimited(rows, ("prompt", "system", "response", column, "annotator")))
+    if winners is BOTH:
+        assert (open_source(path).map.has_judgments, unused(path)) == (False, {column: BOTH})
+    else:
+        assert said(read(path).items) == [each * n_raters for each in winners]
+
+
+def test_best_practices_are_no_choice(tmp_path: Any) -> None:
+    rows = [
+        (prompt, system, text, yes)
+        for prompt, pair in PAIRS.items()
+        for system, text, yes in zip(("aspen", "birch"), pair, ("yes", "no"), strict=True)
+    ]
+    header = ("prompt", "system", "response", "Contains best practices")
+    path = write(tmp_path / "v.csv", delimited(rows, header))
+    assert not read(path).map.has_judgments
+    assert [*unused(path)] == ["Contains best practices"]
 
 
 def test_a_score_that_cant_be_read_is_an_error_of_its_row(tmp_path: Any) -> None:
