@@ -65,7 +65,8 @@ class Concern:
     """Something about a study that waits for a person: a sentence, and the button that deals with it for who has that
     right.
 
-    With `news`, a key that stays the same for as long as it is so, members are also told of it by e-mail.
+    With `news`, a key that stays the same for as long as it is so, members are also told of it by e-mail. Where it is
+    not `shown`, it is news alone: another stands for it on pages.
     """
 
     text: str
@@ -73,6 +74,7 @@ class Concern:
     url: str = ""
     right: str = "write"
     news: str = ""
+    shown: bool = True
 
 
 class RevisionFailed(Exception):

@@ -52,7 +52,7 @@ class StudyProgress(StudyView):
         progress = progress_of(study)
         figures = progress.figures
         cautions = [each.text for own in extensions() for each in own.running_cautions(study)]
-        needs = [each.text for own in extensions() for each in own.needs(study, progress)]
+        needs = [each.text for own in extensions() for each in own.needs(study, progress) if each.shown]
         record = {
             "counted": progress.is_counted,
             "at": time_text(progress.at),

@@ -1,5 +1,5 @@
-"""News of a study, by e-mail for members who want it and to its webhook: it is full, a run has stopped or some of its
-calls failed."""
+"""News of a study, by e-mail for members who want it and to its webhook: it is full, its stopping rule is met, a budget
+is spent, a run has stopped or some of its calls failed."""
 
 import logging
 from smtplib import SMTPException

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.base import TIE
+from evaluation.storable import storable
 from judging.backends.base import BLANKS, Reply
 from judging.parsing.rationale import without_heading
 from judging.parsing.rejection import reject, require_complete
@@ -48,7 +49,10 @@ def read_masses(
         require_complete(reply)
     if settings.rationale != "before" and has_thoughts(reply):
         reject("The reply begins with thoughts, so its first token is no verdict.")
-    rationale = _beside_label(said_in(reply), choices, settings)
+    said = said_in(reply)
+    if not storable(reply.text).strip().endswith(said):
+        reject("The reply ends with thoughts, so its last token is no verdict.")
+    rationale = _beside_label(said, choices, settings)
     if not reply.logprobs:
         reject("No log-probabilities came with the reply.")
     place = reply.logprobs[-1 if settings.rationale == "before" else 0]

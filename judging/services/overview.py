@@ -1,22 +1,21 @@
 """Models on a study's overview: their cost, and the runs, of judges and pipelines, that wait for a person."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.urls import reverse
 
 from evaluation.counting import counted
 from evaluation.extension import Concern
 from evaluation.models import Outcome, Progress, Study
 from judging.generation.pipelines import PIPELINES
-from judging.models import Run, RunState
+from judging.models import Call, CallState, Run, RunState
 from judging.models.run import ACTIVE
 from judging.services.calls.budget import study_budget
 from judging.services.calls.costs import format_amount
 from judging.services.calls.ledger import study_spent
-from judging.services.runs.progress import runs_progress
 
 # The newest runs, and at most so many more that go on or have stopped.
 SHOWN, WATCHED = 8, 50
@@ -24,7 +23,13 @@ SHOWN, WATCHED = 8, 50
 
 def judge_figures(study: Study) -> dict[str, Any]:
     runs = _watched_runs(study)
-    progress = runs_progress(runs)
+    final = Call.objects.filter(run__in=runs, state=CallState.FINAL).order_by()
+    counts = {
+        (run, outcome): n
+        for run, outcome, n in final.values("run", "outcome")
+        .annotate(n=Count("pk"))
+        .values_list("run", "outcome", "n")
+    }
     budget = study_budget(study)
     return {
         "runs": [
@@ -32,10 +37,10 @@ def judge_figures(study: Study) -> dict[str, Any]:
                 "run": run.pk,
                 "label": _label(run),
                 "pipeline": _is_of_pipeline(run),
-                "reason": progress[run.pk].reason,
+                "reason": run.reason_text,
                 "stopped": run.state == RunState.STOPPED,
-                "unread": progress[run.pk].outcomes.get(Outcome.UNPARSED, 0),
-                "failed": progress[run.pk].outcomes.get(Outcome.FAILED, 0),
+                "unread": counts.get((run.pk, Outcome.UNPARSED), 0),
+                "failed": counts.get((run.pk, Outcome.FAILED), 0),
             }
             for run in runs
         ],
@@ -47,7 +52,7 @@ def judge_figures(study: Study) -> dict[str, Any]:
 def _watched_runs(study: Study) -> list[Run]:
     runs = (
         Run.objects.filter(Q(judging__isnull=False) | Q(generating__isnull=False), study=study)
-        .select_related("judging__judge__endpoint", "judging__rater", "generating", "study")
+        .select_related("judging__judge", "generating")
         .order_by("-pk")
     )
     newest = list(runs[:SHOWN])
@@ -76,20 +81,9 @@ def judge_needs(study: Study, progress: Progress) -> Iterator[Concern]:
             reverse("admin:judging_judge_budget", args=[study.slug]),
             news=f"budget {budget}",
         )
-    for run in progress.figures.get("runs", ()):
-        page = (
-            reverse("admin:evaluation_study_generation_run", args=[study.slug, run["run"]])
-            if run.get("pipeline")
-            else reverse("admin:judging_run_change", args=[run["run"]])
-        )
-        if run["stopped"]:
-            yield Concern(
-                f"{run['label']}: stopped. {run['reason']}".strip(),
-                "Look at the run",
-                page,
-                right="view",
-                news=f"stopped {run['run']}",
-            )
+    runs = progress.figures.get("runs", ())
+    yield from _stopped(study, [run for run in runs if run["stopped"]])
+    for run in runs:
         said = [
             counted(run[key], *words)
             for key, words in (
@@ -102,7 +96,38 @@ def judge_needs(study: Study, progress: Progress) -> Iterator[Concern]:
             yield Concern(
                 f"{run['label']}: {', '.join(said)}.",
                 "Look at the run",
-                page,
+                _page(study, run),
                 right="view",
                 news=f"failed {run['run']}" if run["failed"] else "",
             )
+
+
+def _stopped(study: Study, runs: Sequence[Mapping[str, Any]]) -> Iterator[Concern]:
+    """Each is news; those of one kind that stopped for the same reason are shown as one."""
+    alike: dict[tuple[bool, str], list[Mapping[str, Any]]] = {}
+    for run in runs:
+        alike.setdefault((run.get("pipeline", False), run["reason"]), []).append(run)
+    for (is_pipeline, reason), group in alike.items():
+        if len(group) > 1:
+            lists = "admin:evaluation_study_generation" if is_pipeline else "admin:judging_run_list"
+            yield Concern(
+                f"{len(group)} runs stopped: {reason}" if reason else f"{len(group)} runs stopped.",
+                "Look at the runs",
+                reverse(lists, args=[study.slug]),
+                right="view",
+            )
+        for run in group:
+            yield Concern(
+                f"{run['label']}: stopped. {reason}".strip(),
+                "Look at the run",
+                _page(study, run),
+                right="view",
+                news=f"stopped {run['run']}",
+                shown=len(group) == 1,
+            )
+
+
+def _page(study: Study, run: Mapping[str, Any]) -> str:
+    if run.get("pipeline"):
+        return reverse("admin:evaluation_study_generation_run", args=[study.slug, run["run"]])
+    return reverse("admin:judging_run_change", args=[run["run"]])

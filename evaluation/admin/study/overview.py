@@ -122,7 +122,7 @@ def _needs(study: Study, progress: Progress) -> Iterator[Concern]:
     for text, label, url in cautions_for(study):
         yield Concern(text, label, url)
     for each in extensions():
-        yield from each.needs(study, progress)
+        yield from (need for need in each.needs(study, progress) if need.shown)
 
 
 def pace_in_words(progress: Progress) -> str:

@@ -179,7 +179,18 @@ JUDGED_NAMES: dict[str, ColumnRole] = {
 }
 # Words of names that ask which response is chosen, however they ask: "Which response is better?", "Dein Favorit".
 CHOICE = re.compile(
-    r"\b(?:prefer|favou?r|winn|wins?\b|better|best\b|cho(?:ice|se)|pick|vote|select|verdict|besser|bevorzug|wahl|gewinn|sieg)"
+    r"\b(?:prefer|favou?r|winn|wins?\b|better|best\b(?! practice)|cho(?:ice|se)|pick|vote|select|verdict|"
+    r"besser|bevorzug|wahl|gewinn|sieg)"
+)
+# Words of names that ask for the other end: "least_preferred", "Which would you NOT choose?", "schlechtere Antwort".
+WORSE = re.compile(
+    r"\b(?:least|less\b|lesser|lower|lowest|fewer|fewest|worse|worst|weak|inferior|bottom|negativ|bad\b|badly|poor|"
+    r"reject|avoid|exclud|wrong|incorrect|error|mistake|harm(?!less)|toxic|offensiv|los(?:e|es|er|ers|ing|s|t)\b|"
+    r"not\b|non|no\b|never|neither|without|(?:do|does|did|would|should|could|is|was|ca|wo)n ?t\b|"
+    r"un(?:prefer|favou?r|lik|select|chosen|pick|want|accept|safe)|dis(?:prefer|favou?r|lik|card|approv|miss|qualif)|"
+    r"second (?:best|choice|pick)|runner up|schlecht|schlimm|schwach|nicht|kein|weniger|wenigst|abgelehn|verlier|"
+    r"unterleg|falsch|fehler|slecht|minder\b|minst|peor|menos|rechaz|evit|pire|moins|rejet|pior|rejeit|peggio|meno\b|"
+    r"scart|perd)"
 )
 # Words for a rater's word on an item.
 ONE_VOTE = {"vote", "label", "judgment", "judgement", "verdict", "preference", "annotation"}
@@ -277,6 +288,12 @@ def asks_for_a_choice(name: str) -> bool:
     return (found is None or not found.is_whole) and bool(CHOICE.search(plain_name(name)))
 
 
+def asks_for_the_worse(name: str) -> bool:
+    """True for such a name that may ask which response is the worse, or not chosen."""
+    found = role_of_name(name)
+    return (found is None or not found.is_whole) and bool(WORSE.search(plain_name(name)))
+
+
 def is_of_one_rater(name: str) -> bool:
     """True for the name of one of several columns of votes: "annotator_1", "judge b vote", "vote 2"."""
     words = _words(name)
@@ -288,9 +305,10 @@ def is_of_one_rater(name: str) -> bool:
 
 
 def is_of_all_raters(name: str) -> bool:
-    """True for a column of several votes by its name: "votes", "human_labels"."""
+    """True for a column of several votes by its name: "votes", "human_preferences". Labels and choices may be those
+    that were offered."""
     *_, last = _words(name) or [""]
-    return last.endswith("s") and last.removesuffix("s") in {*ONE_VOTE, "choice", "winner"}
+    return last.endswith("s") and last.removesuffix("s") in {*ONE_VOTE, "winner"} - {"label"}
 
 
 def compared_by_name(name: str) -> str:

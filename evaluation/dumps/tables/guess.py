@@ -18,12 +18,14 @@ from evaluation.dumps.tables.column_names import (
     ColumnRole,
     NameRole,
     asks_for_a_choice,
+    asks_for_the_worse,
     may_be_judged,
     plain_name,
     role_of_name,
 )
 from evaluation.dumps.tables.gold_cells import TIE_WORDS, names_of_parts, read_role, split_right
-from evaluation.dumps.tables.judgments.guess import guess_judgments, guess_raters
+from evaluation.dumps.tables.judgments.guess import guess_judgments, guess_raters, names_in_words
+from evaluation.dumps.tables.judgments.reader import NO, YES
 from evaluation.dumps.tables.sheet import Sheet, as_name, as_text, is_conversation
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,
@@ -67,8 +69,13 @@ def guess_map(sheet: Sheet, protocol: Protocol | None = None) -> TableMap:
     """The map that the table's names and contents suggest, for the protocol if it is known."""
     judged = [column for column in sheet.columns if may_be_judged(column) or _may_choose(sheet, column)]
     # What a vote can name, the other columns say.
-    votes = guess_judgments(sheet, _items(sheet, protocol, judged), judged) if judged else {}
-    found = _items(sheet, protocol, votes)
+    items = _items(sheet, protocol, judged)
+    if not judged:
+        return items
+    votes = guess_judgments(sheet, items, judged)
+    # A vote that is not read, as for the worse response, is no part of an item either.
+    unread = [column for column in judged if column not in votes and names_in_words(sheet, items, column)]
+    found = _items(sheet, protocol, [*votes, *unread])
     if not votes:
         return found
     found = replace(
@@ -80,7 +87,10 @@ def guess_map(sheet: Sheet, protocol: Protocol | None = None) -> TableMap:
 
 
 def _may_choose(sheet: Sheet, column: str) -> bool:
-    return asks_for_a_choice(column) and not _look(sheet, column).is_prose
+    look = _look(sheet, column)
+    # A pair has four answers: what differs in each of more rows is a text.
+    may_be_votes = not look.is_prose and (look.filled <= 4 or look.different < look.filled)
+    return may_be_votes and (asks_for_a_choice(column) or asks_for_the_worse(column))
 
 
 def _items(sheet: Sheet, protocol: Protocol | None, besides: Collection[str]) -> TableMap:
@@ -292,7 +302,8 @@ def _category_by_content(
     for column, look in looks.items():
         if column in roles or look.is_bookkeeping:
             continue
-        votes = all(is_preference(as_text(each), systems=names) for each in sheet.values(column)[:LOOK_AT])
+        values = [as_name(each) for each in sheet.values(column)[:LOOK_AT]]
+        votes = all(each.casefold() in YES | NO or is_preference(each, systems=names) for each in values)
         if not votes and look.filled > 3 and look.repeats and 2 < look.length < SHORT:
             roles[column] = ColumnRole.CATEGORY
             return

@@ -54,7 +54,7 @@ def _python_list(value: Any) -> Any:
         return None
     try:
         return ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
 
 

@@ -8,6 +8,7 @@ from evaluation.dumps.tables.cells import SYSTEM_KEYS, TEXT_KEYS, structure_of
 from evaluation.dumps.tables.column_names import (
     ColumnRole,
     asks_for_a_choice,
+    asks_for_the_worse,
     judged_by_name,
     may_be_judged,
     plain_name,
@@ -15,9 +16,9 @@ from evaluation.dumps.tables.column_names import (
 )
 from evaluation.dumps.tables.guess import LOOK_AT, SHORT
 from evaluation.dumps.tables.judgments.cells import read_number
-from evaluation.dumps.tables.judgments.guess import names_responses
+from evaluation.dumps.tables.judgments.guess import names_in_words, names_responses
 from evaluation.dumps.tables.sheet import Sheet, as_name
-from evaluation.dumps.tables.table_map import LABELS, TableMap
+from evaluation.dumps.tables.table_map import LABELS, PER_RESPONSE, TableMap
 
 # Words of names of columns that hold answers, in whatever form.
 SAID = {
@@ -65,12 +66,18 @@ def unused_texts(sheet: Sheet, table_map: TableMap, *, guessed: bool) -> list[Un
 def _votes(sheet: Sheet, table_map: TableMap, column: str) -> str:
     """Why a column that seems to hold votes is not read as them; empty where it holds none."""
     values = sheet.values(column)[:LOOK_AT]
-    is_prose = sum(len(as_name(each)) for each in values) >= SHORT * len(values)
+    # Objects, as of a rater and a vote, are no prose.
+    texts = [as_name(each) for each in values if structure_of(each) is None]
+    is_prose = bool(texts) and sum(map(len, texts)) >= SHORT * len(texts)
     if is_prose or not table_map.named(ColumnRole.RESPONSE, ColumnRole.RESPONSES):
         return ""
     role = judged_by_name(column)
-    if role in (ColumnRole.WINNER, ColumnRole.LABEL) or asks_for_a_choice(column):
-        return "by its name it says which response is chosen, and what stands in it names none"
+    if asks_for_the_worse(column) and (
+        asks_for_a_choice(column) or names_responses(sheet, table_map, column)
+    ):
+        return "by its name it may say which response is the worse, and only the preferred one is read"
+    if role == ColumnRole.WINNER or asks_for_a_choice(column):
+        return _unread_choice(sheet, table_map, column)
     if role == ColumnRole.RANK and all(ORDER.search(as_name(each)) for each in values):
         return "an order of the responses in one cell is not read; a column of ranks for each of them is"
     if may_be_judged(column) and role in (None, ColumnRole.SCORE, ColumnRole.RANK):
@@ -81,9 +88,21 @@ def _votes(sheet: Sheet, table_map: TableMap, column: str) -> str:
             return "by its name it is a score or rank, and too many of its cells are no numbers"
     if SAID & {*plain_name(column).split()}:
         return "by its name it says what people or judges answered; choose what it is"
-    if names_responses(sheet, table_map, column):
-        return "what stands in it names responses, as votes do, and its name does not say what it is"
+    if names_in_words(sheet, table_map, column):
+        return "what stands in it may be votes, and its name does not say what it is"
     return ""
+
+
+def _unread_choice(sheet: Sheet, table_map: TableMap, column: str) -> str:
+    if not names_responses(sheet, table_map, column):
+        return "by its name it says which response is chosen, and too few of its cells name one"
+    if taken := table_map.named(ColumnRole.WINNER):
+        return f"column {taken[0].column!r} is the {LABELS[ColumnRole.WINNER]} already"
+    if judged_by_name(column) is None and not names_in_words(sheet, table_map, column):
+        return "by its name it says which response is chosen, and its numbers may say anything"
+    if table_map.per == PER_RESPONSE:
+        return "by its name it may say which response is chosen, and it says yes of several to one prompt"
+    return "by its name it says which response is chosen; choose what it is"
 
 
 def _beside_responses(sheet: Sheet, table_map: TableMap) -> list[UnusedColumn]:

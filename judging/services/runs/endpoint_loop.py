@@ -227,7 +227,8 @@ class EndpointLoop:
         for lane in self.lanes.values():
             lane.gate.require_fit(each.request for each in prepared if each.target.endpoint is lane.endpoint)
         if self.claims.spent_up is not None:
-            self.stopped_by, self.hurry = self.claims.spent_up, True
+            self._end_by(self.claims.spent_up)
+            self.hurry = True
         self.held += len(prepared)
         return claimed, prepared
 
@@ -286,13 +287,22 @@ class EndpointLoop:
         if isinstance(reason, TryAgain) and reason.closes:
             reason = PauseRun(reason)
         if isinstance(reason, StopRun):
-            self.stopped_by = reason
+            self._end_by(reason)
             return uncounted_attempt(call, subject, reason)
         if not isinstance(reason, TryAgain):
             return failed_attempt(call, subject, str(reason))
         if reason.status in TOO_FAST or reason.after is not None:
             lane.refused(reason.after)
         return retry_later(self.run.study.seed, call, subject, reason, timezone.now())
+
+    def _end_by(self, reason: StopRun) -> None:
+        """Answers in flight may each end the session: a stop outlasts every pause, and a longer pause a shorter one."""
+        known = self.stopped_by
+        if known is None or (
+            isinstance(known, PauseRun)
+            and not (isinstance(reason, PauseRun) and reason.seconds <= known.seconds)
+        ):
+            self.stopped_by = reason
 
     # --- writing and looking --------------------------------------------------------------------------------------
 

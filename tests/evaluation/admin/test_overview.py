@@ -5,6 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -19,7 +21,7 @@ from evaluation.services.exclusions import exclude
 from evaluation.services.progress import progress_of
 from evaluation.services.studies.creation import PAPER_ARMS
 from evaluation.tasks import count_progress, send_news
-from judging.models import Judge, PipelineRun, Run
+from judging.models import Call, Judge, PipelineRun, Run
 from judging.services.overview import judge_figures, judge_needs
 from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.evaluation.admin.conftest import signed_in
@@ -139,6 +141,57 @@ def test_runs_that_stopped_are_news_beside_many_newer_ones(full: Any) -> None:
     assert {each.url for each in needs} == {
         reverse("admin:judging_run_change", args=[runs[0].pk]),
         reverse("admin:evaluation_study_generation_run", args=[full.slug, pipeline.pk]),
+    }
+
+
+def make_runs(study: Any, n: int) -> None:
+    judge, _ = Judge.objects.get_or_create(study=study, name="longer", backend="longer")
+    for _ in range(n):
+        rater = study.raters.create(kind="judge", label=f"longer v{study.raters.count()}")
+        make_judge_run(judge, study.revisions.get(), rater)
+
+
+def test_runs_that_stopped_for_the_same_reason_are_shown_as_one(full: Any, owner: Any) -> None:
+    make_runs(full, 4)
+    Run.objects.filter(study=full).update(state="stopped", reason="Bad key.")
+    last = Run.objects.latest("pk")
+    Run.objects.filter(pk=last.pk).update(reason="No model.")
+    needs = list(judge_needs(full, Progress(study=full, figures=judge_figures(full))))
+    assert {each.text: each.news for each in needs if each.shown} == {
+        "3 runs stopped: Bad key.": "",
+        "longer v1, main: stopped. No model.": f"stopped {last.pk}",
+    }
+    assert sorted(each.news for each in needs if each.news) == sorted(
+        f"stopped {pk}" for pk in Run.objects.filter(study=full).values_list("pk", flat=True)
+    )
+    page = page_of(owner, full)
+    assert "3 runs stopped: Bad key." in page
+    assert "stopped. Bad key." not in page
+    assert reverse("admin:judging_run_list", args=[full.slug]) in page
+
+
+def test_many_runs_cost_as_many_queries_as_few(full: Any) -> None:
+    counts = []
+    for n in (1, 5, 30):
+        make_runs(full, n)
+        with CaptureQueriesContext(connection) as queries:
+            judge_figures(full)
+        counts.append(len(queries))
+    assert counts == [5, 5, 5]
+
+
+def test_failed_and_unreadable_calls_are_counted_of_each_run(full: Any) -> None:
+    make_runs(full, 2)
+    first, second = Run.objects.filter(study=full).order_by("pk")
+    items = list(full.items.filter(role="main"))
+    for run, item, outcome in (
+        (first, 0, "failed"), (first, 1, "failed"), (first, 2, "unparsed"), (second, 0, "ok"), (second, 1, "unparsed"),
+    ):  # fmt: skip
+        Call.objects.create(run=run, item=items[item], order="r1,r2", state="final", outcome=outcome)
+    needs = list(judge_needs(full, Progress(study=full, figures=judge_figures(full))))
+    assert {each.text: each.news for each in needs} == {
+        "longer v1, main: 1 reply that can't be read, 2 failed calls.": f"failed {first.pk}",
+        "longer v1, main: 1 reply that can't be read.": "",
     }
 
 

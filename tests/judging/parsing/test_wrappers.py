@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from evaluation.protocols import PROTOCOLS, Kind
 from judging.backends.base import Reply
 from judging.parsing.rejection import ReplyRejected
 from judging.parsing.reply import read_reply
+from judging.parsing.wrappers import said_in
 from judging.prompting.item_call import ItemCall
 from judging.prompting.settings import Settings
 from tests.judging.sample import ABLE, PAIRWISE, make_spec, make_stimulus
@@ -38,6 +40,10 @@ READ = {
     "other tags": f"<reasoning>{THOUGHTS}</reasoning>{BARE}",
     "thoughts of which the server keeps the opening tag": f"\n{THOUGHTS}</think>\n\n{BARE}",
     "thoughts before lines": f"<think>{THOUGHTS}</think>\npreference: 1",
+    "a further block behind it": f"<think>{THOUGHTS}</think>\n{BARE}\n<reasoning>It is better.</reasoning>",
+    "a further block before it": f"<think>x</think>\n<think>{THOUGHTS}</think>\npreference: 1",
+    "a further block behind lines": f"{THOUGHTS}</think>\npreference: 1\n<thought>\n{THOUGHTS}</thought>",
+    "a closing tag at the very end": f"<think>{THOUGHTS}</think>\n{BARE}\n</think>",
     "a fence": FENCED,
     "a fence without a language": f"```\n{BARE}\n```",
     "a fence with Windows' line ends": FENCED.replace("\n", "\r\n"),
@@ -57,6 +63,11 @@ NOT_READ = {
     "a verdict in thoughts that speak of their tag": f"<think>No </think> yet: {BARE}\n</think>\nI can't decide.",
     "a verdict between two closing tags": f"Hm.\n</think>\n{BARE}\n</think>\nI can't decide.",
     "a verdict in thoughts without an opening tag": "preference: 2\n</think>\nI can't decide.",
+    "a verdict before the last of two closing tags": f"<think>No </think> yet: {BARE}\n</think>",
+    "a verdict in a further block": f"<think>x</think>\nI can't decide.\n<think>{BARE}</think>\nNo.",
+    "a verdict in a further block within a line": f"<think>x</think>\nHm. <think>{BARE}</think>\nNo.",
+    "a verdict in a further block that does not end": f"<think>x</think>\nI can't decide.\n<think>\n{BARE}",
+    "a verdict in the line that the second closing tag ends": f"<think>x </think>\n{BARE}. No.</think>\nHm.",
     "two objects": f'{BARE}\n{{"answers": {{"preference": "2"}}}}',
     "two objects in prose": f'Either {BARE} or {{"answers": {{"preference": "2"}}}}.',
     "an object and a line": f"{BARE}\npreference: 2",
@@ -70,8 +81,8 @@ NOT_READ = {
 DOCUMENTED = {
     "thoughts at the very beginning": (
         ["thoughts in tags before it", "other tags", "thoughts of which the server keeps the opening tag",
-         "thoughts before lines"],
-        ["a verdict in the thoughts", "thoughts that do not end", "thoughts alone"],
+         "thoughts before lines", "a further block behind it"],
+        ["a verdict in the thoughts", "a verdict in a further block", "thoughts that do not end", "thoughts alone"],
     ),
     "a fence": (
         ["a fence", "a fence without a language", "a fence with Windows' line ends"], ["lines in a fence"]
@@ -113,6 +124,19 @@ def test_a_tag_within_the_rationale_stays():
     assert read(f"Rationale: {said}\npreference: 1", rationale="before") == "r1"
 
 
+def test_a_reason_that_speaks_of_the_tag_at_its_line_s_end_stays():
+    text = "<think>x</think>\nReason: it never closes its </think>\npreference: 1"
+    assert said_in(Reply(text=text)) == "Reason: it never closes its </think>\npreference: 1"
+    assert read(text, rationale="before") == "r1"
+
+
+def test_many_tags_take_no_time():
+    began = time.perf_counter()
+    for each in ("<think>\n", "<think>a", "</think> ", "a</think>\n", "<think>\n</reasoning>\n"):
+        said_in(Reply(text="<think>x</think>\n" + each * 50_000))
+    assert time.perf_counter() - began < 2
+
+
 def test_a_rationale_that_holds_another_verdict_in_json_is_not_read():
     assert "in lines and as JSON" in read(f"See {BARE.replace('1', '2')}\npreference: 1", rationale="before")
 
@@ -127,6 +151,7 @@ TAGGED = (
     "{}\n</think>\n",
     "<think>They say </think> of it.\n{}\n</think>\n\n",
 )
+BEHIND = ("", "", "", "\n<reasoning>{}</reasoning>", "\n<think>\n{}\n</think>", "\n<thought>{}")
 AROUND_JSON = (
     "{}",
     "```json\n{}\n```",
@@ -182,7 +207,8 @@ def test_of_two_thousand_made_replies_none_is_read_wrongly():
             thought = rng.choice(
                 (as_lines(otherwise), json.dumps({"answers": as_answers(otherwise)}), "Well. {")
             )
-            text = rng.choice(TAGGED).replace("{}", thought) + text
+            behind = rng.choice(BEHIND).replace("{}", thought)
+            text = rng.choice(TAGGED).replace("{}", thought) + text + behind
         found = answers_of(name, text, order, Settings(model="m", rationale=rationale))
         assert found is None or found == pytest.approx(wanted), text
         read_right[name] += found is not None
@@ -212,8 +238,11 @@ def test_of_made_labels_with_log_probabilities_none_is_read_wrongly():
         ]
         places = {"none": (likely,), "before": (unlikely, likely), "after": (likely, unlikely)}[rationale]
         if rng.random() < 0.5:
-            text = rng.choice(TAGGED).replace("{}", other) + text
+            behind = rng.choice(BEHIND).replace("{}", other)
+            text = rng.choice(TAGGED).replace("{}", other) + text + behind
             places = (unlikely, likely if rationale != "after" else unlikely)
+            if behind:
+                places = (likely, unlikely)
         settings = Settings(model="m", questions=("preference",), rationale=rationale, verdict="logprobs")
         call = ItemCall(PAIRWISE, make_spec(), make_stimulus(), settings, order="r1,r2", capabilities=ABLE)
         try:

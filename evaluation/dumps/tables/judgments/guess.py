@@ -8,6 +8,7 @@ from evaluation.dumps.tables.column_names import (
     JUDGED_NAMES,
     ColumnRole,
     asks_for_a_choice,
+    asks_for_the_worse,
     compared_by_name,
     is_of_models,
     judged_by_name,
@@ -90,10 +91,15 @@ def _vote(sheet: Sheet, items: TableMap, column: str, *, is_judged: bool) -> Col
     if not values or not (responses or items.named(ColumnRole.RESPONSES)):
         return None
     role = ColumnRole.WINNER if compared_by_name(column) else judged_by_name(column)
-    if role is None and asks_for_a_choice(column) and names_responses(sheet, items, column):
+    if (
+        role is None
+        and _asks_for_the_better(column)
+        and names_in_words(sheet, items, column)
+        and (items.per != PER_RESPONSE or _picks_one(sheet, items, column))
+    ):
         return ColumnUse(column, ColumnRole.WINNER)
     if role == ColumnRole.WINNER:
-        if _names_sides(sheet, items, column):
+        if names_responses(sheet, items, column):
             return ColumnUse(column, role)
         return ColumnUse(column, ColumnRole.LABEL) if is_judged and _are_labels(values) else None
     if not _are_numbers(values):
@@ -109,18 +115,18 @@ def _vote(sheet: Sheet, items: TableMap, column: str, *, is_judged: bool) -> Col
     return ColumnUse(column, role, system)
 
 
-def _names_sides(sheet: Sheet, items: TableMap, column: str) -> bool:
+def _asks_for_the_better(name: str) -> bool:
+    return asks_for_a_choice(name) and not asks_for_the_worse(name)
+
+
+def names_responses(sheet: Sheet, items: TableMap, column: str) -> bool:
+    """True where the column's cells name responses or ties."""
     texts = [as_name(each) for each in sheet.values(column)]
     if items.per == PER_RESPONSE:
         # "label: yes" says something of a response, "preferred: yes" that it is better than the others.
         if OF_ANYTHING & {*plain_name(column).split()}:
             return False
-        systems = {
-            as_name(each).casefold()
-            for use in items.named(ColumnRole.SYSTEM)
-            for each in sheet.values(use.column)
-        }
-        known = systems | YES | NO | TIE_WORDS.keys()
+        known = _systems(sheet, items) | YES | NO | TIE_WORDS.keys()
         return sum(text.casefold() in known for text in texts) >= MOSTLY * len(texts)
     n = len(items.named(ColumnRole.RESPONSE)) or 2
     places = dict.fromkeys(response_names(sheet, items), 0)
@@ -134,13 +140,36 @@ def _are_numbers(values: Sequence[Any]) -> bool:
     return bool(values) and sum(read_number(each) is not None for each in values) >= MOSTLY * len(values)
 
 
-def names_responses(sheet: Sheet, items: TableMap, column: str) -> bool:
-    """True where the column's cells name responses or ties, whatever it is called; numbers may say anything."""
-    values = sheet.values(column)
-    return (
-        bool(values)
-        and any(read_number(each) is None for each in values)
-        and _names_sides(sheet, items, column)
+def _systems(sheet: Sheet, items: TableMap) -> set[str]:
+    return {
+        as_name(each).casefold()
+        for use in items.named(ColumnRole.SYSTEM)
+        for each in sheet.values(use.column)
+    }
+
+
+def _picks_one(sheet: Sheet, items: TableMap, column: str) -> bool:
+    """True where cells beside a response each name systems, or a rater says yes of one response to a prompt only."""
+    systems = _systems(sheet, items)
+    raters = [each for each in sheet.columns if judged_by_name(each) == ColumnRole.RATER]
+    responses = [each.column for each in items.named(ColumnRole.SYSTEM, ColumnRole.RESPONSE)]
+    picked: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    prompt = ""
+    for row in sheet.rows:
+        cells = dict(zip(sheet.columns, map(as_name, row.cells), strict=True))
+        prompt = "".join(cells[each.column] for each in items.named(ColumnRole.PROMPT)) or prompt
+        if cells[column].casefold() in YES - systems:
+            ballot = (prompt, *(cells[each] for each in raters))
+            picked.setdefault(ballot, set()).add(tuple(cells[each] for each in responses))
+    if picked:
+        return all(len(each) == 1 for each in picked.values())
+    return any(as_name(each).casefold() in systems for each in sheet.values(column))
+
+
+def names_in_words(sheet: Sheet, items: TableMap, column: str) -> bool:
+    """True where they do whatever the column is called; numbers alone may say anything."""
+    return any(read_number(each) is None for each in sheet.values(column)) and names_responses(
+        sheet, items, column
     )
 
 

@@ -7,10 +7,11 @@ from typing import Any
 from evaluation.dumps.tables.cells import structure_of
 from evaluation.dumps.tables.column_names import ColumnRole, is_of_all_raters, is_of_models, is_of_one_rater
 from evaluation.dumps.tables.gold_cells import TIE_WORDS
+from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.judgments.cells import read_number, read_side, response_names
 from evaluation.dumps.tables.sheet import Sheet, as_name, is_empty
 from evaluation.dumps.tables.table_map import JUDGES, PER_ITEM, ColumnUse, TableMap
-from evaluation.dumps.tables.tool import PlainTable, Tool, cells_are, guess_material, records, sub_sheet
+from evaluation.dumps.tables.tool import PlainTable, Tool, cells_are, records, sub_sheet
 
 MOST_RESPONSES = 26
 
@@ -35,8 +36,13 @@ def _votes(cell: Any) -> list[Any]:
     return _list(cell) or ([] if is_empty(cell) else [cell])
 
 
+def _named(cell: Any) -> list[str]:
+    """The cell's votes for a response."""
+    return [name for each in _votes(cell) if (name := as_name(each).casefold()) not in TIE_WORDS]
+
+
 def _material(sheet: Sheet, columns: list[str]) -> TableMap:
-    return guess_material(sub_sheet(sheet, {each: each for each in sheet.columns if each not in columns}))
+    return guess_map(sub_sheet(sheet, {each: each for each in sheet.columns if each not in columns}))
 
 
 def _is_vote(sheet: Sheet, items: TableMap) -> Callable[[Any], bool]:
@@ -52,7 +58,12 @@ def _tells(sheet: Sheet) -> bool:
     if not columns:
         return False
     items = _material(sheet, columns)
-    if items.per != PER_ITEM or not 2 <= len(items.named(ColumnRole.RESPONSE)) <= MOST_RESPONSES:
+    n = len(items.named(ColumnRole.RESPONSE))
+    # Beside a winner, a score or a rank the others may be anything.
+    if items.per != PER_ITEM or items.has_judgments or not 2 <= n <= MOST_RESPONSES:
+        return False
+    # A list of every response once is what could be chosen.
+    if cells_are(sheet, columns, lambda cell: len(_named(cell)) == len({*_named(cell)}) == n):
         return False
     is_vote = _is_vote(sheet, items)
     votes = [vote for column in columns for cell in sheet.values(column) for vote in _votes(cell)]

@@ -77,7 +77,10 @@ def test_what_ends_with_the_persons_turn_is_the_prompt_whatever_it_is_called(
     assert [each["text"] for each in found.items[0]["responses"]] == ["Leek.", "Pea."]
 
 
-def test_what_only_begins_as_a_list_of_python_is_a_text(tmp_path: Path) -> None:
-    rows = [("[{'a': 1}, and so on: what is it?", "A list.", "Code.")] * 3
+@pytest.mark.parametrize(
+    "prompt", ["[{'a': 1}, and so on: what is it?", "[{'a': {[1]: 2}}]", "[{'a': {{}: 2}}]"]
+)
+def test_what_only_begins_as_a_list_of_python_is_a_text(tmp_path: Path, prompt: str) -> None:
+    rows = [(prompt, "A list.", "Code.")] * 3
     found = read(write(tmp_path / "t.csv", delimited(rows, ("prompt", "response_a", "response_b"))))
     assert found.items[0]["query"]["text"] == rows[0][0]

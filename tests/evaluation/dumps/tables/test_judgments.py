@@ -527,6 +527,58 @@ def test_a_choice_is_one_whatever_its_column_is_called(
     assert [len(item["judgments"]) for item in found.items] == [1, 1]
 
 
+def unused(path: Any) -> dict[str, str]:
+    opened = open_source(path)
+    return {each.column: each.reason for each in unused_texts(opened.sheet, opened.map, guessed=True)}
+
+
+WORSE = "by its name it may say which response is the worse, and only the preferred one is read"
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "least_preferred",
+        "non_preferred_response",
+        "Which did you pick as the worst?",
+        "Select the worse answer",
+        "Which response would you NOT choose?",
+        "Which one didn't you prefer?",
+        "nonpreferred",
+        "dislikedChoice",
+        "rejected_choice",
+        "answer to avoid",
+        "bad_pick",
+        "second best",
+        "Wahl der schlechteren Antwort",
+        "peor_respuesta",
+    ],
+)
+@pytest.mark.parametrize("beside", [(), ("winner",)], ids=["alone", "beside a winner"])
+def test_the_worse_response_is_no_winner(tmp_path: Any, column: str, beside: tuple[str, ...]) -> None:
+    rows = [(*row[:5], row[1], *(row[3:4] * len(beside))) for row in csv_rows(votes(VOTES[0], VOTES[3]))]
+    path = write(tmp_path / "v.csv", delimited(rows, (*HEADER[:5], column, *beside)))
+    found = read(path)
+    roles = {each.column: str(each.role) for each in found.map.columns if each.column not in HEADER[:5]}
+    assert roles == {column: "ignore", **dict.fromkeys(beside, "winner")}
+    assert unused(path) == {column: WORSE}
+
+
+@pytest.mark.parametrize("column", ["Which is better (harmlessness)?", "preferred_notes", "Best, at last"])
+def test_a_name_with_some_of_the_letters_still_asks_for_the_better(tmp_path: Any, column: str) -> None:
+    rows = [(MINT, *PAIRS[MINT], "A"), (BASIL, *PAIRS[BASIL], "B")]
+    found = read(write(tmp_path / "v.csv", delimited(rows, (*PLAIN[:3], column))))
+    assert said(found.items) == [["r1"], ["r2"]]
+
+
+def test_texts_called_bad_are_responses(tmp_path: Any) -> None:
+    rows = [(f"{MINT} {n}", f"Hang it {n}.", f"Bake it {n}.", "good") for n in range(6)]
+    found = read(
+        write(tmp_path / "v.csv", delimited(rows, ("prompt", "good answer", "bad answer", "winner")))
+    )
+    assert [str(each.role) for each in found.map.columns] == ["prompt", "response", "response", "winner"]
+
+
 def test_a_choice_by_the_names_of_systems(tmp_path: Any) -> None:
     rows = [(*row[:5], "gpt-4o", row[1]) for row in csv_rows(votes(VOTES[0], VOTES[4]))]
     found = read(write(tmp_path / "v.csv", delimited(rows, (*HEADER[:5], "judge", "winning_model"))))
@@ -544,16 +596,16 @@ def test_what_names_responses_is_no_category_and_is_named(tmp_path: Any) -> None
     assert [str(each.role) for each in opened.map.columns][3:] == ["ignore", "ignore"]
     found = [str(each) for each in unused_texts(opened.sheet, opened.map, guessed=True)]
     assert found == [
-        "column 'notiz' holds votes that are not used: what stands in it names responses, as votes do, and its name "
-        "does not say what it is"
+        "column 'notiz' holds votes that are not used: what stands in it may be votes, and its name does "
+        "not say what it is"
     ]
 
 
 @pytest.mark.parametrize(
     ("column", "cells", "reason"),
     [
-        ("label", (0, 2), "by its name it says which response is chosen, and what stands in it names none"),
-        ("preference", (-3, 2), "by its name it says which response is chosen, and what stands in it names none"),
+        ("label", (0, 2), "by its name it says which response is chosen, and too few of its cells name one"),
+        ("preference", (-3, 2), "by its name it says which response is chosen, and too few of its cells name one"),
         ("score", (4, 5), "by its name it is a score or rank, and nothing says of which response or by whom"),
         ("score a", (4, 5), "by its name it is a score or rank, and nothing says of which response or by whom"),
         ("ranking", ("A > B", "B > A"), "an order of the responses in one cell is not read; a column of ranks for each "
@@ -561,6 +613,9 @@ def test_what_names_responses_is_no_category_and_is_named(tmp_path: Any) -> None
         ("score a", ("4/5", 3), "by its name it is a score or rank, and too many of its cells are no numbers"),
         ("feedback", ("thumbs_up", "thumbs_down"), "by its name it says what people or judges answered; choose what it "
          "is"),
+        ("selected_answer", (1, 2), "by its name it says which response is chosen, and its numbers may say anything"),
+        ("votes", ('[{"rater": "r1", "vote": "A"}]', '[{"rater": "r1", "vote": "B"}]'), "by its name it says what "
+         "people or judges answered; choose what it is"),
         ("split", ("test", "train"), ""),
         ("position", ("Paris", "Rome"), ""),
     ],
@@ -592,6 +647,86 @@ def test_the_first_and_the_second_choice_are_no_two_raters(tmp_path: Any) -> Non
     rows = [(MINT, *PAIRS[MINT], "A", "B"), (BASIL, *PAIRS[BASIL], "B", "A")]
     found = read(write(tmp_path / "v.csv", delimited(rows, (*PLAIN[:3], "choice_1", "choice_2"))))
     assert found.map.read_as == ""
+
+
+@pytest.mark.parametrize("column", ["choices", "labels", "votes", "preferences"])
+@pytest.mark.parametrize("options", [("A", "B"), ("B", "A", "tie")])
+def test_what_could_be_chosen_is_no_vote(tmp_path: Any, column: str, options: tuple[str, ...]) -> None:
+    records = [
+        dict(zip(PLAIN[:3], (prompt, *pair), strict=True)) | {column: options}
+        for prompt, pair in PAIRS.items()
+    ]
+    path = write(tmp_path / "v.json", json.dumps(records).encode())
+    assert (read(path).map.has_judgments, [*unused(path)]) == (False, [column])
+
+
+@pytest.mark.parametrize(
+    "columns", [{"choices": ("A", "B")}, {"votes": ("A", "A")}, {"annotator_1": "B", "annotator_2": "A"}]
+)
+def test_votes_of_raters_replace_no_winner(tmp_path: Any, columns: dict[str, Any]) -> None:
+    records = [
+        dict(zip(PLAIN[:3], (prompt, *pair), strict=True)) | columns | {"winner": winner}
+        for (prompt, pair), winner in zip(PAIRS.items(), "AB", strict=True)
+    ]
+    path = write(tmp_path / "v.json", json.dumps(records).encode())
+    found = read(path)
+    assert said(found.items) == [["r1"], ["r2"]]
+    assert [*unused(path)] == [*columns]
+
+
+@pytest.mark.parametrize("second", ["gpt4_preference", "Which response is better?", "overall preference"])
+def test_a_second_vote_is_named_with_the_column_that_was_taken(tmp_path: Any, second: str) -> None:
+    rows = [(*row[:5], row[1], row[3]) for row in csv_rows(votes(VOTES[0], VOTES[3]))]
+    path = write(tmp_path / "v.csv", delimited(rows, (*HEADER[:5], "human_preference", second)))
+    assert said(read(path).items) == [["r1"], ["r1"]]
+    assert unused(path) == {second: "column 'human_preference' is the preferred response already"}
+
+
+BOTH = "by its name it may say which response is chosen, and it says yes of several to one prompt"
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "winners"),
+    [
+        ("Is this the better one?", ("yes", "no", "no", "yes"), [["r1"], ["r2"]]),
+        ("Is this the better one?", ("yes", "yes", "no", "yes"), BOTH),
+        ("selected_for_review", ("yes",) * 4, BOTH),
+        ("Our favourite", ("aspen", "aspen", "birch", "birch"), [["r1"], ["r2"]]),
+        ("preferred", ("yes", "no", "no", "yes"), [["r1"], ["r2"]]),
+    ],
+)
+@pytest.mark.parametrize("n_raters", [1, 2])
+def test_a_choice_in_rows_of_one_response_each(
+    tmp_path: Any, column: str, cells: tuple[str, ...], winners: Any, n_raters: int
+) -> None:
+    """A yes of two responses to one prompt says something else of each."""
+    responses = [
+        (prompt, system, text)
+        for prompt, pair in PAIRS.items()
+        for system, text in zip(("aspen", "birch"), pair, strict=True)
+    ]
+    rows = [
+        (*row, cell, f"n{rater}")
+        for rater in range(n_raters)
+        for row, cell in zip(responses, cells, strict=True)
+    ]
+    path = write(tmp_path / "v.csv", delimited(rows, ("prompt", "system", "response", column, "annotator")))
+    if winners is BOTH:
+        assert (open_source(path).map.has_judgments, unused(path)) == (False, {column: BOTH})
+    else:
+        assert said(read(path).items) == [each * n_raters for each in winners]
+
+
+def test_best_practices_are_no_choice(tmp_path: Any) -> None:
+    rows = [
+        (prompt, system, text, yes)
+        for prompt, pair in PAIRS.items()
+        for system, text, yes in zip(("aspen", "birch"), pair, ("yes", "no"), strict=True)
+    ]
+    header = ("prompt", "system", "response", "Contains best practices")
+    path = write(tmp_path / "v.csv", delimited(rows, header))
+    assert not read(path).map.has_judgments
+    assert [*unused(path)] == ["Contains best practices"]
 
 
 def test_a_score_that_cant_be_read_is_an_error_of_its_row(tmp_path: Any) -> None:

@@ -173,6 +173,27 @@ def test_calls_in_flight_are_waited_for_where_an_answer_stops_the_run(study, ser
     costs_what_was_counted(run, served)
 
 
+@pytest.mark.parametrize(
+    ("script", "state", "reason", "seconds"),
+    [
+        (["401", *["429=86400"] * 7], "stopped", "refused the key", None),
+        ([*["429=90"] * 7, "401"], "stopped", "refused the key", None),
+        (["429=86400", *["429=90"] * 7], "paused", "no more calls for now", 86_400),
+        ([*["429=90"] * 7, "429=86400"], "paused", "no more calls for now", 86_400),
+    ],
+)
+def test_of_several_endings_a_stop_and_the_longest_pause_stand(study, served, script, state, reason, seconds):
+    """With a refused key it would resume by itself, in vain."""
+    # Every answer later than the one before it, and all in flight before the first.
+    served.script = [f"{each}:slow={0.3 + n / 10}" for n, each in enumerate(script)]
+    run, _ = judged(study, make_judge(study, served, "coin", in_flight=8))
+    assert served.total == 8
+    assert run.state == state
+    assert reason in run.reason
+    waits = None if run.resumes_at is None else (run.resumes_at - timezone.now()).total_seconds()
+    assert waits == (seconds and pytest.approx(seconds, abs=60))
+
+
 def test_a_failing_fifth_is_made_good(study, served, settings):
     settings.ASSAY_RUN_ATTEMPTS = 8
     served.behaviours = "500@0.2"
