@@ -163,7 +163,7 @@ def rated(
     if not once or "." in question.key or not n:
         return cell
     about = f"{question.key}@{system}" if question.over == Over.RESPONSE else question.key
-    points = [float(point.value) for point in question.points] if value is None else [float(value)]
+    points = [point.number for point in question.points] if value is None else [float(value)]
     low, high = min(points), max(points)
     return replace(cell, where=Where((("range", f"{about}:{NumberRange(low, high)}"),), "judgments", n))
 
