@@ -1,4 +1,4 @@
-"""A real local model judges 100 of PandaLM's pairs: the way from the prompt to the report, and no claim on the model.
+"""A real local model judges some of PandaLM's pairs: the way from the prompt to the report, and no claim on the model.
 
 Parse failures, position bias and the gain of averaging both orders' log-probabilities are printed, none is required.
 """
@@ -23,7 +23,8 @@ from tests.llm.answers import LABELS, answers_of
 from tests.llm.server import MODEL, serve
 from tests.published import published_data
 
-PAIRS = 100
+# As text nothing of it can be read, and each call takes ten times as long: a few show that.
+PAIRS = {"text": 10, "logprobs": 100}
 # A text that it never ends is cut off soon; a label needs a token alone, however little probability it has.
 AS_SMALL_MODELS_NEED = {
     "text": {"max_tokens": 30, "options": {"without_guideline": True}},
@@ -62,13 +63,15 @@ def test_a_local_model_judges(study, endpoint, verdict, capsys):
         study, name=f"small-{verdict}", endpoint=endpoint, model=MODEL, verdict=verdict, orders="both",
         questions=["preference"], **AS_SMALL_MODELS_NEED[verdict],
     )  # fmt: skip
-    told = estimate(study, judge, max_items=PAIRS)
+    told = estimate(study, judge, max_items=PAIRS[verdict])
     began = time.monotonic()
-    run, _ = judged(study, judge, max_items=PAIRS)
+    run, _ = judged(study, judge, max_items=PAIRS[verdict])
     took = time.monotonic() - began
     outcomes = Counter(run.judging.rater.judgments.values_list("outcome", flat=True))
     assert run.state == "complete", run.reason
-    assert told.calls == run.calls.filter(state="final").count() == sum(outcomes.values()) == 2 * PAIRS
+    assert (
+        told.calls == run.calls.filter(state="final").count() == sum(outcomes.values()) == 2 * PAIRS[verdict]
+    )
     paid = LedgerEntry.objects.filter(run=run)
     assert paid.exists()
     assert list(verify_study(study)) == []
