@@ -285,6 +285,7 @@ def test_revising_a_live_study(mine: Any, colleague: Any) -> None:
         "text:guideline": "Choose what helps.",
         "q:preference:prompt": "Which one?",
         "skips_per_participant": 7,
+        "step_comments": "on",
     }
     shown = client.post(address, data)
     assert shown.status_code == 200
@@ -300,6 +301,9 @@ def test_revising_a_live_study(mine: Any, colleague: Any) -> None:
     spec = Revision.objects.get(study=study, number=2).spec
     assert spec["texts"]["guideline"] == "Choose what helps."
     assert spec["skips"] == {"per_participant": 7, "flag_after": 5}
+    before = Revision.objects.get(study=study, number=1).spec["steps"]
+    assert not before["comments"]
+    assert spec["steps"] == before | {"comments": True}
     assert next(q for q in spec["questions"] if q["key"] == "preference")["prompt"] == "Which one?"
     assert "Revision 2 is what new participants get from now on. Reason: Clearer." in history(client, study)
 

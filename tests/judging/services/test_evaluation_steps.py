@@ -72,6 +72,9 @@ def test_the_request_has_the_criteria_and_the_ends_of_the_scale(judge):
         assert "How kind it is." in text
         assert "a score from 1 to 5" in text
         assert bool(request.schema) == bool(able.get("json_schema"))
+        if request.schema:
+            # Endpoints refuse a strict schema that asks for what it does not describe.
+            assert list(request.schema["properties"]) == request.schema["required"] == ["steps"]
 
 
 def test_steps_are_written_once_and_paid_for(judge, served):

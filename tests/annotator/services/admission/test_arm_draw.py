@@ -2,12 +2,13 @@
 
 import random
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotator.models import Assignment, Participant
+from annotator.models import Assignment, ClaimCursor, Participant
 from annotator.selectors.arms import ArmPlaces, people_needed
 from annotator.services.admission import arm_draw
 from annotator.services.admission.arm_draw import arms_in_drawn_order
@@ -70,6 +71,17 @@ def test_who_knows_everything_that_is_stored_can_not_foretell_the_next_arm(monke
     assert [random.Random(seed).random() for seed in (1, 1)] != [
         arm_draw.SystemRandom().random() for _ in "ab"
     ]
+
+
+@pytest.mark.django_db
+def test_wrong_counts_turn_nobody_away(owner, monkeypatch):
+    """Neither places that are counted as none, nor cursors that point behind all of them."""
+    study = make_crowd_study("miscounted", owner=owner, queries=2, arms=PAPER_ARMS[:2])
+    monkeypatch.setattr(arm_draw, "arm_places", lambda study, now: [])
+    ClaimCursor.objects.filter(arm__study=study).update(
+        first_open=2**31 - 1, earliest_lease=timezone.now() + timedelta(days=1)
+    )
+    assert come(study, "person").arm in study.arms.all()
 
 
 @pytest.mark.django_db
