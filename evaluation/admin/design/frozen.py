@@ -132,7 +132,7 @@ def _values(question: QuestionSpec) -> Iterator[dict[str, Any]]:
     offered = [option_key(each) for each in KINDS[question.kind].offers(question)]
     named = [*offered, *(option_key(grade) for grade in question.grades if grade > 0)]
     ends = {offered[0], offered[-1]} if question.kind == Kind.SCALE else set()
-    for value in dict.fromkeys(named):
+    for value in named:
         label, meaning = question.label(value), question.about(value)
         if label or meaning or value in ends:
             yield {"value": value, "label": label, "meaning": meaning}
