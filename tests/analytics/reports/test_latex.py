@@ -125,6 +125,8 @@ def test_a_table_has_columns_for_siunitx_and_its_interval_in_brackets():
     assert r"In brackets: 95\,\% intervals." in text
     for rule in ("toprule", "midrule", "bottomrule"):
         assert text.count(rf"\{rule}") == 1
+    # Nothing stands beside a command that begins or ends a part: it would be printed in the paper.
+    assert [line for line in text.splitlines() if re.search(r"\\end\{\w+\}.", line)] == []
 
 
 def test_a_negative_figure_widens_its_column():
