@@ -76,7 +76,9 @@ class QuestionView(QuestionRecord):
     groups: tuple[GroupView, ...]
 
     def of_groups(self, groups: Iterable[GroupView]) -> Self:
-        return replace(self, groups=tuple(groups))
+        """The same with these groups."""
+        found = tuple(groups)
+        return self if found == self.groups else replace(self, groups=found)
 
     @property
     def ends(self) -> tuple[float, float]:
