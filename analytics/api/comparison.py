@@ -13,8 +13,8 @@ from analytics.api.report import ComputingSerializer, on_its_way
 from analytics.api.view_fields import ABOUT, LONGEST
 from analytics.awaited import current_comparison
 from analytics.reports.common import NothingToReport
-from analytics.reports.comparison.document import comparison_schema
-from analytics.reports.comparison.sides import NAMES, ComparisonSide, Sides
+from analytics.reports.comparison.document import NAMES, comparison_schema
+from analytics.reports.comparison.sides import ComparisonSide, Sides
 from evaluation.api.base import ApiView, StudyView
 from evaluation.api.query import QuerySerializer
 from evaluation.filters import SEVERAL, Filters

@@ -1,13 +1,12 @@
 """The JSON schema of reports: what every report has, and the records of figures, of their dataclasses."""
 
 from functools import cache
-from typing import Any, get_args
+from typing import get_args
 
-from analytics.figures.record_schema import record_schema
+from analytics.figures.document import DEFINITIONS, FigureRecord, ReportRecord
+from analytics.figures.record_schema import Schema, record_schema
 from analytics.figures.registry import FIGURES
-from analytics.reports.document import DEFINITIONS, FigureRecord, ReportRecord
 
-Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
