@@ -10,6 +10,7 @@ from analytics.reports.build import fingerprint
 from analytics.reports.cache import CachedResult, cached_report, effective_ties
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison.cache import cached_comparison
+from analytics.reports.comparison.document import ComparisonRecord
 from analytics.reports.comparison.sides import Sides
 from analytics.reports.report_jobs import report_parameters, report_subject
 from analytics.statistics.preferences.win_rates import Ties
@@ -76,7 +77,7 @@ def current_report(
     return AwaitedReport(kept, Awaited(job))
 
 
-def current_comparison(sides: Sides, *, by: Any) -> tuple[dict[str, Any] | None, Awaited | None]:
+def current_comparison(sides: Sides, *, by: Any) -> tuple[ComparisonRecord | None, Awaited | None]:
     """The comparison of the studies as they are now; None while a worker computes it, and the job that does.
 
     Raises NothingToReport.

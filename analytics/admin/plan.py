@@ -1,9 +1,8 @@
 """The plan of a study: how precise so many items and raters will be, how few reach an aim, and what they cost."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
@@ -87,7 +86,7 @@ def plan(request: HttpRequest, study: Study) -> HttpResponse:
     judges = {name: cost for each in extensions() for name, cost in each.item_costs(study)}
     pilots = my_studies(request).filter(Exists(by_people), protocol=study.protocol).order_by("title")
     form = PlanForm(study, pilots, judges, request.GET or None)
-    context: dict[str, Any] = {"title": "Plan", "form": form, "plan": None}
+    context: dict[str, object] = {"title": "Plan", "form": form, "plan": None}
     if form.is_bound and form.is_valid():
         try:
             context["plan"] = planned(form)
@@ -102,7 +101,7 @@ def plan(request: HttpRequest, study: Study) -> HttpResponse:
     return page(request, "admin/analytics/plan.html", context, study=study, tab="plan", status=status)
 
 
-def planned(form: PlanForm) -> dict[str, Any]:
+def planned(form: PlanForm) -> Mapping[str, object]:
     """The designs that the form asks for.
 
     Raises NothingToReport where the pilot says too little, ParameterError where it allows no such judge.

@@ -1,5 +1,6 @@
 """A study's replication bundle in the API: how far it is, having it written, and the archive."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http.response import HttpResponseBase
@@ -56,7 +57,7 @@ class OfBundle(StudyView):
     def authorise(self) -> None:
         self.study = get_study_for(self.request.user, self.kwargs["slug"])
 
-    def record(self, ties: Any) -> dict[str, Any]:
+    def record(self, ties: Any) -> Mapping[str, object]:
         bundle = latest_bundle(self.study, ties=ties)
         if bundle is None:
             return {

@@ -13,24 +13,15 @@ from analytics.api.report import ComputingSerializer, on_its_way
 from analytics.api.view_fields import ABOUT, LONGEST
 from analytics.awaited import current_comparison
 from analytics.reports.common import NothingToReport
-from analytics.reports.comparison.document import comparison_schema
-from analytics.reports.comparison.sides import NAMES, ComparisonSide, Sides
+from analytics.reports.comparison.document import NAMES, ComparisonRecord, comparison_schema
+from analytics.reports.comparison.sides import ComparisonSide, Sides
+from analytics.reports.schema import described
 from evaluation.api.base import ApiView, StudyView
 from evaluation.api.query import QuerySerializer
 from evaluation.filters import SEVERAL, Filters
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import FieldsRefused
-
-# Versioned by itself: `schema` says which shape the rest has, and `get_comparison_schema` describes it.
-COMPARISON = {
-    "type": "object",
-    "required": ["schema"],
-    "properties": {
-        "schema": {"type": "string", "description": "assay-comparison/ and the shape's version."},
-    },
-    "additionalProperties": {},
-}
 
 
 class ComparisonSchema(ApiView):
@@ -74,7 +65,7 @@ class ComparisonDetail(StudyView):
         "after that the answer is 202 until it is there, and Retry-After says when to ask again.",
         tags=["report"],
         responses={
-            200: OpenApiResponse(COMPARISON, description="The comparison."),
+            200: OpenApiResponse(described(ComparisonRecord), description="The comparison."),
             202: OpenApiResponse(ComputingSerializer, description="Being computed; see Retry-After."),
         },
     )

@@ -1,5 +1,6 @@
 """A study's leaderboard: read by its members, published for everybody by its owners."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -10,7 +11,7 @@ from rest_framework.response import Response
 
 from analytics.api.report import ComputingSerializer, on_its_way
 from analytics.awaited import Awaited, current_report
-from analytics.leaderboard.boards import leaderboard_record
+from analytics.leaderboard.boards import LeaderboardRecord, leaderboard_record
 from analytics.reports.cache import LEADERBOARD_TIES, computed_at
 from analytics.reports.common import NothingToReport
 from evaluation.api.base import StudyView
@@ -95,7 +96,7 @@ class StudyLeaderboard(StudyView):
         allowed(lambda: unpublish_leaderboard(self.study, by=request.user))
         return Response(self._publication())
 
-    def _boards(self) -> dict[str, Any] | Awaited:
+    def _boards(self) -> LeaderboardRecord | Awaited:
         """The boards of the report as it is now; NotFound without one."""
         try:
             found = current_report(
@@ -106,10 +107,9 @@ class StudyLeaderboard(StudyView):
         if found.current is None:
             assert found.awaited is not None  # it is old, or there is none
             return found.awaited
-        boards: dict[str, Any] = leaderboard_record(found.current.report)
-        return boards
+        return leaderboard_record(found.current.report)
 
-    def _publication(self) -> dict[str, Any]:
+    def _publication(self) -> Mapping[str, object]:
         published = PublishedLeaderboard.objects.filter(study=self.study).first()
         return {
             "published": published is not None,

@@ -11,27 +11,14 @@ from rest_framework.response import Response
 
 from analytics.api.view_fields import ViewFields, filters_from
 from analytics.awaited import Awaited, current_report
+from analytics.figures.document import ReportRecord
 from analytics.reports.common import TIES, NothingToReport
-from analytics.reports.schema import report_schema
+from analytics.reports.schema import described, report_schema
 from evaluation.api.base import ApiView, StudyView
 from evaluation.api.query import QuerySerializer
 
 # Seconds after which it is worth asking again.
 RETRY_AFTER = 5
-
-
-# Versioned by itself: `schema` says which shape the rest has, and `get_report_schema` describes it.
-REPORT = {
-    "type": "object",
-    "required": ["schema"],
-    "properties": {
-        "schema": {
-            "type": "string",
-            "description": "assay-report/ and the shape's version.",
-        }
-    },
-    "additionalProperties": {},
-}
 
 
 class ComputingSerializer(serializers.Serializer[Any]):
@@ -79,7 +66,7 @@ class ReportDetail(StudyView):
         "until they are there, and Retry-After says when to ask again.",
         tags=["report"],
         responses={
-            200: OpenApiResponse(REPORT, description="The figures."),
+            200: OpenApiResponse(described(ReportRecord), description="The figures."),
             202: OpenApiResponse(ComputingSerializer, description="Being computed; see Retry-After."),
         },
     )

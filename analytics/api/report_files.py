@@ -1,5 +1,6 @@
 """A report's files in the API: which there are, having those made that take time, and each of them."""
 
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,6 +15,7 @@ from rest_framework.response import Response
 from analytics.api.report import RETRY_AFTER, ReportQuery
 from analytics.api.view_fields import ViewFields, filters_from
 from analytics.awaited import current_report
+from analytics.figures.document import ReportRecord
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.paper.archive import CONTENT_TYPES, file_paths, text_files
 from analytics.reports.paper.credit import credit_of
@@ -67,7 +69,7 @@ class OfReport(StudyView):
     def authorise(self) -> None:
         self.study = get_study_for(self.request.user, self.kwargs["slug"])
 
-    def report(self, ties: Any, filters: Filters) -> dict[str, Any]:
+    def report(self, ties: Any, filters: Filters) -> ReportRecord:
         """The report; NotFound without one, Conflict while it is computed."""
         try:
             kept = current_report(self.study, by=self.request.user, ties=ties, filters=filters).current
@@ -77,7 +79,7 @@ class OfReport(StudyView):
             raise Conflict("The report is being computed; ask again later.", code="computing")
         return kept.report
 
-    def record(self, ties: Any, filters: Filters) -> dict[str, Any]:
+    def record(self, ties: Any, filters: Filters) -> Mapping[str, object]:
         files = file_paths(self.report(ties, filters))
         archive = latest_archive(self.study, ties=ties, filters=filters)
         if archive is None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from analytics.display.histograms import Histogram, Histograms
 from analytics.display.layout import PlotDrawing, drawings
 from analytics.display.pictures import Picture, pictures
 from analytics.display.plots import DotPlot
-from analytics.display.tables import Table
+from analytics.display.tables import Table, Where
 from analytics.display.trees import TreePlot
 from evaluation.facts import Fact
 
@@ -152,6 +152,24 @@ class Headline:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """A sentence at the top; `anchor` is where its figures stand, `where` the judgments behind it."""
+
+    kind: str
+    supported: bool
+    about: str
+    heading: str
+    text: str
+    anchor: str
+    where: Where | None
+    href: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"{self.about}: {self.heading}"
+
+
+@dataclass(frozen=True)
 class ReportPage:
     """The whole report. `notice` is what must be read before any figure, `citation` the line by which it is cited.
 
@@ -161,7 +179,7 @@ class ReportPage:
     title: str
     status: str
     facts: tuple[Fact, ...]
-    findings: tuple[dict[str, Any], ...]
+    findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
     notice: str = ""
     # The part of the study that the report is of; empty for all of it.

@@ -86,9 +86,9 @@ def _exact(number: float) -> float:
 
 def _signed(text: str) -> str:
     """With a true minus sign, and without a negative zero."""
-    if not text.strip("-0.,"):
-        return text.removeprefix("-")
-    return text.replace("-", MINUS)
+    if not text.startswith("-"):
+        return text
+    return f"{MINUS if text.strip('-0.,') else ''}{text[1:]}"
 
 
 def with_interval(estimate: Estimate) -> str:

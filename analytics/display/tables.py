@@ -65,7 +65,8 @@ class Where:
     n: int = 0
 
 
-@dataclass(frozen=True)
+# Not frozen, though nobody changes one: reports have thousands, and with frozen ones a page takes a sixth longer.
+@dataclass
 class TableCell:
     """The content of a cell: the figure, its interval or n below it, and numbers of footnotes."""
 
@@ -281,9 +282,11 @@ def _spanned(rows: Sequence[tuple[TableCell, ...]]) -> Iterator[tuple[TableCell,
         if len(same) == 1 or len(same[0]) < 2 or not same[0][0].header:
             yield from same
             continue
-        led = same[0][0].where if all(row[0].where == same[0][0].where for row in same) else None
-        for at, row in enumerate(same):
-            yield (replace(row[0], span=0 if at else len(same), where=led), *row[1:])
+        first = same[0][0]
+        led = first.where if all(row[0].where == first.where for row in same) else None
+        spanning, spanned = (replace(first, span=rows_of, where=led) for rows_of in (len(same), 0))
+        yield (spanning, *same[0][1:])
+        yield from ((spanned, *row[1:]) for row in same[1:])
 
 
 def columns(labels: Iterable[str], *, names: int = 1) -> list[Column]:

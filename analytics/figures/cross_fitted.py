@@ -6,18 +6,16 @@ Candès 2024). The choice that was made on all queries together is another one: 
 much as two members differ, however many queries there are.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput
-from analytics.figures.needs import DerivedJudges
+from analytics.figures.needs import Derived, DerivedJudges
 from analytics.frames.aspects import aspect_ratings, weighted_scores
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.preferences.win_rates import item_scores
 
-Record = dict[str, Any]
 COMPOSITE, WEIGHTED = "composite", "weighted"
 ON_PEOPLE = "it was chosen or fitted on these people"
 NO_FOLDS = (
@@ -30,7 +28,7 @@ NO_MEMBERS = (
 OF_FITTED = "it is made of a judge that was chosen or fitted on these people"
 
 
-def fitted_on_people(given: FigureInput, derived: DerivedJudges) -> Record | None:
+def fitted_on_people(given: FigureInput, derived: DerivedJudges) -> Derived | None:
     """The record of a judge that was chosen or fitted on this study's people; None of all others."""
     about = derived.about(given.group_key)
     return about if _is_fitted(about) else None
@@ -53,11 +51,11 @@ def why_not_crossed(given: PairInput | AnswerInput, derived: DerivedJudges) -> s
     return "" if set(about["members"].values()) <= given.by_group.keys() else NO_MEMBERS
 
 
-def _is_fitted(about: Record) -> bool:
+def _is_fitted(about: Derived) -> bool:
     return bool(about.get("fitted")) or about.get("by") == "people"
 
 
-def crossed_item_scores(given: PairInput, about: Record) -> Floats:
+def crossed_item_scores(given: PairInput, about: Derived) -> Floats:
     """Scores (n, 2) of the two responses of each item by a composite, nan where the chosen member has none."""
     items, ties = given.items, given.terms.ties
     scores = {
@@ -74,7 +72,7 @@ def crossed_item_scores(given: PairInput, about: Record) -> Floats:
     return _crossed(np.stack(by_fold), items.query, items.queries, about)
 
 
-def crossed_ratings(given: AnswerInput, about: Record) -> dict[tuple[int, str], float]:
+def crossed_ratings(given: AnswerInput, about: Derived) -> dict[tuple[int, str], float]:
     """The overall rating by weighted aspects of each thing, by its item's row and its part."""
     questions = {each.key: each for each in given.frame.questions}
     aspects = [questions[key] for key in about["aspects"]]
@@ -90,7 +88,7 @@ def crossed_ratings(given: AnswerInput, about: Record) -> dict[tuple[int, str], 
     }
 
 
-def _crossed(by_fold: Floats, query: Ints, queries: Sequence[str], about: Mapping[str, Any]) -> Floats:
+def _crossed(by_fold: Floats, query: Ints, queries: Sequence[str], about: Derived) -> Floats:
     """Of values (folds, n, ...) each row's own (n, ...): of the fold of its `query` (n,), or the mean over folds."""
     known = about["by_query"]
     fold = np.array([known.get(key, -1) for key in queries], dtype=np.int64)[query]

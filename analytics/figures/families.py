@@ -109,7 +109,7 @@ def is_supported(test: Tested | None) -> bool:
     return test is not None and corrected_p(test) < ALPHA
 
 
-def read_tests(record: Any, found: Any) -> Iterator[tuple[Tested, dict[str, Any]]]:
+def read_tests(record: Any, found: Any) -> Iterator[tuple[Tested, TestedRecord]]:
     """Each test of a record beside the JSON that it was read from."""
     if isinstance(record, Tested):
         yield record, found

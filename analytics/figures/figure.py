@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Generic, TypeVar, cast, get_args
 
 from analytics.display.blocks import Block
+from analytics.figures.document import FigureFinding
 from analytics.figures.families import FamilyTest
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.groups import GroupView, QuestionView
@@ -20,7 +21,6 @@ from analytics.statistics.core.reading import read
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
-Record = dict[str, Any]
 AnyNeed = TypeVar("AnyNeed", bound=Need)
 AnyRecord = TypeVar("AnyRecord")
 # Where a figure stands under its heading that has no other place.
@@ -117,7 +117,7 @@ class Figure(ABC, Generic[AnyRecord]):
         """The parts of a record, by their keys, that its corrected tests decide."""
         return {}
 
-    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[FigureFinding]:
         """Sentences that the tests support, of the leading group's record of one question."""
         yield from ()
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar
 
 import numpy as np
 
@@ -42,7 +42,6 @@ from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.kinds import KINDS
 from evaluation.stopping import StoppingRule
 
-Record = dict[str, Any]
 PAIRS = "pairs"
 # So many pairs of systems are shown one by one: of more nobody reads a table.
 MOST_PAIRS = 1_000
@@ -65,6 +64,15 @@ UNITS = {
     Over.TURN_RESPONSE: "replies in turns",
     Over.CLAIM: "claims of responses",
 }
+
+
+class GroupCounts(TypedDict):
+    """Numbers of what a group has given to a question."""
+
+    answers: Annotated[int, {"minimum": 0}, "after replicates are reduced"]
+    judgments: Annotated[int, {"minimum": 0}, "replicates included"]
+    raters: Annotated[int, {"minimum": 0}]
+    items: Annotated[int, {"minimum": 0}]
 
 
 @dataclass(frozen=True)
@@ -104,12 +112,12 @@ class FigureInput(ABC):
 
     @property
     @abstractmethod
-    def counts_record(self) -> Record:
+    def counts_record(self) -> GroupCounts:
         """Answers after replicates are reduced, judgments, who gave them, and items that they are about."""
 
     @property
     def has_several_raters(self) -> bool:
-        return int(self.counts_record["raters"]) > 1
+        return self.counts_record["raters"] > 1
 
     def resample(self, purpose: str) -> ResampleSpec:
         return ResampleSpec(self._seed("report", purpose), replicates=self.terms.replicates)
@@ -226,7 +234,7 @@ class PairInput(FigureInput):
         return satisfied_follow_ups(checks, self.group.judgments, counts)
 
     @property
-    def counts_record(self) -> Record:
+    def counts_record(self) -> GroupCounts:
         return {
             "answers": int((self.group.judgments.label != MISSING).sum()),
             "judgments": len(self.group.readings.label),
@@ -254,7 +262,7 @@ class AnswerInput(FigureInput):
         return self.group.within
 
     @cached_property
-    def counts_record(self) -> Record:
+    def counts_record(self) -> GroupCounts:
         # A set may hold no entry that was drafted, and so no decision.
         answers = self.of_sets(SIZE).answers if self.form == "entries" else self.answers
         return {
@@ -310,7 +318,7 @@ class MeasuresInput(FigureInput):
         return self.rater
 
     @property
-    def counts_record(self) -> Record:
+    def counts_record(self) -> GroupCounts:
         n = len(np.unique(np.concatenate([each.item for each in self.measures])))
         return {
             "answers": sum(len(each.item) for each in self.measures),

@@ -5,18 +5,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from analytics.display.tables import Where
+from analytics.figures.document import GroupRecord, Written
 from analytics.figures.figure_input import QuestionRecord
 from analytics.statistics.core.reading import read
 
 
-class GroupRecords(Mapping[str, dict[str, Any]]):
+class GroupRecords(Mapping[str, Written]):
     """A group's records of one question as JSON, by the keys of the figures."""
 
-    def __init__(self, found: Mapping[str, dict[str, Any]]) -> None:
+    def __init__(self, found: Mapping[str, Written]) -> None:
         self._found = found
         self._read: dict[str, Any] = {}
 
-    def __getitem__(self, key: str) -> dict[str, Any]:
+    def __getitem__(self, key: str) -> Written:
         return self._found[key]
 
     def __iter__(self) -> Iterator[str]:
@@ -54,7 +55,7 @@ class GroupView:
     records: GroupRecords = field(default_factory=lambda: NO_RECORDS)
 
     @classmethod
-    def of(cls, found: Mapping[str, Any], where: Where | None = None) -> Self:
+    def of(cls, found: GroupRecord, where: Where | None = None) -> Self:
         """The group that a report describes."""
         return cls(
             key=found["key"],
@@ -76,7 +77,9 @@ class QuestionView(QuestionRecord):
     groups: tuple[GroupView, ...]
 
     def of_groups(self, groups: Iterable[GroupView]) -> Self:
-        return replace(self, groups=tuple(groups))
+        """The same with these groups."""
+        found = tuple(groups)
+        return self if found == self.groups else replace(self, groups=found)
 
     @property
     def ends(self) -> tuple[float, float]:

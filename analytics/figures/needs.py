@@ -10,7 +10,8 @@ from analytics.frames.pairs import PairFrame, PairGroup
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import judges_in_figures
 
-Record = dict[str, Any]
+# How a judge was made of others, as its rater's `about` has it.
+Derived = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +43,14 @@ class SystemKinds:
 class DerivedJudges:
     """Of what and how judges were made that are derived from others (`Rater.about`), by key."""
 
-    by_key: Mapping[str, Record]
+    by_key: Mapping[str, Derived]
 
     @classmethod
     def of(cls, source: NeedSource) -> Self:
         judges = judges_in_figures(source.study)
         return cls({each.pseudonym: each.about["derived"] for each in judges if "derived" in each.about})
 
-    def about(self, key: str) -> Record:
+    def about(self, key: str) -> Derived:
         """Nothing of a judge that is not derived."""
         return self.by_key.get(key, {})
 

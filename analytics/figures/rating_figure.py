@@ -7,8 +7,9 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, in_percent, mean_with_interval, p_value
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head
 from analytics.figures import where
+from analytics.figures.document import FigureFinding
 from analytics.figures.families import CLAIMS, FamilyTest
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
 from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.needs import SystemKinds
@@ -76,7 +77,7 @@ class RatingFigure(Figure[AnyRatings]):
     def settle(self, record: AnyRatings) -> Mapping[str, Any]:
         return {f"{end}_system": system_beyond_chance(record, end) for end in ("best", "worst")}
 
-    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[FigureFinding]:
         """The system that is rated above every other, and the one below; of two systems the first alone."""
         found = self.of(group)
         means = {each.system: each.mean for each in found.by_system if each.mean}

@@ -3,7 +3,7 @@ them apart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, TypedDict, TypeVar
 
 import numpy as np
 
@@ -22,8 +22,6 @@ from analytics.statistics.ratings.scales import (
     mean_value,
     means_by_group,
 )
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -227,7 +225,16 @@ def system_beyond_chance(figures: Ratings, end: str) -> SystemBeyondChance | Non
     )
 
 
-def by_factors(given: AnswerInput, kinds: Sequence[str]) -> dict[str, Any]:
+AnyMean = TypeVar("AnyMean", KindMean, ArmMean, CategoryMean)
+
+
+class ByFactors(TypedDict):
+    by_kind: tuple[KindMean, ...]
+    by_arm: tuple[ArmMean, ...]
+    by_category: tuple[CategoryMean, ...]
+
+
+def by_factors(given: AnswerInput, kinds: Sequence[str]) -> ByFactors:
     """By kind of system, setting and category, each only where there are several."""
     if given.has_labels:
         return {"by_kind": (), "by_arm": (), "by_category": ()}
@@ -235,17 +242,17 @@ def by_factors(given: AnswerInput, kinds: Sequence[str]) -> dict[str, Any]:
     names_of_kinds = tuple(sorted(set(kinds)))
     # A system that is not there (-1) reads the entry behind the last.
     kind_of = np.array([*(names_of_kinds.index(kind) for kind in kinds), -1], dtype=np.int64)
-    factors: dict[str, tuple[type, Ints, tuple[str, ...]]] = {
-        "kind": (KindMean, kind_of[values.system], names_of_kinds),
-        "arm": (ArmMean, items.arm[values.item], items.arms),
-        "category": (CategoryMean, items.category[values.item], items.categories),
-    }
-    found = {}
-    for factor, (made, codes, names) in factors.items():
+
+    def means_by(factor: str, made: type[AnyMean], codes: Ints, names: Sequence[str]) -> tuple[AnyMean, ...]:
         compared = several(codes, names)
         means = means_of(given, codes, len(names), f"by {factor}") if compared else ()
-        found[f"by_{factor}"] = tuple(made(name, **vars(means[code])) for code, name in compared)
-    return found
+        return tuple(made(name, **vars(means[code])) for code, name in compared)
+
+    return {
+        "by_kind": means_by("kind", KindMean, kind_of[values.system], names_of_kinds),
+        "by_arm": means_by("arm", ArmMean, items.arm[values.item], items.arms),
+        "by_category": means_by("category", CategoryMean, items.category[values.item], items.categories),
+    }
 
 
 def means_of(given: AnswerInput, codes: Ints, n: int, purpose: str) -> Sequence[MeanValue]:

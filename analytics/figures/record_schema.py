@@ -91,7 +91,9 @@ def _schema_of_form(kind: Any) -> Schema:
 
 
 def _annotated(kind: Any, notes: Sequence[Any]) -> Schema:
-    schema = _schema_of(kind)
+    # What `plain` writes is described by its dataclass.
+    schema = _schema_of(notes[0] if isinstance(notes[0], type) else kind)
     for note in notes:
-        schema |= {"description": note} if isinstance(note, str) else note
+        if not isinstance(note, type):
+            schema |= {"description": note} if isinstance(note, str) else note
     return schema

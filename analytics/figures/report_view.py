@@ -9,12 +9,12 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import percent
 from analytics.display.tables import TableCell, head, words
 from analytics.figures import where
+from analytics.figures.document import FigureRecord, JudgeRecord, ReportRecord, Written
 from analytics.figures.figure_input import PAIRS, QuestionRecord
 from analytics.figures.groups import NO_RECORDS, GroupRecords, GroupView, QuestionView
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.reading import read
 
-Record = dict[str, Any]
 AnyPart = TypeVar("AnyPart")
 SIMULATED = "simulated"
 # In tables and plots judges stand next to people, and simulated raters apart from both.
@@ -51,7 +51,7 @@ class CellOfPair(Protocol):
 class GroupsView:
     """Groups of raters side by side."""
 
-    def __init__(self, report: Record, everybody: Iterable[GroupView]) -> None:
+    def __init__(self, report: ReportRecord, everybody: Iterable[GroupView]) -> None:
         self.report = report
         self.everybody: list[GroupView] = sorted(everybody, key=lambda group: PLACES.index(group.kind))
         # Heuristics stand in the judges' section only, unless nobody else has judged.
@@ -104,14 +104,13 @@ class GroupsView:
         return [group for group in self.groups if group is not self.leading]
 
     @property
-    def judges(self) -> list[Record]:
+    def judges(self) -> list[JudgeRecord]:
         """Settings of each judge, and the status of its replies."""
-        judges: list[Record] = self.report["judges"]
-        return judges
+        return self.report["judges"]
 
     @property
     def ties_are_wins(self) -> bool:
-        return bool(self.report["parameters"]["ties"] == "win")
+        return self.report["parameters"]["ties"] == "win"
 
     @cached_property
     def raters(self) -> dict[str, str]:
@@ -141,10 +140,10 @@ class GroupsView:
 class ReportView(GroupsView):
     """All questions of a report. A question's groups hold their records by the keys of the figures."""
 
-    def __init__(self, report: Record) -> None:
+    def __init__(self, report: ReportRecord) -> None:
         heads = {each["key"]: GroupView.of(each, where.of_group(report, each)) for each in report["groups"]}
         super().__init__(report, heads.values())
-        records: dict[tuple[str, str], Record] = {}
+        records: dict[tuple[str, str], dict[str, FigureRecord]] = {}
         for record in report["records"]:
             records.setdefault((record["question"], record["group"]), {})[record["figure"]] = record
         self._records = {about: GroupRecords(found) for about, found in records.items()}
@@ -157,7 +156,7 @@ class ReportView(GroupsView):
             if groups:
                 self.questions.append(question.of_groups(groups))
 
-    def _question(self, found: Record, heads: Mapping[str, GroupView]) -> QuestionView:
+    def _question(self, found: Written, heads: Mapping[str, GroupView]) -> QuestionView:
         groups = [
             replace(
                 heads[each["group"]],

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.ratings.settings import SettingValues, paired_cells
 
-Record = dict[str, Any]
 FAMILY = "settings"
 METHODS = (
     "Settings of the same systems, and systems in the same settings, are compared query by query: the difference of "

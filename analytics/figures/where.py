@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from analytics.display.tables import Counted, Pairs, TableCell, Where
+from analytics.figures.document import GroupRecord, ReportRecord
 from analytics.figures.groups import GroupView, QuestionView
 from analytics.frames.rows import JUDGES, JURY, jury_key
 from analytics.statistics.core.estimates import Estimate
@@ -16,12 +17,11 @@ from evaluation.models import Rater
 from evaluation.models.item import BETWEEN_SYSTEMS
 from evaluation.protocols import Over
 
-Record = dict[str, Any]
 COUNTING = ("state", "counting")
 NOTHING = "nothing"
 
 
-def of_group(report: Record, group: Record) -> Where | None:
+def of_group(report: ReportRecord, group: GroupRecord) -> Where | None:
     """The judgments that count of a group of raters; only items are counted where somebody judged some repeatedly."""
     kind, within = group["kind"], group.get("within", "")
     if within:
@@ -45,7 +45,7 @@ def of_question(group: GroupView, question: str, judgments: int) -> Where | None
     return replace(where, pairs=(*where.pairs, ("answered", question)))
 
 
-def _members(report: Record, group: Record) -> list[str]:
+def _members(report: ReportRecord, group: GroupRecord) -> list[str]:
     """The judges of a group, by pseudonym; none of all judges together, if the report does not say which they are."""
     own = [each for each in report["judges"] if not each["heuristic"]]
     if group["kind"] == JUDGES:
@@ -108,7 +108,7 @@ def of_rater(pseudonym: str) -> Where:
     return Where((("rater", pseudonym), COUNTING))
 
 
-def of_two(report: Record, one: str, other: str, question: str = "") -> Where | None:
+def of_two(report: ReportRecord, one: str, other: str, question: str = "") -> Where | None:
     """The items that both raters judged, or answered the question for; None where one of them is a jury, or it is one
     part of a question in turns."""
     known = {each["rater"] for each in report["raters"]}

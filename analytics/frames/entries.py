@@ -4,7 +4,7 @@ and as responses whose entries are measured."""
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from django.db.models.fields.json import KeyTransform
@@ -16,8 +16,15 @@ from analytics.statistics.entries.calibrators import distance_from_draft, matche
 from analytics.statistics.entries.entry_sets import ADDED, DRAFTED, REVISED, compose
 from evaluation.models import AnswerText, Item
 from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries.comparison import shared_words, words_of
-from evaluation.protocols.entries.sets import Decision, Entry, decisions, drafted_entries, read_entry
+from evaluation.protocols.entries.sets import (
+    Decision,
+    Entry,
+    decisions,
+    drafted_entries,
+    read_entry,
+)
 
 LABELS = {
     Decision.ACCEPTED: "Accepted",
@@ -38,8 +45,10 @@ def name_of(question: QuestionSpec, what: str) -> str:
 
 def decision_question(question: QuestionSpec) -> QuestionSpec:
     """The decisions about drafted entries as a choice: its parts are "e2.r1", the second entry of the first draft."""
-    options: dict[str, Any] = {str(decision): label for decision, label in LABELS.items()}
-    options["form"] = {"choices": [str(decision) for decision in Decision]}
+    options = {
+        **{str(decision): label for decision, label in LABELS.items()},
+        "form": {"choices": [str(decision) for decision in Decision]},
+    }
     return QuestionSpec(question.key, Kind.CHOICE, question.prompt, options=options)
 
 
@@ -50,7 +59,7 @@ class EntrySets:
 
     question: QuestionSpec
     settled: Mapping[int, Sequence[Entry]]
-    drafts: Mapping[int, dict[str, Any]]
+    drafts: Mapping[int, Stimulus]
 
 
 def read_sets(rows: StudyRows, question: QuestionSpec) -> EntrySets:
@@ -121,9 +130,7 @@ def _similarity(one: Sequence[Entry], other: Sequence[Entry]) -> Floats:
     return np.array(similarity, dtype=np.float64).reshape(len(one), len(other))
 
 
-def _beside_drafts(
-    entries: Sequence[Entry], stimulus: dict[str, Any]
-) -> Iterator[tuple[list[str], list[str]]]:
+def _beside_drafts(entries: Sequence[Entry], stimulus: Stimulus) -> Iterator[tuple[list[str], list[str]]]:
     """Each settled entry's words with those of the drafted ones it came from; of one draft, also what was rejected.
 
     Of several drafts what nothing came from is left out: they say the same several times.
@@ -179,10 +186,10 @@ def _part(origin: str) -> str:
     return ".".join(reversed(origin.split(".")))
 
 
-def _drafts(pks: Sequence[int]) -> dict[int, dict[str, Any]]:
+def _drafts(pks: Sequence[int]) -> dict[int, Stimulus]:
     """The part of each item's stimulus that says which entries were drafted."""
     responses = KeyTransform("responses", "stimulus")
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, Stimulus] = {}
     for at in range(0, len(pks), 500):
         asked = Item.objects.filter(pk__in=pks[at : at + 500])
         found |= {pk: {"responses": drafted} for pk, drafted in asked.values_list("pk", responses)}

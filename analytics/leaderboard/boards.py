@@ -6,11 +6,12 @@ and single people are left out, and so is every pseudonym, text and justificatio
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from django.utils.text import slugify
 
 from analytics.figures.aspect_figure import is_overall
+from analytics.figures.document import ReportRecord
 from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.judges.measure_means import FIGURE as MEANS
 from analytics.figures.judges.measure_means import MeasureBySystem
@@ -33,8 +34,6 @@ HIGHEST, LOWEST = "highest", "lowest"
 SHARE, NUMBER = "share", "number"
 # Groups are named in addresses by their kind; of judges there may be several.
 KEYS = {"person": "people", "judges": "judges", "simulated": "simulated"}
-# The fields of an estimate that a row of a board has.
-FIELDS = ("value", "low", "high", "n", "unit", "undefined")
 OUTRANKED = "Share of the responses ranked beside it that it outranks"
 RANKED_BY = frozenset(
     figure.key
@@ -50,36 +49,115 @@ RANKED_BY = frozenset(
     )
 )
 
-Record = dict[str, Any]
+
+class BoardFigure(TypedDict):
+    """An estimate as a row of a board has it."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    unit: str
+    undefined: str
 
 
-def leaderboard_record(report: Record) -> Record:
+class RankedFigure(BoardFigure):
+    rank: int | None
+
+
+class BoardRow(RankedFigure):
+    """A system; one figure for each of the board's categories, None where it has none of it."""
+
+    system: str
+    label: str
+    place: int | None
+    by_category: list[RankedFigure | None]
+
+
+class BoardRecord(TypedDict):
+    measure: str
+    prompt: str
+    setting: str
+    among: str
+    form: str
+    best: str
+    categories: list[str]
+    rows: list[BoardRow]
+
+
+class RatersBoards(TypedDict):
+    """The boards of a group of raters; of measures there are no judgments and items."""
+
+    key: str
+    label: str
+    kind: str
+    judgments: int | None
+    items: int | None
+    boards: list[BoardRecord]
+
+
+class BoardStudy(TypedDict):
+    slug: str
+    title: str
+    protocol: str
+    study_hash: str
+    simulated: bool
+    launched: str
+
+
+class BoardCounts(TypedDict):
+    items: int
+    queries: int
+    judgments: int
+
+
+class LeaderboardRecord(TypedDict):
+    schema: str
+    study: BoardStudy
+    version: str
+    level: float
+    counts: BoardCounts
+    raters: list[RatersBoards]
+    waiting: NotRequired[list[str]]
+
+
+def leaderboard_record(report: ReportRecord) -> LeaderboardRecord:
     """The boards of every group of raters in a report (`assay-report/2`), people first.
 
     In a large study some may not be computed yet; then `waiting` names them.
     """
     view = ReportView(report)
-    study = report["study"]
-    waiting = {"waiting": [FIGURES[key].deferred_as for key in boards_waiting(report)]}
-    return {
+    study, counts = report["study"], report["counts"]
+    record: LeaderboardRecord = {
         "schema": SCHEMA,
         "study": {
-            name: study[name] for name in ("slug", "title", "protocol", "study_hash", "simulated", "launched")
+            "slug": study["slug"],
+            "title": study["title"],
+            "protocol": study["protocol"],
+            "study_hash": study["study_hash"],
+            "simulated": study["simulated"],
+            "launched": study["launched"],
         },
         "version": report["parameters"]["version"],
         "level": report["parameters"]["level"],
-        "counts": {name: report["counts"][name] for name in ("items", "queries", "judgments")},
+        "counts": {
+            "items": counts["items"],
+            "queries": counts["queries"],
+            "judgments": counts["judgments"],
+        },
         "raters": [*_by_raters(view), *_by_measures(view)],
-        **(waiting if waiting["waiting"] else {}),
     }
+    if waiting := boards_waiting(report):
+        record["waiting"] = [FIGURES[key].deferred_as for key in waiting]
+    return record
 
 
-def boards_waiting(report: Record) -> list[str]:
+def boards_waiting(report: ReportRecord) -> list[str]:
     """The keys of the figures by which systems are ranked that are not computed yet."""
     return sorted(RANKED_BY.intersection(report.get("deferred", ())))
 
 
-def _by_raters(view: ReportView) -> Iterator[Record]:
+def _by_raters(view: ReportView) -> Iterator[RatersBoards]:
     taken: Counter[str] = Counter()
     for group in view.groups:
         # Parts of people may be one person each.
@@ -131,7 +209,7 @@ def _best_end(question: QuestionView) -> str:
     return HIGHEST if question.direction != "lower" else LOWEST
 
 
-def _boards(view: ReportView, question: QuestionView, group: GroupView) -> Iterator[Record]:
+def _boards(view: ReportView, question: QuestionView, group: GroupView) -> Iterator[BoardRecord]:
     prompt = question.prompt if view.several_questions else ""
     if question.form == "pairs":
         yield from _preferred(view, prompt, group)
@@ -158,7 +236,7 @@ def _boards(view: ReportView, question: QuestionView, group: GroupView) -> Itera
 
 def _by_group(
     view: ReportView, by_system: Iterable[tuple[int, str, Estimate]], measure: str, prompt: str
-) -> Iterator[Record]:
+) -> Iterator[BoardRecord]:
     """A board of shares for each group of systems that were on an item together, directly or through others."""
     groups: dict[int, list[tuple[str, Estimate]]] = {}
     for group, system, share in by_system:
@@ -168,7 +246,7 @@ def _by_group(
         yield _board(view, found, measure, prompt=prompt, form=SHARE, among=among)
 
 
-def _preferred(view: ReportView, prompt: str, group: GroupView) -> Iterator[Record]:
+def _preferred(view: ReportView, prompt: str, group: GroupView) -> Iterator[BoardRecord]:
     """By setting: expected win rates, against the baseline where there is one; and strengths where there are three."""
     if StandingsFigure.is_in(group):
         standings = StandingsFigure.of(group)
@@ -205,7 +283,7 @@ def _rates(
     against: str,
     categories: Sequence[tuple[str, Mapping[str, Estimate]]],
     among: str,
-) -> Record:
+) -> BoardRecord:
     measure = f"Expected win rate against {view.system(against)}" if against else "Expected win rate"
     systems = {system for system, _ in rates}
     own = [(name, {key: each for key, each in found.items() if key in systems}) for name, found in categories]
@@ -224,7 +302,7 @@ def _arm(view: ReportView, arm: str | None) -> str:
     return view.arm(arm) if arm and len(view.all_arms) > 1 else ""
 
 
-def _by_measures(view: ReportView) -> Iterator[Record]:
+def _by_measures(view: ReportView) -> Iterator[RatersBoards]:
     """Each measure of responses once, whoever gave it."""
     found: dict[tuple[str, str], MeasureBySystem] = {}
     for record in MEANS.records(view):
@@ -262,7 +340,7 @@ def _board(
     best: str = HIGHEST,
     categories: Sequence[tuple[str, Mapping[str, Estimate]]] = (),
     among: str = "",
-) -> Record:
+) -> BoardRecord:
     """Systems in order of their figures, the best first. `categories` are names, each with figures by system.
 
     `among` names the systems where they can't be ranked with the others.
@@ -276,7 +354,7 @@ def _board(
         )
         for name, by_system in categories
     ]
-    rows = [
+    rows: list[BoardRow] = [
         {
             "system": system,
             "label": view.system(system),
@@ -303,9 +381,15 @@ def _board(
     }
 
 
-def _figure(estimate: Estimate) -> Record:
-    found = plain(estimate)
-    return {name: found[name] for name in FIELDS}
+def _figure(estimate: Estimate) -> BoardFigure:
+    return {
+        "value": plain(estimate.value),
+        "low": plain(estimate.low),
+        "high": plain(estimate.high),
+        "n": plain(estimate.n),
+        "unit": estimate.unit,
+        "undefined": estimate.undefined,
+    }
 
 
 def _ranked(estimates: Sequence[Estimate], best: str) -> list[tuple[int | None, int | None]]:

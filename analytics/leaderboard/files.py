@@ -8,7 +8,7 @@ from typing import Any
 
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
-from analytics.leaderboard.boards import SHARE, Record
+from analytics.leaderboard.boards import SHARE, BoardRecord, LeaderboardRecord, RankedFigure, RatersBoards
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.reading import read
 from evaluation.dumps.spreadsheets import spreadsheet_cell
@@ -23,7 +23,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def board_table(board: Record) -> Table:
+def board_table(board: BoardRecord) -> Table:
     """The board as its page shows it: an interval below each figure, categories with their ranks in brackets."""
     form = percent if board["form"] == SHARE else decimal
     caption = ", ".join(
@@ -38,7 +38,7 @@ def board_table(board: Record) -> Table:
     return build.build()
 
 
-def _category(build: Builder, figure: Record | None, form: Any) -> TableCell:
+def _category(build: Builder, figure: RankedFigure | None, form: Any) -> TableCell:
     if figure is None or figure["value"] is None:
         return TableCell(DASH)
     cell = build.figure(read(Estimate, figure), form)
@@ -46,18 +46,18 @@ def _category(build: Builder, figure: Record | None, form: Any) -> TableCell:
     return TableCell(cell.text + rank, cell.detail, cell.marks)
 
 
-def heading(board: Record) -> str:
+def heading(board: BoardRecord) -> str:
     """The setting and the question, where there are several, what systems are ranked by, and which, if not all."""
     among = f"{board['measure']}, among {board['among']}" if board["among"] else board["measure"]
     return ": ".join(filter(None, [board["setting"], board["prompt"], among]))
 
 
-def leaderboard_json(record: Record, **more: Any) -> str:
+def leaderboard_json(record: LeaderboardRecord, **more: Any) -> str:
     """The record as JSON, with what its page says besides."""
     return json.dumps({**record, **more}, indent=2, ensure_ascii=False) + "\n"
 
 
-def leaderboard_csv(record: Record) -> str:
+def leaderboard_csv(record: LeaderboardRecord) -> str:
     """One row for each system on each board, and in each of its categories. What is undefined is empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
@@ -68,10 +68,11 @@ def leaderboard_csv(record: Record) -> str:
     return out.getvalue()
 
 
-def _lines(raters: Record, board: Record) -> Iterator[list[Any]]:
+def _lines(raters: RatersBoards, board: BoardRecord) -> Iterator[list[Any]]:
     for row in board["rows"]:
         found = zip(board["categories"], row["by_category"], strict=True)
-        for category, figure in [("", row), *found]:
+        of_all: tuple[str, RankedFigure | None] = ("", row)
+        for category, figure in [of_all, *found]:
             if figure is None:
                 continue
             given = {
@@ -82,7 +83,8 @@ def _lines(raters: Record, board: Record) -> Iterator[list[Any]]:
                 "category": category,
                 "measure": board["measure"],
                 "best": board["best"],
-                **{name: row[name] for name in ("system", "label")},
+                "system": row["system"],
+                "label": row["label"],
                 **{name: figure.get(name) for name in ("rank", "place", "value", "low", "high", "n", "unit")},
             }
             yield [_cell(given[name]) for name in COLUMNS]

@@ -1,8 +1,18 @@
 """A study's report as one JSON-ready dict with a versioned schema; page, text and files are made from it."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
+from analytics.figures.document import (
+    SCHEMA,
+    CountsRecord,
+    FigureRecord,
+    GroupRecord,
+    ParametersRecord,
+    RaterRecord,
+    ReportRecord,
+    ViewRecord,
+)
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import MEASURES, FigureInput, figure_inputs, question_record
@@ -26,7 +36,6 @@ from analytics.reports.common import (
     study_record,
     why_nothing,
 )
-from analytics.reports.document import SCHEMA, CountsRecord, GroupRecord, RaterRecord
 from analytics.reports.findings import correct_tests, findings
 from analytics.reports.methods.paragraph import methods_paragraph, passages_of
 from analytics.reports.methods.sentences import methods
@@ -43,8 +52,6 @@ from evaluation.models import Exclusion, Rater, Revision, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import counting_judgments, outcome_counts
 
-Record = dict[str, Any]
-
 
 def build_report(
     study: Study,
@@ -56,7 +63,7 @@ def build_report(
     defer: bool = False,
     codings: Sequence[Coding] | None = None,
     watch: Watch = no_watch,
-) -> Record:
+) -> ReportRecord:
     """Every figure of the study, question by question, each group of raters by itself and judges beside people.
 
     `ties` says how a tie counts in expected win rates: half a win, or a win for either system. `filters` make it a
@@ -77,18 +84,21 @@ def build_report(
         raise NothingToReport("No judgment has an answer that counts yet, so there is nothing to report.")
     records = judges.judges(study, frame, filters)
     source = NeedSource(study, revision.spec, filters, frame, records)
-    report: Record = {
+    parameters: ParametersRecord = {
+        "replicates": replicates,
+        "level": LEVEL,
+        "seed": study.seed,
+        "ties": ties,
+        "version": code_version(),
+    }
+    if filters:
+        parameters["view"] = cast(ViewRecord, filters.canonical())
+    if only is not None:
+        parameters["only"] = sorted(keys)
+    report: ReportRecord = {
         "schema": SCHEMA,
         "study": study_record(study, revision, filters, frame.study_items.systems),
-        "parameters": {
-            "replicates": replicates,
-            "level": LEVEL,
-            "seed": study.seed,
-            "ties": ties,
-            "version": code_version(),
-            **({"view": filters.canonical()} if filters else {}),
-            **({} if only is None else {"only": sorted(keys)}),
-        },
+        "parameters": parameters,
         "counts": _counts(study, frame, filters),
         "raters": _raters(study, frame),
         "judges": records,
@@ -101,9 +111,12 @@ def build_report(
         "contexts": contexts_record(study, frame.study_items, query_counts_of(study)),
         "questions": [],
         "records": [],
+        "findings": [],
+        "methods": [],
+        "methods_paragraph": "",
     }
     deferred: set[str] = set()
-    failures = Failures(report)
+    failures = Failures.of(report)
     by_question = figure_inputs(source, made_needs(source, keys), replicates=replicates, ties=ties)
     for done, (question, form, inputs) in enumerate(by_question):
         watch("computing the figures", done, len(frame.questions))
@@ -121,14 +134,14 @@ def build_report(
     report["questions"].sort(key=lambda each: _place(each["key"], order))
     if deferred:
         report["deferred"] = sorted(deferred)
-    report["findings"] = []
-    report["methods"] = []
     conclude(study, revision, report, failures, filters)
     report["methods_paragraph"] = methods_paragraph(study, report, revision.spec)
     return report
 
 
-def conclude(study: Study, revision: Revision, report: Record, failures: Failures, filters: Filters) -> None:
+def conclude(
+    study: Study, revision: Revision, report: ReportRecord, failures: Failures, filters: Filters
+) -> None:
     """Complete a report by all that is said of its records together: corrected tests, findings, sentences on methods.
 
     A figure that fails in it is left out whole, and what is said is said anew without it.
@@ -172,24 +185,30 @@ def applying(question: QuestionSpec, form: str, keys: Collection[str] = FIGURES)
 
 def records_of(
     question: QuestionSpec, inputs: Iterable[FigureInput], figures: Iterable[Figure], failures: Failures
-) -> list[Record]:
+) -> list[FigureRecord]:
     """The record of each of these figures of the question, for every group that answered it."""
-    figures, found = list(figures), []
+    figures = list(figures)
+    found: list[FigureRecord] = []
     for given in inputs:
         for figure in figures:
             with failures.leaving_out(figure.key):
                 if (record := _record(figure, given)) is not None:
-                    about = {"figure": figure.key, "question": question.key, "group": given.group_key}
+                    about: FigureRecord = {
+                        "figure": figure.key,
+                        "question": question.key,
+                        "group": given.group_key,
+                    }
                     found.append({**about, **record})
     return found
 
 
-def _record(figure: Figure, given: FigureInput) -> Record | None:
+def _record(figure: Figure, given: FigureInput) -> Any:
+    """The JSON of the figure's own record; None where there is none."""
     found = figure.compute(given) if figure.is_of(given) else None
-    record: Record | None = found if figure.record_type is None else plain(found)
+    record = found if figure.record_type is None else plain(found)
     if record is not None and concerns(given, figure.stops_with, beside_people=figure.beside_people):
         reason = OF_A_VIEW if given.terms.is_view else BY_LOOKS
-        return dict(withheld(record, reason, parts=figure.stops_in))
+        return withheld(record, reason, parts=figure.stops_in)
     return record
 
 

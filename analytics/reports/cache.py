@@ -1,6 +1,6 @@
 """Computed reports, kept until something that they depend on changes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,12 +10,12 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
+from analytics.figures.document import SCHEMA, ReportRecord
 from analytics.leaderboard.boards import boards_waiting, leaderboard_record
 from analytics.reports.build import build_report, fingerprint, fingerprints, latest_judgment
 from analytics.reports.code_version import code_version
 from analytics.reports.common import Watch, has_ties, no_watch
 from analytics.reports.deferred.records import completed, deferred_records, filters_of, waiting_in
-from analytics.reports.document import SCHEMA
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.filters import EVERYTHING, Filters
 from evaluation.models import CachedReport, Study
@@ -33,13 +33,13 @@ class CachedResult:
     """A report that was computed before; `stale` says that something has changed since, `fingerprint` what it is of,
     `until` the latest judgment that there was."""
 
-    report: dict[str, Any]
+    report: ReportRecord
     stale: bool
     fingerprint: str
     until: int | None
 
 
-def is_current(payload: dict[str, Any]) -> bool:
+def is_current(payload: Mapping[str, Any]) -> bool:
     """False of reports that other code computed, which this code may not be able to show: they are computed again."""
     return payload.get("schema") == SCHEMA and payload["parameters"]["version"] == code_version()
 
@@ -69,13 +69,13 @@ def effective_ties(study: Study, ties: Ties) -> Ties:
     return ties if has_ties(study) else "half"
 
 
-def _ties_of(report: dict[str, Any]) -> str:
+def _ties_of(report: ReportRecord) -> str:
     return str(report["parameters"]["ties"])
 
 
 def compute_report(
     study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING, watch: Watch = no_watch
-) -> dict[str, Any]:
+) -> ReportRecord:
     """The report of the study as it is now, kept or computed; a new one replaces all older ones of the same view, and
     one of the whole study what a published leaderboard shows.
 
@@ -89,7 +89,7 @@ def compute_report(
     current = now[ties]
     kept = CachedReport.objects.filter(study=study, fingerprint=current).first()
     if kept is not None:
-        payload: dict[str, Any] = kept.payload
+        payload: ReportRecord = kept.payload
         return payload
     limit = settings.ASSAY_REPORT_DEFER_JUDGMENTS
     defer = counting_judgments(study).filter(filters.judgments(study))[: limit + 1].count() > limit
@@ -116,12 +116,12 @@ def compute_report(
     return report
 
 
-def _ranks(report: dict[str, Any]) -> bool:
+def _ranks(report: ReportRecord) -> bool:
     """True of the report by which systems are ranked: of the whole study, with ties as half a win."""
     return _ties_of(report) == LEADERBOARD_TIES and not filters_of(report)
 
 
-def _refresh_leaderboard(study: Study, report: dict[str, Any]) -> None:
+def _refresh_leaderboard(study: Study, report: ReportRecord) -> None:
     """Once all boards are computed: what is published has no board that comes and goes."""
     if _ranks(report) and not boards_waiting(report):
         refresh_leaderboard(study, content=lambda: leaderboard_record(report))
@@ -144,7 +144,7 @@ def computed_at(study: Study, *, ties: Ties = "half") -> datetime:
 
 def whole_report(
     study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING, watch: Watch = no_watch
-) -> dict[str, Any]:
+) -> ReportRecord:
     """The same with the figures that wait, which are kept from then on. Raises NothingToReport."""
     report = compute_report(study, ties=ties, filters=filters, watch=watch)
     return _with_figures(study, report, waiting_in(report), watch)
@@ -157,13 +157,13 @@ def report_with_section(
     ties: Ties = "half",
     filters: Filters = EVERYTHING,
     watch: Watch = no_watch,
-) -> dict[str, Any]:
+) -> ReportRecord:
     """The same with those figures that wait below this heading. Raises NothingToReport."""
     report = compute_report(study, ties=ties, filters=filters, watch=watch)
     return _with_figures(study, report, waiting_in(report, heading), watch)
 
 
-def _with_figures(study: Study, report: dict[str, Any], keys: Sequence[str], watch: Watch) -> dict[str, Any]:
+def _with_figures(study: Study, report: ReportRecord, keys: Sequence[str], watch: Watch) -> ReportRecord:
     if not keys:
         return report
     ties: Ties = report["parameters"]["ties"]
@@ -179,5 +179,5 @@ def _with_figures(study: Study, report: dict[str, Any], keys: Sequence[str], wat
         row.payload = completed(study, row.payload, found)
         row.save(update_fields=["payload"])
         _refresh_leaderboard(study, row.payload)
-    payload: dict[str, Any] = row.payload
+    payload: ReportRecord = row.payload
     return payload

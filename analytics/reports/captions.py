@@ -4,7 +4,7 @@ In the report the heading above says it. A caption that several have, or that st
 the heading's words in front, so that no two tables, and no two plots, of a report have the same.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -54,7 +54,8 @@ def _contexts(shown: Sequence[tuple[Section, Block, Table | Plot]], view: Report
         named = (section.title, block.heading, each.caption)
         taken[named] += 1
         places.append(_Place(each, section, block, taken[named]))
-    choices = [iter(_choices(place, places, view)) for place in places]
+    of_groups = _captions_of_groups(places, view)
+    choices = [iter(_choices(place, of_groups[place.section.key], len(places), view)) for place in places]
     chosen = [next(found) for found in choices]
     while same := _repeated([in_context(c, place.caption) for c, place in zip(chosen, places, strict=True)]):
         for at in same:
@@ -67,33 +68,37 @@ def _repeated(captions: list[str]) -> list[int]:
     return [at for at, caption in enumerate(captions) if counts[caption] > 1]
 
 
-def _choices(place: _Place, places: Sequence[_Place], view: ReportView) -> Iterator[str]:
-    """Contexts, each longer than the one before it."""
+def _captions_of_groups(places: Sequence[_Place], view: ReportView) -> defaultdict[str, list[str]]:
+    """By section, the captions of what stands under a heading that names a group."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for place in places:
+        if _names_group(place.block.heading, view):
+            found[place.section.key].append(place.caption.casefold())
+    return found
+
+
+def _choices(place: _Place, of_groups: Sequence[str], n: int, view: ReportView) -> Iterator[str]:
+    """Contexts, each longer than the one before it; `of_groups` are its section's captions under names of groups,
+    `n` the number of all captions."""
     heading = place.block.heading
-    leading = _leading(place, places, view)
+    leading = _leading(place, of_groups, view)
     named = _sentences(leading, "" if _begins(place.caption, heading) else heading)
     if not (leading or _names_group(heading, view)):
         yield ""
     yield named
     yield _sentences(place.section.title, named)
-    for number in range(place.number, len(places) + place.number):
+    for number in range(place.number, n + place.number):
         yield _sentences(place.section.title, named, f"No. {number}")
 
 
-def _leading(place: _Place, places: Sequence[_Place], view: ReportView) -> str:
+def _leading(place: _Place, of_groups: Sequence[str], view: ReportView) -> str:
     """The leading group's name, where the table is of this group alone and others have the same table; headings
     leave it out."""
     if not isinstance(place.shown, Table) or _names_group(place.block.heading, view):
         return ""
-    others = (
-        other
-        for other in places
-        if other.section is place.section
-        # Behind a question's prompt, too, where all questions of a group stand under one heading.
-        and other.caption.casefold().endswith(place.caption.casefold())
-        and _names_group(other.block.heading, view)
-    )
-    if not any(others) or _shows_groups(place.shown, view):
+    # Behind a question's prompt, too, where all questions of a group stand under one heading.
+    caption = place.caption.casefold()
+    if not any(other.endswith(caption) for other in of_groups) or _shows_groups(place.shown, view):
         return ""
     asked = (pair for pair in view.pairs if pair.prompt and place.block.heading.startswith(pair.prompt))
     label: str = next(asked, view).leading.label

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import get_args
 
-from analytics.reports.document import CountsRecord, KindCount, LeftOutRecord, StudyRecord
+from analytics.figures.document import CountsRecord, KindCount, LeftOutRecord, StudyRecord
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.extension import extensions
 from evaluation.filters import EVERYTHING, Filters, view_in_words

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
+from analytics.figures.document import ReportRecord
 from analytics.reports.links import ReportLinks
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
@@ -17,12 +17,12 @@ from analytics.reports.paper.latex import report_latex
 STYLESHEETS = ("css/assay.css", "css/report.css")
 
 
-def report_json(report: dict[str, Any]) -> str:
+def report_json(report: ReportRecord) -> str:
     """Keys are sorted: a report that was kept in PostgreSQL has lost the order in which they were made."""
     return json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False, sort_keys=True) + "\n"
 
 
-def report_html(report: dict[str, Any], links: ReportLinks | None = None) -> str:
+def report_html(report: ReportRecord, links: ReportLinks | None = None) -> str:
     """One page. `links` lead from its numbers to the installation that made it."""
     page = report_page(report)
     context = {"page": links.page(page) if links else page, "report": report, "css": stylesheets()}
@@ -42,7 +42,7 @@ def _found(name: str) -> str:
     return path
 
 
-FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
+FORMATS: dict[str, Callable[[ReportRecord], str]] = {
     "json": report_json,
     "md": report_markdown,
     "html": report_html,

@@ -1,8 +1,8 @@
 """The findings of a report: only what its tests support, corrected within their family."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from analytics.figures.document import FigureFinding, FindingRecord, ReportRecord
 from analytics.figures.failures import Failures
 from analytics.figures.families import (
     CLAIMS,
@@ -10,6 +10,7 @@ from analytics.figures.families import (
     JUDGED_SHARE,
     LEAST_QUERIES,
     FamilyTest,
+    TestedRecord,
     correct,
     left_uncorrected,
     read_tests,
@@ -23,17 +24,15 @@ from analytics.figures.report_view import ReportView, leading_group, subject
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.randomization import CorrectedTest, Tested
 
-Record = dict[str, Any]
 
-
-def correct_tests(report: Record, failures: Failures) -> None:
+def correct_tests(report: ReportRecord, failures: Failures) -> None:
     """Corrects the tests family by family over all questions, and completes the records.
 
     The head's families are what it could say of the leading group and, with a share of the level, of judges. A report
     of some figures has only a part of them.
     """
     families: dict[tuple[str, str], list[FamilyTest]] = {}
-    written: dict[int, Record] = {}
+    written: dict[int, TestedRecord] = {}
     read_records = []
     for record in report["records"]:
         figure = FIGURES[record["figure"]]
@@ -54,19 +53,19 @@ def correct_tests(report: Record, failures: Failures) -> None:
         uncorrected = is_part and key[1] in (CLAIMS, JUDGED)
         completed = left_uncorrected(tests) if uncorrected else correct(tests, share=shares.get(key, 1.0))
         for each, test in zip(tests, completed, strict=True):
-            written[id(each.test)].update(vars(test))
+            written[id(each.test)].update(plain(test))
     for record in report["records"]:
         figure = FIGURES[record["figure"]]
         with failures.leaving_out(figure.key):
             record.update(plain(figure.settle(figure.read(record))))
 
 
-def findings(view: ReportView, failures: Failures) -> list[Record]:
+def findings(view: ReportView, failures: Failures) -> list[FindingRecord]:
     """Of the leading group of raters, people or others if there are none, and of judges beside people."""
     group = view.leading
     if group.heuristic:
         return []
-    found: list[Record] = []
+    found: list[FindingRecord] = []
     tests: list[FamilyTest] = []
     for question in view.questions:
         records = view.group_in(question, group)
@@ -75,8 +74,7 @@ def findings(view: ReportView, failures: Failures) -> list[Record]:
         for figure in _present(records):
             with failures.leaving_out(figure.key):
                 found += [
-                    {"anchor": figure.heading, **_named(view, question, each)}
-                    for each in figure.findings(view, records, question)
+                    _named(view, question, each, figure) for each in figure.findings(view, records, question)
                 ]
                 # Whether conclusions can be drawn is not for figures to say that wait in a large study's report.
                 if not figure.deferred_as:
@@ -97,13 +95,14 @@ def _present(records: GroupView) -> list[Figure]:
     return sorted(present, key=lambda figure: (figure.finding_place, figure.key))
 
 
-def _named(view: ReportView, question: QuestionView, finding: Record) -> Record:
-    """The finding with its question, in its heading too where there are several."""
+def _named(view: ReportView, question: QuestionView, finding: FigureFinding, figure: Figure) -> FindingRecord:
+    """The finding with its place and its question, in its heading too where there are several."""
     heading = f"{finding['heading']}: {question.prompt}" if view.several_questions else finding["heading"]
-    return {**finding, "heading": heading, "question": question.key, "supported": True}
+    anchor = finding.get("anchor", figure.heading)
+    return {**finding, "anchor": anchor, "heading": heading, "question": question.key, "supported": True}
 
 
-def _too_few(queries: list[int], who: str) -> Iterator[Record]:
+def _too_few(queries: list[int], who: str) -> Iterator[FindingRecord]:
     """That nothing is said where no test has the queries for it."""
     if not queries or max(queries) >= LEAST_QUERIES:
         return
@@ -120,7 +119,7 @@ def _too_few(queries: list[int], who: str) -> Iterator[Record]:
     }
 
 
-def _none_supported(claims: list[Tested], who: str) -> Iterator[Record]:
+def _none_supported(claims: list[Tested], who: str) -> Iterator[FindingRecord]:
     """That there were conclusions to draw, and that chance could have made the figures all the same."""
     told = [test for test in claims if isinstance(test, CorrectedTest) and test.p_corrected is not None]
     if not told:

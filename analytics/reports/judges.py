@@ -1,15 +1,14 @@
 """The judges of a report: how each was asked, what came back, and what must be said of it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
+from analytics.figures.document import JudgeCostRecord, JudgeRecord, OutcomeRecord
 from analytics.figures.figure_input import PAIRS
 from analytics.figures.report_view import ReportView, joined
 from analytics.frames.rows import DEFAULT_RULE, is_asked_both_ways, jury_of
 from analytics.frames.study import StudyFrame
-from analytics.reports.document import JudgeCostRecord, JudgeRecord, OutcomeRecord
 from analytics.statistics.core.tidy import MISSING, Bools, Judgments
 from evaluation.extension import JudgingCost, extensions
 from evaluation.filters import EVERYTHING as WHOLE_STUDY
@@ -18,7 +17,6 @@ from evaluation.models import Outcome, Rater, Study
 from evaluation.protocols.answers.measures import gives_only_measures
 from evaluation.selectors import judge_outcome_counts, judges_in_figures
 
-Record = dict[str, Any]
 # What each rule does with several readings of a preference, as the end of a sentence.
 REDUCTIONS = {
     "majority": "the most common label, or a tie if there is no unique one",
@@ -166,9 +164,9 @@ def methods(view: ReportView) -> Iterator[str]:
         yield from judge["caveats"]
 
 
-def _juries(judges: list[Record]) -> Iterator[str]:
+def _juries(judges: list[JudgeRecord]) -> Iterator[str]:
     """Juries with their members, and how each is one rater."""
-    members: dict[str, list[Record]] = {}
+    members: dict[str, list[JudgeRecord]] = {}
     for judge in judges:
         if "jury" in judge:
             members.setdefault(judge["jury"]["name"], []).append(judge)
@@ -183,7 +181,7 @@ def _juries(judges: list[Record]) -> Iterator[str]:
         )
 
 
-def _named(judges: list[Record]) -> Iterator[str]:
+def _named(judges: list[JudgeRecord]) -> Iterator[str]:
     """Judges and, apart from them, heuristics."""
     for one, several, is_heuristic in (("Judge", "Judges", False), ("Heuristic", "Heuristics", True)):
         labels = [judge["label"] for judge in judges if judge["heuristic"] == is_heuristic]
@@ -196,7 +194,7 @@ def _named(judges: list[Record]) -> Iterator[str]:
         )
 
 
-def _is_repeated(judge: Mapping[str, Any]) -> bool:
+def _is_repeated(judge: JudgeRecord) -> bool:
     """True where an item has several readings; where it is not known, where a rule for them was chosen."""
     if is_asked_both_ways(judge):
         return True

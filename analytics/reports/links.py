@@ -65,7 +65,7 @@ class ReportLinks:
         return replace(
             page,
             facts=self._facts(page.facts),
-            findings=tuple({**each, "href": self.href(each["where"])} for each in page.findings),
+            findings=tuple(replace(each, href=self.href(each.where)) for each in page.findings),
             others=tuple(replace(each, facts=self._facts(each.facts)) for each in page.others),
             judges=tuple(replace(each, facts=self._facts(each.facts)) for each in page.judges),
             sections=tuple(map(self.section, page.sections)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from analytics.display.blocks import Block, ReportPage, Section
 from analytics.display.numbers import ended
 from analytics.display.tables import Table, TableCell
-from analytics.figures.report_view import Record
+from analytics.figures.document import ReportRecord
 from analytics.reports.page import report_page
 from evaluation.facts import Fact
 
@@ -15,7 +15,7 @@ SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def report_markdown(report: Record) -> str:
+def report_markdown(report: ReportRecord) -> str:
     """The whole report as text that ends with a newline."""
     return "\n\n".join(_page(report_page(report))) + "\n"
 
@@ -31,8 +31,8 @@ def _page(page: ReportPage) -> Iterator[str]:
         yield f"**{escape(summary.label)}**"
         yield _facts(summary.facts)
     for finding in page.findings:
-        heading = ended(f"{finding['about']}: {finding['heading']}")
-        yield f"**{escape(heading)}** {escape(finding['text'])}"
+        heading = ended(finding.title)
+        yield f"**{escape(heading)}** {escape(finding.text)}"
     for section in page.sections:
         yield from section_markdown(section)
     yield "## Citation"

@@ -1,11 +1,12 @@
 """Agreement and win rates for a study's overview, as the latest report that was computed has them."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TypedDict
 
 from django.core.cache import cache
 from django.urls import reverse
 
+from analytics.figures.document import ReportRecord
 from analytics.figures.planning.looks import FIGURE as LOOKS
 from analytics.figures.report_view import ReportView
 from analytics.reports.cache import is_current
@@ -17,7 +18,15 @@ from evaluation.stopping import STOPPABLE
 SECONDS = 24 * 3600
 
 
-def report_figures(study: Study) -> dict[str, Any]:
+class OverviewFigures(TypedDict):
+    """Facts as name, value and detail, and a sentence for each comparison that a stopping rule looks at."""
+
+    facts: list[list[str]]
+    looks: list[str]
+    may_stop: bool
+
+
+def report_figures(study: Study) -> Mapping[str, object]:
     latest = CachedReport.objects.filter(study=study, view="").order_by("-created_at")
     found = latest.values_list("pk", "fingerprint", "created_at").first()
     if found is None:
@@ -33,7 +42,7 @@ def report_figures(study: Study) -> dict[str, Any]:
     return {"report": {"at": at.isoformat(), **said} if said else None}
 
 
-def _said(payload: dict[str, Any]) -> dict[str, Any]:
+def _said(payload: ReportRecord) -> OverviewFigures:
     """The strip of the report without what was left out, which the overview counts itself, and the latest looks."""
     facts = report_page(payload).facts[:-1]
     view = ReportView(payload)

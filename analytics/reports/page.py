@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from analytics.display.blocks import Block, Headline, ReportPage, Section, Summary
+from analytics.display.blocks import Block, Finding, Headline, ReportPage, Section, Summary
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Pairs, TableCell, Where, columns, count, head
 from analytics.figures import where
+from analytics.figures.document import FindingRecord, LeftOutRecord, ReportRecord
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure, StudyFigure
 from analytics.figures.groups import GroupView
 from analytics.figures.headings import Heading, ordered
 from analytics.figures.registry import FIGURES
-from analytics.figures.report_view import Record, ReportView, joined
+from analytics.figures.report_view import ReportView, joined
 from analytics.reports.captions import with_contexts
 from analytics.reports.deferred.records import waiting_in
 from analytics.reports.keys import with_keys
@@ -53,10 +54,10 @@ LISTED: dict[str, Pairs] = {
 BEFORE = {"excluded": frozenset[str](), "withdrawn item": REASONS.keys() - {"withdrawn item"}}
 
 
-def report_page(report: Record) -> ReportPage:
+def report_page(report: ReportRecord) -> ReportPage:
     """The report in words, tables and plots."""
     view = ReportView(report)
-    failures = Failures(report)
+    failures = Failures.of(report)
     by_heading = _by_heading(view)
     figures = [figure for found in by_heading.values() for figure in found]
     beside = [group for group in view.plotted_groups if group is not view.leading]
@@ -74,15 +75,13 @@ def report_page(report: Record) -> ReportPage:
     # What fails in a strip is said in its section.
     facts = (*group_facts(view, view.leading, figures, failures), left_out(report))
     others, judges = summaries(beside), summaries(single)
-    findings = tuple(
-        {"anchor": "methods", "where": _behind(view, finding), **finding} for finding in report["findings"]
-    )
+    findings = [_shown(view, finding) for finding in report["findings"]]
     sections = with_contexts(with_keys((*_sections(view, by_heading, failures), _methods(report))), view)
     return ReportPage(
         title=report["study"]["title"],
         status=report["study"]["status"],
         facts=facts,
-        findings=findings,
+        findings=tuple(findings),
         sections=tuple(replace(each, finding=_found_in(each, findings)) for each in sections),
         notice=notice(view),
         view=viewed(report),
@@ -95,7 +94,19 @@ def report_page(report: Record) -> ReportPage:
     )
 
 
-def _behind(view: ReportView, finding: Record) -> Where | None:
+def _shown(view: ReportView, finding: FindingRecord) -> Finding:
+    return Finding(
+        finding["kind"],
+        finding["supported"],
+        finding["about"],
+        finding["heading"],
+        finding["text"],
+        finding["anchor"],
+        _behind(view, finding),
+    )
+
+
+def _behind(view: ReportView, finding: FindingRecord) -> Where | None:
     """The judgments behind a finding: of those who lead the report, of the systems that it is about."""
     pair: tuple[str, ...] = ()
     if "system_1" in finding and view.pairs:
@@ -108,15 +119,10 @@ def _heuristics(view: ReportView) -> str:
     return f"Heuristics: {joined(names)}." if names else ""
 
 
-def _found_in(section: Section, findings: Iterable[Record]) -> str:
+def _found_in(section: Section, findings: Iterable[Finding]) -> str:
     """The headings of the findings that the section holds."""
     anchors = {section.key, *(block.anchor for block in section.blocks)}
-    said = [
-        f"{each['about']}: {each['heading']}"
-        for each in findings
-        if each["supported"] and each["anchor"] in anchors
-    ]
-    return "; ".join(said)
+    return "; ".join(each.title for each in findings if each.supported and each.anchor in anchors)
 
 
 def _headline(sections: Iterable[Section]) -> Headline | None:
@@ -133,7 +139,7 @@ def _headline(sections: Iterable[Section]) -> Headline | None:
     return None
 
 
-def viewed(report: Record, names: Mapping[str, Mapping[str, str]] | None = None) -> str:
+def viewed(report: ReportRecord, names: Mapping[str, Mapping[str, str]] | None = None) -> str:
     """The part of the study that the report is of; `names` as in `view_in_words`."""
     parameters = report["parameters"]
     said = []
@@ -195,7 +201,7 @@ def _failed(figure: Figure, failures: Failures) -> Block:
     return Block("A figure that failed", (said,), anchor=anchor, failed=True)
 
 
-def _waiting(report: Record, heading: str) -> tuple[Block, ...]:
+def _waiting(report: ReportRecord, heading: str) -> tuple[Block, ...]:
     """The block of the figures that nobody has had computed yet."""
     names = [FIGURES[key].deferred_as for key in waiting_in(report, heading)]
     if not names:
@@ -206,7 +212,7 @@ def _waiting(report: Record, heading: str) -> tuple[Block, ...]:
     )
 
 
-def _methods(report: Record) -> Section:
+def _methods(report: ReportRecord) -> Section:
     counts = report["counts"]
     kinds = [
         kind
@@ -233,7 +239,7 @@ def _methods(report: Record) -> Section:
     return Section("methods", "Exclusions and methods", "Methods", blocks)
 
 
-def _left_out(parts: Iterable[Record], reason: str, kind: str, n: int) -> TableCell:
+def _left_out(parts: Iterable[LeftOutRecord], reason: str, kind: str, n: int) -> TableCell:
     """The number of a kind's judgments that are left out for a reason. The list has those of a reason that come before
     it, too: of them nobody is counted twice here."""
     there = {part["reason"] for part in parts for each in part["by_kind"] if each["kind"] == kind}
@@ -243,7 +249,7 @@ def _left_out(parts: Iterable[Record], reason: str, kind: str, n: int) -> TableC
     return replace(count(n), where=Where(pairs, "judgments", n) if n and own and not there & before else None)
 
 
-def _revisions(report: Record) -> str:
+def _revisions(report: ReportRecord) -> str:
     revisions = report["study"]["revisions"]
     named = ", ".join(f"{each['number']} ({each['spec_hash'][:12]})" for each in revisions)
     return f"Revision {named}." if len(revisions) == 1 else f"Pooled over revisions {named}."

@@ -3,18 +3,22 @@
 from functools import cache
 from typing import Any, get_args
 
-from analytics.figures.record_schema import record_schema
+from analytics.figures.document import DEFINITIONS, FigureRecord, ReportRecord
+from analytics.figures.record_schema import Schema, record_schema
 from analytics.figures.registry import FIGURES
-from analytics.reports.document import DEFINITIONS, FigureRecord, ReportRecord
 
-Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def document_schema(document: type, key: str, title: str) -> Schema:
     """The schema of a whole document, with the definitions that all have."""
-    shared = {name: record_schema(kind) for name, kind in DEFINITIONS.items()}
-    return {"$schema": DIALECT, "$id": key, "title": title, **record_schema(document), "$defs": shared}
+    return {
+        "$schema": DIALECT,
+        "$id": key,
+        "title": title,
+        **record_schema(document),
+        "$defs": _definitions(),
+    }
 
 
 @cache
@@ -32,6 +36,36 @@ def report_schema() -> Schema:
             own["properties"] = {**common["properties"], **own["properties"]}
         definitions[name] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
         rules.append({"if": {"properties": {"figure": {"const": key}}}, "then": {"$ref": f"#/$defs/{name}"}})
-    # The rest of a record is its figure's own.
-    definitions["record"] = {**common, "additionalProperties": True, "allOf": rules}
+    definitions["record"] = {**_any_record(), "allOf": rules}
     return schema
+
+
+def described(document: type) -> Schema:
+    """The schema of a document as the API's description has it: without references, of the record of a figure only what
+    all of them have, and open, since keys may be added to a version."""
+    definitions = {**_definitions(), "record": _any_record()}
+
+    def whole(part: Any) -> Any:
+        if isinstance(part, list):
+            return [whole(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return whole(definitions[part["$ref"].rpartition("/")[2]])
+        return {
+            name: whole(each)
+            for name, each in part.items()
+            if not (name == "additionalProperties" and each is False)
+        }
+
+    found: Schema = whole(record_schema(document))
+    return found
+
+
+def _definitions() -> dict[str, Schema]:
+    return {name: record_schema(kind) for name, kind in DEFINITIONS.items()}
+
+
+def _any_record() -> Schema:
+    """The rest of a record is its figure's own."""
+    return {**record_schema(FigureRecord), "additionalProperties": True}

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from analytics.figures.aspect_figure import is_overall
+from analytics.figures.document import ReportRecord
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
 from analytics.figures.groups import GroupView, QuestionView
-from analytics.figures.report_view import SIMULATED, Record, ReportView, tag_of
+from analytics.figures.report_view import SIMULATED, ReportView, tag_of
 from evaluation.facts import Fact
 from evaluation.selectors import RATERS
 
@@ -85,7 +86,7 @@ def _judgments(group: GroupView) -> Fact:
     return Fact("Judgments", f"{group.judgments:,}", detail, tag=tag_of(group), pairs=of.pairs if of else ())
 
 
-def left_out(report: Record) -> Fact:
+def left_out(report: ReportRecord) -> Fact:
     """The judgments that are not in the report, of people, judges and simulated raters apart."""
     counts = report["counts"]
     raters = {each["kind"]: each["n"] for each in counts.get("excluded_by_kind", ())}

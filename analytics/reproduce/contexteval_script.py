@@ -9,11 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
+from analytics.reproduce.release_input import ReleaseRow
 from evaluation.dumps.published.contexteval import ARMS
 
-Record = dict[str, Any]
 # A pair of systems in whichever order, and a setting.
 Cell = tuple[frozenset[str], str]
 TIE = "tie"
@@ -41,9 +40,9 @@ class ScriptCell:
     ties_first: int
 
 
-def people_as_script(rows: Iterable[Record]) -> dict[Cell, ScriptCell]:
+def people_as_script(rows: Iterable[ReleaseRow]) -> dict[Cell, ScriptCell]:
     """By the lines of an item in their order."""
-    of_cells: dict[Cell, dict[str, list[Record]]] = {}
+    of_cells: dict[Cell, dict[str, list[ReleaseRow]]] = {}
     for row in rows:
         example = row["example_id"].rsplit("_rep", 1)[0].strip()
         cell = (frozenset((row["model_1"], row["model_2"])), ARMS[row["setting"]])
@@ -57,7 +56,7 @@ def people_as_script(rows: Iterable[Record]) -> dict[Cell, ScriptCell]:
     }
 
 
-def judges_as_script(rows: Iterable[Record]) -> dict[Cell, ScriptCell]:
+def judges_as_script(rows: Iterable[ReleaseRow]) -> dict[Cell, ScriptCell]:
     """The nth line of each autorater is of one item; a reply that cannot be read is a tie."""
     of_cells: dict[Cell, dict[str, list[str]]] = {}
     for row in rows:
@@ -99,12 +98,12 @@ def _mean(shares: Iterable[float]) -> float | None:
     return fmean(found) if found else None
 
 
-def _preferred(row: Record) -> str:
+def _preferred(row: ReleaseRow) -> str:
     side = {"Response 1": "model_1", "Response 2": "model_2"}.get(row["overall_preference"])
     return row[side] if side else TIE
 
 
-def _differs(judged: Iterable[Record]) -> bool:
+def _differs(judged: Iterable[ReleaseRow]) -> bool:
     """True where the mean of the raters' differences is one follow-up or more, either way.
 
     A difference is that of the responses as each rater saw them, first less second, although their order varies; a
@@ -118,7 +117,7 @@ def _differs(judged: Iterable[Record]) -> bool:
     return bool(found) and abs(fmean(found)) >= 1
 
 
-def _forgiving(row: Record) -> str:
+def _forgiving(row: ReleaseRow) -> str:
     """A reply by the script's parser: without a dictionary, the first of "Response 1" and "Response 2" that occurs
     anywhere; what is left over is a tie."""
     text = row["eval_judgement"]

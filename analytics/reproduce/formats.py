@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, ReproducedRelease
 
@@ -45,7 +44,7 @@ HOW_TO_SEE = "(What is said of figures as published is of a column that `--as-pu
 FORMATS: Mapping[str, Callable[[ReproducedRelease], str]] = {"md": as_markdown, "json": as_json}
 
 
-def _record(figure: PublishedFigure) -> dict[str, Any]:
+def _record(figure: PublishedFigure) -> Mapping[str, object]:
     return {
         "name": figure.name,
         "published": figure.published,

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import orjson
 
+from analytics.figures.document import Written
 from analytics.reproduce.published_tables import PublishedFigure
-from analytics.reproduce.release_input import ReleaseInput
+from analytics.reproduce.release_input import ReleaseInput, ReleaseRow
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Bools
@@ -36,7 +36,6 @@ from evaluation.dumps.published.href import (
 from evaluation.dumps.release import short_key
 from evaluation.refusals import Refused
 
-Record = dict[str, Any]
 PREFERENCE = "preference"
 ALL, AVERAGE = "all", "average"
 # The scripts' bootstrap of ranks has no seed.
@@ -116,7 +115,7 @@ class Board:
         }
 
     @cached_property
-    def published(self) -> dict[str, Record]:
+    def published(self) -> dict[str, ReleaseRow]:
         """{model: what the leaderboard's file says}; with results of both sets, the file with this one's categories."""
         found = {}
         for file in sorted(self.given.path.rglob("*.json")):
@@ -186,7 +185,7 @@ class Board:
 def correlation(given: ReleaseInput, files: HrefFiles, annotator: str) -> Iterator[PublishedFigure]:
     record = record_of(given, "leaderboards/correlations", annotator) or {"splits": []}
     wanted = (RESULTS, PRIVATE, DEVELOPMENT)
-    found: Record = next(
+    found: Written = next(
         (each for each in record["splits"] if (each["arm"], each["one"], each["other"]) == wanted), {}
     )
     otherwise = {
@@ -234,7 +233,7 @@ def told_apart(
     )
 
 
-def record_of(given: ReleaseInput, figure: str, annotator: str) -> Record | None:
+def record_of(given: ReleaseInput, figure: str, annotator: str) -> Written | None:
     """The report's record of an annotator; None where the report leaves the figure out."""
     try:
         return given.record(figure, PREFERENCE, given.group(annotator[:MAX_LABEL]))
@@ -247,7 +246,7 @@ def letters_of(name: str) -> str:
     return re.sub("[^a-z0-9]", "", name.lower())
 
 
-def _leaderboard_row(file: Path) -> Record:
+def _leaderboard_row(file: Path) -> ReleaseRow:
     try:
         found = orjson.loads(file.read_bytes())
     except orjson.JSONDecodeError as error:

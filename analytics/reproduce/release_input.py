@@ -1,7 +1,7 @@
 """The files of a release as a study: imported when a figure first asks for it, with the report that it has."""
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
+from analytics.figures.document import ReportRecord, Written
 from analytics.frames.study import StudyFrame, study_frame
 from analytics.reports.build import build_report
 from evaluation.dumps.imports.dump_import import import_dump
@@ -18,7 +19,9 @@ from evaluation.dumps.release import BESIDE
 from evaluation.filters import TOGETHER, Filters
 from evaluation.models import Study
 
-Record = dict[str, Any]
+# A row of a release's file.
+# A row of a file of a release.
+ReleaseRow = Mapping[str, Any]
 PEOPLE = "person"
 
 
@@ -44,23 +47,21 @@ class ReleaseInput:
         return study_frame(self.study)
 
     @cached_property
-    def report(self) -> Record:
+    def report(self) -> ReportRecord:
         return build_report(self.study, filters=Filters(judges=TOGETHER))
 
     def group(self, label: str) -> str:
         """The key of the group of raters with this label; LookupError where the report has none."""
         for each in self.report["groups"]:
             if each["label"] == label:
-                found: str = each["key"]
-                return found
+                return each["key"]
         raise LookupError(f"The report has no raters named {label!r}.")
 
-    def record(self, figure: str, question: str = "", group: str = PEOPLE) -> Record:
+    def record(self, figure: str, question: str = "", group: str = PEOPLE) -> Written:
         """A figure's record of a question and group; LookupError names what the report lacks."""
         for each in self.report["records"]:
             if (each["figure"], each["question"], each["group"]) == (figure, question, group):
-                found: Record = each
-                return found
+                return each
         raise LookupError(f"The report has no {figure} of {question!r} by {group!r}.")
 
 

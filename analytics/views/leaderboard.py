@@ -4,9 +4,6 @@ A copy was made ready when the report was computed. Browsers and caches between 
 and then ask by its ETag whether it has changed.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,7 +11,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
 from analytics.leaderboard import files
-from analytics.leaderboard.boards import Record
+from analytics.leaderboard.boards import LeaderboardRecord
 from analytics.reports.paper.citation import leaderboard_bibtex, leaderboard_citation
 from evaluation.models import PublishedLeaderboard
 from evaluation.selectors import published_leaderboard
@@ -60,7 +57,7 @@ def _published(slug: str) -> PublishedLeaderboard:
     return published
 
 
-def _about(published: PublishedLeaderboard, address: str) -> dict[str, Any]:
+def _about(published: PublishedLeaderboard, address: str) -> dict[str, object]:
     day = f"{published.computed_at:%Y-%m-%d}"
     return {
         "description": published.description,
@@ -70,9 +67,9 @@ def _about(published: PublishedLeaderboard, address: str) -> dict[str, Any]:
     }
 
 
-def shown_boards(request: HttpRequest, record: Record) -> dict[str, Any]:
+def shown_boards(request: HttpRequest, record: LeaderboardRecord) -> dict[str, object]:
     """Variables of `_leaderboard.html` for the group of raters that the address names; Http404 for an unknown one."""
-    every: Sequence[Record] = record["raters"]
+    every = record["raters"]
     wanted = request.GET.get("by", every[0]["key"] if every else "")
     chosen = next((raters for raters in every if raters["key"] == wanted), None)
     if every and chosen is None:
@@ -86,7 +83,7 @@ def shown_boards(request: HttpRequest, record: Record) -> dict[str, Any]:
     }
 
 
-def csv_file(slug: str, record: Record) -> HttpResponse:
+def csv_file(slug: str, record: LeaderboardRecord) -> HttpResponse:
     response = HttpResponse(files.leaderboard_csv(record), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-leaderboard.csv"'
     return response

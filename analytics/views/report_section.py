@@ -1,8 +1,8 @@
 """A section of a report by itself; its folded parts, as they are opened; and those of its figures that are computed by
 the worker once somebody asks for them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -100,7 +100,7 @@ def _compute(request: HttpRequest, wanted: WantedReport, heading: str) -> HttpRe
     return _uncached(render(request, "analytics/_report_deferred.html", context))
 
 
-def _state(request: HttpRequest, wanted: WantedReport, heading: str) -> dict[str, Any]:
+def _state(request: HttpRequest, wanted: WantedReport, heading: str) -> Mapping[str, object]:
     """The section's job, begun if there is none; or the failed one that was asked about."""
     study, ties, filters = wanted.study, wanted.ties, wanted.filters
     job = section_job(study, heading, ties=ties, filters=filters)

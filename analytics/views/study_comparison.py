@@ -1,6 +1,6 @@
 """Two studies, or two views of one, compared: the page, which also asks with what, and its files."""
 
-from typing import Any
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from analytics.awaited import current_comparison
 from analytics.reports.common import NothingToReport
-from analytics.reports.comparison import sides as compared
+from analytics.reports.comparison import document as compared
 from analytics.reports.comparison.files import BY_SUFFIX, CONTENT_TYPES
 from analytics.reports.comparison.page import comparison_page
 from analytics.reports.comparison.sides import ComparisonSide, Sides
@@ -31,7 +31,7 @@ from evaluation.refusals import FieldsRefused
 def study_comparison(request: HttpRequest, slug: str) -> HttpResponse:
     """The figures side by side; without another study, or another view, what there is to choose."""
     study = get_study_for(request.user, slug)
-    context: dict[str, Any] = {"study": study, "others": _others(request, study)}
+    context: dict[str, object] = {"study": study, "others": _others(request, study)}
     if not request.GET.get("other"):
         return _page(request, context)
     a, b, wrong = _wanted(request, study)
@@ -108,7 +108,7 @@ def _refused(request: HttpRequest, a: ComparisonSide, b: ComparisonSide, reason:
     return _page(request, context, status=400)
 
 
-def _chosen(a: ComparisonSide, b: ComparisonSide) -> dict[str, Any]:
+def _chosen(a: ComparisonSide, b: ComparisonSide) -> Mapping[str, object]:
     """The variables of the page that say which sides are compared."""
     return {
         "other": b.study,
@@ -132,7 +132,7 @@ def _query(a: ComparisonSide, b: ComparisonSide) -> str:
     return f"?{urlencode(pairs)}"
 
 
-def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, context: Mapping[str, object], status: int = 200) -> HttpResponse:
     response = render(request, "analytics/study_comparison.html", context, status=status)
     add_never_cache_headers(response)
     return response

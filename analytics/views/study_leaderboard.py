@@ -13,7 +13,7 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from analytics.leaderboard import files
-from analytics.leaderboard.boards import Record, leaderboard_record
+from analytics.leaderboard.boards import LeaderboardRecord, leaderboard_record
 from analytics.reports.cache import LEADERBOARD_TIES, computed_at
 from analytics.views.leaderboard import csv_file, shown_boards
 from analytics.views.wanted import WantedReport
@@ -55,14 +55,14 @@ def of_ranked_study(
 @login_required
 @require_safe
 @of_ranked_study()
-def study_leaderboard(request: HttpRequest, study: Study, record: Record) -> HttpResponse:
+def study_leaderboard(request: HttpRequest, study: Study, record: LeaderboardRecord) -> HttpResponse:
     return _page(request, study, record)
 
 
 @login_required
 @require_safe
 @of_ranked_study()
-def study_leaderboard_json(request: HttpRequest, study: Study, record: Record) -> HttpResponse:
+def study_leaderboard_json(request: HttpRequest, study: Study, record: LeaderboardRecord) -> HttpResponse:
     response = HttpResponse(files.leaderboard_json(record), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-leaderboard.json"'
     return _unshared(response)
@@ -71,14 +71,16 @@ def study_leaderboard_json(request: HttpRequest, study: Study, record: Record) -
 @login_required
 @require_safe
 @of_ranked_study()
-def study_leaderboard_csv(request: HttpRequest, study: Study, record: Record) -> HttpResponse:
+def study_leaderboard_csv(request: HttpRequest, study: Study, record: LeaderboardRecord) -> HttpResponse:
     return _unshared(csv_file(study.slug, record))
 
 
 @login_required
 @require_POST
 @of_ranked_study(right="own")
-def study_leaderboard_publication(request: HttpRequest, study: Study, record: Record) -> HttpResponse:
+def study_leaderboard_publication(
+    request: HttpRequest, study: Study, record: LeaderboardRecord
+) -> HttpResponse:
     """Publish or withdraw, which only owners may, and only with the box ticked."""
     form = PublicationForm(request.POST)
     if not form.is_valid():
@@ -106,14 +108,19 @@ def _ranked(study: Study, by: Any) -> WantedReport:
     return WantedReport(study, LEADERBOARD_TIES, EVERYTHING, by)
 
 
-def _record(study: Study, by: Any) -> Record | None:
+def _record(study: Study, by: Any) -> LeaderboardRecord | None:
     """The boards of the report as it is now; None while that is computed, or where there is nothing to report."""
     report = _ranked(study, by).current_or_none()
     return None if report is None else leaderboard_record(report)
 
 
 def _page(
-    request: HttpRequest, study: Study, record: Record, *, errors: Sequence[str] = (), status: int = 200
+    request: HttpRequest,
+    study: Study,
+    record: LeaderboardRecord,
+    *,
+    errors: Sequence[str] = (),
+    status: int = 200,
 ) -> HttpResponse:
     context = {
         **shown_boards(request, record),

@@ -1,8 +1,7 @@
 """A study's report: the page, and its downloads."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from analytics.awaited import AwaitedReport
 from analytics.display.blocks import ReportPage, Summary
+from analytics.figures.document import ReportRecord
 from analytics.frames.rows import JUDGES
 from analytics.reports.cache import CachedResult
 from analytics.reports.common import NothingToReport, has_ties
@@ -33,6 +33,16 @@ from evaluation.services.history import log_copy
 
 # Seconds after which the waiting page asks again where there are no scripts.
 REFRESH = "10"
+
+
+@dataclass(frozen=True)
+class SavedReportView:
+    """A view that was saved under a name, beside the report."""
+
+    name: str
+    address: str
+    is_shown: bool
+    words: str
 
 
 @login_required
@@ -71,7 +81,7 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         **view_fields(study, wanted.filters, names),
         "is_view": bool(wanted.filters),
         "saved": saved,
-        "shown_name": ", ".join(each["name"] for each in saved if each["is_shown"]),
+        "shown_name": ", ".join(each.name for each in saved if each.is_shown),
         "saves": studies_for(request.user, "write").filter(pk=study.pk).exists(),
         # Figures that wait are computed of the report as it is now, and links to files are of that.
         "deferred_at": "" if kept.stale else wanted.address,
@@ -93,7 +103,7 @@ def _other_ties(wanted: WantedReport) -> str:
     return reverse("analytics:study-report", args=[wanted.study.slug]) + query
 
 
-def _other_judges(wanted: WantedReport, report: dict[str, Any]) -> str:
+def _other_judges(wanted: WantedReport, report: ReportRecord) -> str:
     """The address of the same report with several judges also together or, if they are, without; empty where there is
     no choice."""
     single = [each for each in report["groups"] if each["kind"] == Rater.Kind.JUDGE and not each["heuristic"]]
@@ -104,7 +114,7 @@ def _other_judges(wanted: WantedReport, report: dict[str, Any]) -> str:
     return ""
 
 
-def _page(study: Study, report: dict[str, Any], names: Mapping[str, Mapping[str, str]]) -> ReportPage:
+def _page(study: Study, report: ReportRecord, names: Mapping[str, Mapping[str, str]]) -> ReportPage:
     """The report with what only its page has: raters of a view by their names, and what each judge's run has cost."""
     page = report_page(report)
     if page.others or page.judges:
@@ -124,16 +134,16 @@ def _with_cost(summary: Summary, runs: Mapping[str, RaterRun]) -> Summary:
     return replace(summary, facts=(*summary.facts, Fact("Cost", f"{run.cost:,.4f}", f"run {run.number}")))
 
 
-def _saved(wanted: WantedReport, names: Mapping[str, Mapping[str, str]]) -> list[dict[str, Any]]:
+def _saved(wanted: WantedReport, names: Mapping[str, Mapping[str, str]]) -> list[SavedReportView]:
     """The saved views with their addresses; of the one that is shown, that it is."""
     shown = wanted.filters.canonical()
     return [
-        {
-            "name": each.name,
-            "address": replace(wanted, filters=Filters.of(each.filters)).address,
-            "is_shown": each.filters == shown,
-            "words": view_in_words(each.filters, names),
-        }
+        SavedReportView(
+            each.name,
+            replace(wanted, filters=Filters.of(each.filters)).address,
+            is_shown=each.filters == shown,
+            words=view_in_words(each.filters, names),
+        )
         for each in wanted.study.saved_views.all()
     ]
 
@@ -182,7 +192,7 @@ def _status(request: HttpRequest, wanted: WantedReport, found: AwaitedReport) ->
     return _render(request, "analytics/_report_status.html", context)
 
 
-def _render(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+def _render(request: HttpRequest, template: str, context: Mapping[str, object]) -> HttpResponse:
     response = render(request, template, context)
     add_never_cache_headers(response)
     return response

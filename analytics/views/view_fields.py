@@ -1,7 +1,6 @@
 """The fields of a form that makes a view of a study."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from evaluation.extension import extensions
 from evaluation.filters import Filters, choices_of
@@ -45,7 +44,7 @@ def view_names(study: Study) -> dict[str, dict[str, str]]:
 
 def view_fields(
     study: Study, filters: Filters, names: Mapping[str, Mapping[str, str]], prefix: str = ""
-) -> dict[str, Any]:
+) -> Mapping[str, object]:
     """The variables of `_view_fields.html`: the choices by their `names`, with those that are chosen, and the days. The
     fields' own names begin with `prefix`."""
     chosen = filters.canonical()

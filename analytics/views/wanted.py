@@ -1,6 +1,6 @@
 """The report that an address asks for: of which study, with which count of ties, of which view."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from analytics.awaited import AwaitedReport, current_report
+from analytics.figures.document import ReportRecord
 from analytics.reports.cache import CachedResult
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.links import ReportLinks
@@ -47,7 +48,7 @@ class WantedReport:
         return f"?{urlencode({'ties': self.ties})}" if self.ties != "half" else ""
 
     @property
-    def context(self) -> dict[str, Any]:
+    def context(self) -> Mapping[str, object]:
         """The variables that every template of a report reads."""
         return {"study": self.study, "ties": self.ties, "query": self.query}
 
@@ -84,7 +85,7 @@ class WantedReport:
         except NothingToReport:
             return None
 
-    def current_or_none(self) -> dict[str, Any] | None:
+    def current_or_none(self) -> ReportRecord | None:
         """The same without what it is kept with."""
         kept = self.latest_or_none()
         return None if kept is None else kept.report

@@ -1,6 +1,6 @@
 """A study's leaderboard for everybody: published, kept up to date, withdrawn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from evaluation.storable import storable
 
 
 def publish_leaderboard(
-    study: Study, *, content: dict[str, Any], computed_at: datetime, description: str, by: Any
+    study: Study, *, content: Mapping[str, Any], computed_at: datetime, description: str, by: Any
 ) -> str:
     """Let everybody read the leaderboard, or change what is said of one that they can read; return a sentence about it.
 
@@ -58,7 +58,7 @@ def unpublish_leaderboard(study: Study, *, by: Any) -> str:
     return done
 
 
-def refresh_leaderboard(study: Study, *, content: Callable[[], dict[str, Any]]) -> None:
+def refresh_leaderboard(study: Study, *, content: Callable[[], Mapping[str, Any]]) -> None:
     """Show the figures of a report that was just computed, where the leaderboard is published; nothing elsewhere."""
     if is_published(study):
         published = PublishedLeaderboard.objects.filter(study=study)

@@ -23,8 +23,9 @@ from analytics.display.tables import (
     words,
 )
 from analytics.figures import where
+from analytics.figures.document import FigureFinding
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import (
     MAY_STOP,
     PAIRS,
@@ -231,13 +232,15 @@ class PercentageAgreementFigure(Figure[PercentageAgreement]):
             if each.with_ties.test is not None:
                 yield FamilyTest(CLAIMS, each.with_ties.test)
 
-    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[FigureFinding]:
         """Arms in which raters agree more, or less, than in the first one (ContextEval Table 4)."""
         for cell in self.of(group).differences:
             found = cell.with_ties
             if not is_supported(found.test):
                 continue
             assert found.of_two is not None
+            assert cell.system_1 is not None
+            assert cell.system_2 is not None
             of_two = found.of_two
             more = "more" if of_two.known > 0 else "less"
             first, second = view.arm(cell.first_arm), view.arm(cell.second_arm)

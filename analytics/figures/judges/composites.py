@@ -7,9 +7,9 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, columns, head, words
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
-from analytics.figures.needs import DerivedJudges
+from analytics.figures.needs import Derived, DerivedJudges
 from analytics.figures.report_view import SMALL, PairView, ReportView, by_size
 from analytics.statistics.agreement.leave_one_out import outer_agreement, outer_by_chance, outer_by_group
 from analytics.statistics.core.counts import unique_mode
@@ -165,11 +165,11 @@ def _labels(given: PairInput, key: str) -> Ints:
     return np.full(len(given.items), MISSING, dtype=np.int64) if group is None else unique_mode(group.votes)
 
 
-def _member(about: Mapping[str, Record], category: str) -> str:
+def _member(about: Derived, category: str) -> str:
     return str(about["categories"].get(category, about["otherwise"]))
 
 
-def _settled(about: Record, categories: Sequence[str]) -> np.ndarray:
+def _settled(about: Derived, categories: Sequence[str]) -> np.ndarray:
     """True of each category for which every fold chose the member that the map has."""
     return np.array(
         [
@@ -180,7 +180,7 @@ def _settled(about: Record, categories: Sequence[str]) -> np.ndarray:
     )
 
 
-def _by_map(given: PairInput, about: Mapping[str, Record], members: Mapping[str, Ints]) -> Ints:
+def _by_map(given: PairInput, about: Derived, members: Mapping[str, Ints]) -> Ints:
     """The label of the member that the map for everything has for each item's category."""
     nothing = np.full(len(given.items), MISSING, dtype=np.int64)
     chosen = [members.get(_member(about, category), nothing) for category in given.items.categories]

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from analytics.display.blocks import Block
 from analytics.display.tables import DASH, Builder, Column, Table, TableCell, columns, count, head, words
 from analytics.figures import where
-from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.document import JudgeRecord, OutcomeRecord
+from analytics.figures.figure import StudyFigure
 from analytics.figures.report_view import ReportView
 
 ORDERS = {"random": "random", "fixed": "fixed", "both": "both ways"}
@@ -55,7 +56,7 @@ def _outcomes(view: ReportView) -> Table:
     return build.build()
 
 
-def _costs(judges: list[Record]) -> Table:
+def _costs(judges: list[JudgeRecord]) -> Table:
     build = Builder(
         "What each judge's run has cost as it came out, in the installation's currency: calls that brought no judgment "
         "are paid, too, and answers from the cache cost nothing. Judgments are those that could be read, of every "
@@ -74,14 +75,14 @@ def _costs(judges: list[Record]) -> Table:
     return build.build()
 
 
-def _share_of(found: Record) -> TableCell:
+def _share_of(found: OutcomeRecord) -> TableCell:
     if found["share"] is None:
         return TableCell(DASH)
     told = where.outcome(found["outcome"], "judgments", found["n"])
     return TableCell(f"{found['share'] * 100:.1f}", f"n = {found['n']:,}" if told else "", where=told)
 
 
-def _reference(judge: Record) -> str:
+def _reference(judge: JudgeRecord) -> str:
     if judge["reference_from"]:
         return f"responses of {judge['reference_from']}"
     if judge["reference"]:
@@ -89,7 +90,7 @@ def _reference(judge: Record) -> str:
     return "none" if judge["judge"] else NOT_KNOWN
 
 
-def _asked(judges: list[Record], *, by_rule: bool) -> Table:
+def _asked(judges: list[JudgeRecord], *, by_rule: bool) -> Table:
     """`by_rule` says that several readings of a preference become one by the judge's own rule."""
     labels = [
         "Judge",

@@ -22,8 +22,9 @@ from analytics.display.tables import (
     words,
 )
 from analytics.figures import where
+from analytics.figures.document import FigureFinding
 from analytics.figures.families import CLAIMS, FamilyTest, corrected_p, is_supported
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.needs import SystemKinds
@@ -166,7 +167,7 @@ class BestPicksFigure(Figure[BestPicks]):
             if each.test is not None:
                 yield FamilyTest(CLAIMS, each.test)
 
-    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[FigureFinding]:
         """Systems picked more often than picking at random would, and less often."""
         told = [each for each in self.of(group).by_system if is_supported(each.test)]
         for kind, how, side in (("picked", "more", 1), ("picked_less", "less", -1)):
@@ -182,15 +183,15 @@ class BestPicksFigure(Figure[BestPicks]):
                 for name, each in zip(names, of_side, strict=True)
             ]
             weakest = max((each.test for each in of_side), key=corrected_p)
-            yield {
+            finding: FigureFinding = {
                 "kind": kind,
-                **({"system": of_side[0].system} if one else {}),
                 "about": joined(names),
                 "heading": f"Picked {how} often than by chance",
                 "text": f"{who[:1].upper()}{who[1:]} picked {'; '.join(shown)} "
                 f"({'' if one else 'at most '}{corrected(weakest)}).",
                 "anchor": "best-picks",
             }
+            yield {**finding, "system": of_side[0].system} if one else finding
 
     def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
         by_system = self.of(group).by_system

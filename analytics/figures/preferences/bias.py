@@ -11,8 +11,9 @@ from analytics.display.numbers import corrected, percent, with_interval
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, words
 from analytics.figures import where
+from analytics.figures.document import FigureFinding
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.quantities import Quantity
@@ -119,7 +120,7 @@ class BiasFigure(Figure[Biases]):
         if record.position.test is not None:
             yield FamilyTest(CLAIMS, record.position.test)
 
-    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[FigureFinding]:
         position = self.of(group).position
         share = position.share
         if not is_supported(position.test):

@@ -7,8 +7,9 @@ from itertools import groupby
 from analytics.display.blocks import Block
 from analytics.display.numbers import corrected, decimal, points
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, head, words
+from analytics.figures.document import FigureFinding
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import CELLS, PairView, ReportView, subject, tag_of
@@ -71,19 +72,21 @@ class FlipsFigure(Figure[Flips]):
                 assert flip.flip_test is not None
                 yield FamilyTest(CLAIMS, flip.flip_test, beneath=flip.margin_test)
 
-    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[FigureFinding]:
         """One per pair: between which arms the preferred system changes or, where it does not, the margin."""
         pair_view = next(each for each in view.pairs if each.key == question.key)
         flips = sorted(self.of(group).pairs, key=_pair_of)
         for pair, of_pair in groupby(flips, _pair_of):
             found = list(of_pair)
             system_1, system_2 = pair
-            about = {"system_1": system_1, "system_2": system_2, "about": pair_view.pair(found[0])}
+            about = pair_view.pair(found[0])
             if changed := [flip for flip in found if flips_beyond_chance(flip)]:
                 at = f"pair-{pair_view.pairs.index(pair) + 1}"
                 yield {
-                    **about,
                     "kind": "pair_flip",
+                    "system_1": system_1,
+                    "system_2": system_2,
+                    "about": about,
                     "heading": "The preferred system changes",
                     "text": f"{_preferences(view, group, changed)} {_moves(view, changed)}",
                     "anchor": at if pair_view is view.pairs[0] else f"{pair_view.key}-{at}",
@@ -91,8 +94,10 @@ class FlipsFigure(Figure[Flips]):
             elif moved := [flip for flip in found if is_supported(flip.margin_test)]:
                 largest = max(moved, key=lambda flip: abs(flip.difference.known))
                 yield {
-                    **about,
                     "kind": "margin_change",
+                    "system_1": system_1,
+                    "system_2": system_2,
+                    "about": about,
                     "heading": f"The margin changes by {points(largest.difference.known)} points",
                     "text": _margins(view, group, moved),
                     "anchor": "flips",

@@ -22,8 +22,9 @@ from analytics.display.tables import (
 )
 from analytics.figures import where
 from analytics.figures.agreement.percentage import PercentageAgreementFigure
+from analytics.figures.document import FigureFinding
 from analytics.figures.families import CLAIMS, FamilyTest, corrected_p, is_supported
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import MAY_STOP, PAIRS, FigureInput, PairInput, by_cell
 from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.preferences.both_bad import BothBadFigure
@@ -180,7 +181,7 @@ class WinRatesFigure(Figure[WinRates]):
         tests = zip(record.overall, _shared_tests(record), strict=True)
         return {"overall": [replace(rate, test=test) for rate, test in tests]}
 
-    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[FigureFinding]:
         """Winners and losers; where the preferred system changes between settings, that is the finding."""
         if has_flip(group):
             return
@@ -195,7 +196,7 @@ class WinRatesFigure(Figure[WinRates]):
 
     def _finding(
         self, view: ReportView, group: GroupView, kind: str, rates: list[WinRate], within: str
-    ) -> Record:
+    ) -> FigureFinding:
         rates = sorted(rates, key=lambda rate: -abs(rate.rate.known - 0.5))
         one = len(rates) == 1
         verb = {"winner": "Win", "loser": "Lose"}[kind] + ("s" if one else "")
@@ -207,15 +208,15 @@ class WinRatesFigure(Figure[WinRates]):
             else [f"{name} {with_interval(rate.rate)}" for name, rate in zip(names, rates, strict=True)]
         )
         items = min(rate.rate.n for rate in rates)
-        return {
+        finding: FigureFinding = {
             "kind": kind,
-            **({"system": rates[0].system} if one else {}),
             "about": joined(names),
             "heading": f"{verb} more often than not{within}",
             "text": f"Expected win rate{'' if one else 's'}: {joined(shown)}, from {'' if one else 'at least '}"
             f"{items:,} items judged by {subject(group)} ({'' if one else 'at most '}{corrected(weakest)}).",
             "anchor": "win-rates",
         }
+        return {**finding, "system": rates[0].system} if one else finding
 
     def facts(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Fact]:
         """The highest rate, of the first of several questions; of one alone the rates stand right below.

@@ -12,8 +12,9 @@ from analytics.display.numbers import corrected, decimal, in_percent, percent, w
 from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
 from analytics.figures import where
+from analytics.figures.document import FigureFinding
 from analytics.figures.families import CLAIMS, FamilyTest, corrected_p, is_supported
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.quantities import Quantity
@@ -161,7 +162,7 @@ class RanksFigure(Figure[RankedSystems]):
             if pair.test is not None:
                 yield FamilyTest(CLAIMS, pair.test)
 
-    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[FigureFinding]:
         """The best system, and which others it is ranked above; the last, where every other is ranked above it."""
         found = self.of(group)
         best = _leader(group, 1)
@@ -300,7 +301,7 @@ def _tested_against(pairs: Sequence[RankedAbove], system: str, side: int) -> dic
 
 def _finding(
     view: ReportView, group: GroupView, system: str, heading: str, tests: dict[str, Tested]
-) -> Record:
+) -> FigureFinding:
     weakest = max(tests.values(), key=corrected_p)
     least, several = min(each.n for each in tests.values()), len(tests) > 1
     queries = f"{'at least ' if several else ''}{least:,} queries"

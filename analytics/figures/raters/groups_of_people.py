@@ -10,8 +10,9 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.numbers import corrected, decimal, points
 from analytics.display.tables import D_OF_PAIRS, P_COLUMNS, Builder, TableCell, columns, count, head, words
+from analytics.figures.document import FigureFinding
 from analytics.figures.families import CLAIMS, FamilyTest, is_supported
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput, point_records
 from analytics.figures.groups import GroupView, QuestionView
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
@@ -122,7 +123,7 @@ class GroupsOfPeopleFigure(Figure[GroupsOfPeople]):
     def intro(self, view: ReportView) -> str:
         return "Groups are compared on what both answered. Differences are the first group minus the second."
 
-    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[Record]:
+    def findings(self, view: ReportView, group: GroupView, question: QuestionView) -> Iterator[FigureFinding]:
         """Means and agreements that differ beyond chance."""
         for pair in self.of(group).pairs:
             first, second = (_label(view, getattr(pair, name)) for name in ("first", "second"))

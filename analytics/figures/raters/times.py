@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head, words
 from analytics.figures import where
-from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.document import ItemTimes, RaterTimes, TimesRecord
+from analytics.figures.figure import StudyFigure
 from analytics.figures.raters.judgments import MAX_RATERS
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.reading import read
 from analytics.statistics.raters.times import Times
 
 WHOSE = {"person": "People", "simulated": "Simulated raters"}
-WATCHED = {"active": "active", "visible": "visible"}
+WATCHED: dict[Literal["active", "visible"], str] = {"active": "active", "visible": "visible"}
 NOT_RECORDED = "No judgment has such a time."
 NO_TIMES = "No judgment has a recorded time."
 IMPORTED = "Imported judgments have the times of their file, such as those from accepting an assignment to submitting."
@@ -46,7 +48,7 @@ def _seconds(value: float) -> str:
     return f"{value:.1f}"
 
 
-def _times(found: Record) -> Table:
+def _times(found: TimesRecord) -> Table:
     build = Builder(
         "Seconds per judgment, active and with the page in view, and the quartiles of the medians of items and raters.",
         columns(["Time", "Of", "Mean", "SD", "First quartile", "Median", "Third quartile", "n"], names=2),
@@ -79,7 +81,7 @@ def _quartiles(build: Builder, values: Sequence[float]) -> list[TableCell]:
     return [build.number(value, _seconds, NOT_RECORDED) for value in values or (None,) * 3]
 
 
-def _thirds(found: Record) -> Table:
+def _thirds(found: TimesRecord) -> Table:
     build = Builder(
         "Median seconds along a rater's work, of raters with three judgments or more.",
         columns(["Time", "First third", "Second third", "Last third"]),
@@ -90,7 +92,7 @@ def _thirds(found: Record) -> Table:
     return build.build()
 
 
-def _raters(view: ReportView, found: Record) -> Table:
+def _raters(view: ReportView, found: TimesRecord) -> Table:
     build = Builder(
         "Judgments with a recorded time, their median seconds, and skipped items, by rater.",
         columns(["Rater", "Judgments", "Active", "Visible", "Skipped"]),
@@ -101,7 +103,7 @@ def _raters(view: ReportView, found: Record) -> Table:
     return build.build()
 
 
-def _items(found: Record) -> Table:
+def _items(found: TimesRecord) -> Table:
     build = Builder(
         "Judgments with a recorded time and their median seconds, of the items that took longest, and how many raters "
         "skipped them; items that were skipped most stand among them.",
@@ -112,7 +114,7 @@ def _items(found: Record) -> Table:
     return build.build()
 
 
-def _medians(build: Builder, each: Record) -> tuple[TableCell, ...]:
+def _medians(build: Builder, each: RaterTimes | ItemTimes) -> tuple[TableCell, ...]:
     return (
         count(each["judgments"]),
         build.number(each["active"], _seconds, NOT_RECORDED),
@@ -121,18 +123,18 @@ def _medians(build: Builder, each: Record) -> tuple[TableCell, ...]:
     )
 
 
-def _skipped(each: Record) -> TableCell:
+def _skipped(each: RaterTimes | ItemTimes) -> TableCell:
     return replace(count(each["skipped"]), where=where.outcome("skipped", "items", each["skipped"]))
 
 
-def _skips_by_rater(view: ReportView, found: Record) -> Table:
+def _skips_by_rater(view: ReportView, found: TimesRecord) -> Table:
     build = Builder("Skipped items, by rater.", columns(["Rater", "Skipped"]), foot=_others(found["raters"]))
     for each in found["raters"][:MAX_RATERS]:
         build.add(_name(view, each), _skipped(each), of=where.recorded(each["rater"]))
     return build.build()
 
 
-def _skips_by_item(found: Record) -> Table:
+def _skips_by_item(found: TimesRecord) -> Table:
     build = Builder(
         "Raters who skipped an item, of the items that were skipped most.", columns(["Item", "Skipped"])
     )
@@ -141,12 +143,11 @@ def _skips_by_item(found: Record) -> Table:
     return build.build()
 
 
-def _name(view: ReportView, each: Record) -> TableCell:
+def _name(view: ReportView, each: RaterTimes) -> TableCell:
     """A rater who only skipped is none of those with judgments, and has a pseudonym alone."""
-    name: str = each["rater"]
-    return head(view.raters.get(name, name))
+    return head(view.raters.get(each["rater"], each["rater"]))
 
 
-def _others(raters: list[Record]) -> str:
+def _others(raters: list[RaterTimes]) -> str:
     beyond = len(raters) - MAX_RATERS
     return f"{beyond:,} more raters are in the JSON." if beyond > 0 else ""

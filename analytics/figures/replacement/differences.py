@@ -19,8 +19,9 @@ from analytics.figures.beside_people import (
     label_tables,
     pick_shares,
 )
+from analytics.figures.document import FindingRecord
 from analytics.figures.families import JUDGED, JUDGED_SHARE, FamilyTest, corrected_p, is_supported
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import (
     PAIRS,
     UNITS,
@@ -161,7 +162,7 @@ MEANS = {
 }
 
 
-def judge_findings(view: ReportView) -> Iterator[Record]:
+def judge_findings(view: ReportView) -> Iterator[FindingRecord]:
     """Of each judge the largest difference from people that is beyond chance; the largest first."""
     told = sorted(_largest(view), key=lambda each: -_size(each[1], each[2]))
     for group, question, cell, n_others in told[:MOST_JUDGES]:

@@ -17,7 +17,7 @@ from analytics.figures.cross_fitted import (
     fitted_on_people,
     why_not_crossed,
 )
-from analytics.figures.figure import Figure, Record
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import (
     MEASURES,
     PAIRS,
@@ -26,7 +26,7 @@ from analytics.figures.figure_input import (
     PairInput,
 )
 from analytics.figures.groups import GroupView, QuestionView
-from analytics.figures.needs import DerivedJudges
+from analytics.figures.needs import Derived, DerivedJudges
 from analytics.figures.report_view import ReportView
 from analytics.frames.arrays import response_places
 from analytics.frames.needs import NeedSource
@@ -309,7 +309,7 @@ def _widths(within: Range) -> tuple[float, ...]:
     return POINTS if high - low <= FEW_POINTS else tuple(share * (high - low) for share in SHARES)
 
 
-def _of_pairs(given: PairInput, fitted: Record | None) -> Iterator[PoweredCell]:
+def _of_pairs(given: PairInput, fitted: Derived | None) -> Iterator[PoweredCell]:
     """The first system of each pair, in each setting; then every system over several opponents."""
     assert isinstance(given.people, PairInput)
     items, terms = given.items, given.terms
@@ -337,7 +337,7 @@ def _of_systems(given: PairInput, ours: SystemScores, own: SystemScores) -> Iter
             yield PoweredCell(name, system, None, values, SHARE)
 
 
-def _of_ratings(given: AnswerInput, fitted: Record | None) -> Iterator[PoweredCell]:
+def _of_ratings(given: AnswerInput, fitted: Derived | None) -> Iterator[PoweredCell]:
     """All responses, or those of each system and the differences of every two; with a baseline, of each from it."""
     people, judge, query, system = _ratings(given, fitted)
     used = [code for code in range(len(given.items.systems)) if (system == code).any()]
@@ -358,7 +358,7 @@ def _of_ratings(given: AnswerInput, fitted: Record | None) -> Iterator[PoweredCe
             yield PoweredCell(None, names[one], names[other], values[one] - values[other], None)
 
 
-def _ratings(given: AnswerInput, fitted: Record | None) -> tuple[Floats, Floats, Ints, Ints]:
+def _ratings(given: AnswerInput, fitted: Derived | None) -> tuple[Floats, Floats, Ints, Ints]:
     """People's mean and the judge's of all that is to be rated, whoever rated it (n,), nan where nobody did; with its
     query and its system."""
     assert isinstance(given.people, AnswerInput)

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, columns, head, words
-from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.document import CodingRecord
+from analytics.figures.figure import StudyFigure
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.reading import read
 from analytics.statistics.texts.code_shares import CodeShares
@@ -29,7 +30,7 @@ class CodesFigure(StudyFigure):
 FIGURE = CodesFigure()
 
 
-def _table(view: ReportView, coding: Record) -> Table:
+def _table(view: ReportView, coding: CodingRecord) -> Table:
     systems, lists = coding["systems"], coding["lists"]
     of_queries = systems == [""]
     who = "Queries" if of_queries else ""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, Table, columns, count, head, words
-from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.document import QueryCountRecord
+from analytics.figures.figure import StudyFigure
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.estimates import Estimate
 
@@ -29,7 +30,7 @@ class ContextsFigure(StudyFigure):
 FIGURE = ContextsFigure()
 
 
-def _table(found: list[Record], *, is_share: bool) -> Table | None:
+def _table(found: list[QueryCountRecord], *, is_share: bool) -> Table | None:
     rows = [each for each in found if each["is_share"] is is_share]
     if not rows:
         return None

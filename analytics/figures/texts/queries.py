@@ -8,7 +8,8 @@ from analytics.display.numbers import percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, Table, columns, count, head
 from analytics.figures import where
-from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.document import QueriesRecord
+from analytics.figures.figure import StudyFigure
 from analytics.figures.report_view import SPLIT_NAMES, ReportView
 
 # Of more rows than this the tables are opened by who wants them.
@@ -47,7 +48,7 @@ class QueriesFigure(StudyFigure):
 FIGURE = QueriesFigure()
 
 
-def _plot(found: Sequence[Record]) -> DotPlot | None:
+def _plot(found: Sequence[QueriesRecord]) -> DotPlot | None:
     """The share of each category, in a row of its own; marks are of splits. None of more than can be read."""
     shares = [{each["value"]: each["share"] for each in of["values"]} for of in found]
     categories = list(dict.fromkeys(value for of in shares for value in of))
@@ -79,7 +80,7 @@ def _split(split: str | None) -> str:
     return ALL if split is None else NAMES["split"].get(split, split) or "no split"
 
 
-def _table(found: Record) -> Table:
+def _table(found: QueriesRecord) -> Table:
     by, others = found["by"], found["others"]
     beyond = (
         f"{others['values']:,} more have {others['queries']:,} queries and {others['items']:,} items in all."

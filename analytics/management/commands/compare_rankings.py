@@ -40,7 +40,7 @@ class Command(AssayCommand):
             )
         except NothingToReport as nothing:
             raise CommandError(str(nothing)) from None
-        facts: dict[str, Any] = plain(found)
+        facts: Outcome = plain(found)
         if not options["json"]:
             text = json.dumps(facts, indent=2) if options["format"] == "json" else markdown(found)
             self.stdout.write(text)

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analytics.figures.document import ReportRecord
 from analytics.reports.build import build_report, latest_judgment
 from analytics.reports.cache import effective_ties, whole_report
 from analytics.reports.common import TIES, NothingToReport
@@ -95,7 +96,7 @@ class Command(AssayCommand):
         self.stdout.write(text, ending="")
         return {}
 
-    def _write_tables(self, report: dict[str, Any], folder: Path) -> Outcome:
+    def _write_tables(self, report: ReportRecord, folder: Path) -> Outcome:
         """One file per table, and a list of them with their captions; what else is in the folder stays."""
         tables = tables_of(report)
         try:

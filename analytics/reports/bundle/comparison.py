@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analytics.figures.report_view import Record
-
 # Numbers that differ by less are the same but for the order in which a machine adds.
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 # The key of the table of what judges' runs cost, which the installation knows that ran them.
@@ -59,7 +57,7 @@ class ComparedFigure:
 MISSING = object()
 
 
-def compare_reports(theirs: Record, ours: Record) -> list[ComparedFigure]:
+def compare_reports(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> list[ComparedFigure]:
     """Every part and every figure of either, in the order of the first; those that only one has differ."""
     theirs, ours = _without_costs(theirs), _without_costs(ours)
     parts = [
@@ -75,7 +73,7 @@ def compare_reports(theirs: Record, ours: Record) -> list[ComparedFigure]:
     ]
 
 
-def _without_costs(report: Record) -> Record:
+def _without_costs(report: Mapping[str, Any]) -> Mapping[str, Any]:
     """The report without what its judges' runs cost."""
     told = [
         {name: each for name, each in judge.items() if name != "cost"} for judge in report.get("judges", ())
@@ -89,7 +87,7 @@ def compare_tables(theirs: Mapping[str, bytes], ours: Mapping[str, bytes]) -> li
     return [(key, key in theirs and theirs[key] == ours.get(key)) for key in keys if key != COSTS]
 
 
-def _by_key(records: Sequence[Record]) -> dict[tuple[str, str, str, int], Record]:
+def _by_key(records: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, str, int], Mapping[str, Any]]:
     """Records by figure, question and group; numbered, should one recur."""
     times: Counter[tuple[str, str, str]] = Counter()
     found = {}

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from analytics.figures.report_view import Record
+from analytics.figures.document import ReportRecord
 from analytics.reports.bundle.codings import CODES, write_codings
 from analytics.reports.code_version import SOFTWARE_VERSION, code_version
 from analytics.reports.files import report_html, report_json
@@ -46,7 +46,7 @@ class BundleMember:
     content: Callable[[], Iterator[bytes]]
 
 
-def bundle_members(study: Study, report: Record) -> list[BundleMember]:
+def bundle_members(study: Study, report: ReportRecord) -> list[BundleMember]:
     """Every file but the manifest, in the order of the archive."""
     private = private_words(study)
     codings = codings_of(study)
@@ -98,7 +98,7 @@ def bundle_members(study: Study, report: Record) -> list[BundleMember]:
     return [_readme(study, report, found), *found]
 
 
-def _tables(report: Record) -> Iterator[BundleMember]:
+def _tables(report: ReportRecord) -> Iterator[BundleMember]:
     for table in tables_of(report):
         text = table_csv(table).encode()
         caption = " ".join(table.full_caption.split()).replace("|", "\\|")
@@ -149,11 +149,11 @@ def _exclusions(study: Study, private: PrivateWords) -> Iterator[bytes]:
     yield orjson.dumps(private.blacked_out_json(record), option=INDENTED)
 
 
-def _exclusion(row: Exclusion) -> Record:
+def _exclusion(row: Exclusion) -> dict[str, str | int]:
     """An exclusion without the names of those who made and undid it."""
     if row.judgment is None:
         assert row.rater is not None  # it is of one or the other
-        of: Record = {"scope": "rater", "rater": row.rater.pseudonym}
+        of: dict[str, str | int] = {"scope": "rater", "rater": row.rater.pseudonym}
     else:
         of = {
             "scope": "judgment",
@@ -186,7 +186,7 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _readme(study: Study, report: Record, members: list[BundleMember]) -> BundleMember:
+def _readme(study: Study, report: ReportRecord, members: list[BundleMember]) -> BundleMember:
     ties = report["parameters"]["ties"]
     text = "\n".join(
         [

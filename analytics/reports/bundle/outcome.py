@@ -1,7 +1,7 @@
 """The outcome of a replication in words, for the command and for the page."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TypedDict
 
 from analytics.reports.bundle.comparison import ComparedFigure, Sameness
 from analytics.reports.bundle.replication import Replication
@@ -16,11 +16,23 @@ WORDS = {
 MOST_SHOWN = 5
 
 
-def outcome_record(done: Replication) -> dict[str, Any]:
-    """The outcome as JSON: sentences, the counts, and a row for each figure and each table.
+class OutcomeRow(TypedDict):
+    """A figure, a table or the generated files; differences are sentences."""
 
-    A row has `name`, `result`, `differs`, and `differences`, which are sentences.
-    """
+    name: str
+    result: str
+    differs: bool
+    differences: list[str]
+
+
+class ReplicationOutcome(TypedDict):
+    sentences: list[str]
+    counts: str
+    rows: list[OutcomeRow]
+
+
+def outcome_record(done: Replication) -> ReplicationOutcome:
+    """The outcome as JSON, with a row for each figure and each table."""
     figures = [
         _row(figure.name, WORDS[figure.sameness], differing(figure), figure.sameness == Sameness.DIFFERENT)
         for figure in done.figures
@@ -37,7 +49,7 @@ def outcome_record(done: Replication) -> dict[str, Any]:
     return {"sentences": list(sentences(done)), "counts": counts(done), "rows": [*files, *figures, *tables]}
 
 
-def _row(name: str, result: str, differences: Sequence[str], differs: bool) -> dict[str, Any]:
+def _row(name: str, result: str, differences: Sequence[str], differs: bool) -> OutcomeRow:
     return {"name": name, "result": result, "differs": differs, "differences": list(differences)}
 
 

@@ -4,12 +4,12 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from django.db import transaction
 
-from analytics.figures.report_view import Record
+from analytics.figures.document import SCHEMA, ReportRecord
 from analytics.reports.build import build_report
 from analytics.reports.bundle.codings import CODES, read_codings
 from analytics.reports.bundle.comparison import ComparedFigure, Sameness, compare_reports, compare_tables
@@ -17,7 +17,6 @@ from analytics.reports.bundle.members import REPORT, STUDY, VERSIONS
 from analytics.reports.bundle.reading import MAX_BYTES, Bundle, open_bundle
 from analytics.reports.code_version import code_version
 from analytics.reports.common import REPLICATES, TIES, NothingToReport, Watch, no_watch
-from analytics.reports.document import SCHEMA
 from analytics.reports.files import report_json
 from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
@@ -106,7 +105,7 @@ def replicate(
 
 
 def _compared(
-    bundle: Bundle, study: Study, theirs: Record, codings: Sequence[Coding], watch: Watch
+    bundle: Bundle, study: Study, theirs: ReportRecord, codings: Sequence[Coding], watch: Watch
 ) -> Replication:
     ours = _computed(study, theirs, codings, watch)
     tables = {table.key: table_csv(table).encode() for table in tables_of(ours)}
@@ -122,7 +121,7 @@ def _compared(
     )
 
 
-def _report(bundle: Bundle) -> Record:
+def _report(bundle: Bundle) -> ReportRecord:
     report = bundle.json(REPORT)
     schema = report.get("schema") if isinstance(report, dict) else None
     if schema != SCHEMA:
@@ -140,11 +139,10 @@ def _report(bundle: Bundle) -> Record:
         isinstance(each, dict) and each.keys() >= NAMING for each in records
     ):
         raise Refused(f"{REPORT}: its records do not all name a figure, a question and a group.")
-    record: Record = report
-    return record
+    return cast(ReportRecord, report)
 
 
-def _computed(study: Study, theirs: Record, codings: Sequence[Coding], watch: Watch) -> Record:
+def _computed(study: Study, theirs: ReportRecord, codings: Sequence[Coding], watch: Watch) -> ReportRecord:
     parameters = theirs["parameters"]
     try:
         return build_report(

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from analytics.figures.document import Written
 from analytics.figures.failures import Failures
 from analytics.figures.families import ALPHA, FamilyTest, correct
 from analytics.figures.figure_input import QuestionRecord, question_record
@@ -14,7 +14,15 @@ from analytics.frames.study import RaterGroup
 from analytics.reports.code_version import code_version
 from analytics.reports.common import LEVEL, NothingToReport, Watch, no_watch
 from analytics.reports.compared_rankings import every_ranking_compared
-from analytics.reports.comparison.document import SCHEMA, WithoutPartner
+from analytics.reports.comparison.document import (
+    NAMES,
+    SCHEMA,
+    ComparedNumber,
+    ComparisonRecord,
+    ScoresAndRankings,
+    SideName,
+    WithoutPartner,
+)
 from analytics.reports.comparison.leaderboards import leaderboard_correlations
 from analytics.reports.comparison.matching import (
     MatchedQueries,
@@ -34,7 +42,7 @@ from analytics.reports.comparison.pairing import (
     read_side,
 )
 from analytics.reports.comparison.sentences import about, counted, findings
-from analytics.reports.comparison.sides import NAMES, Sides
+from analytics.reports.comparison.sides import Sides
 from analytics.statistics.core.estimates import Estimate, plain
 from analytics.statistics.core.matched import QuerySums, matched_difference
 from analytics.statistics.core.randomization import Randomization, Tested
@@ -42,13 +50,10 @@ from analytics.statistics.core.reading import read
 from evaluation import design
 from evaluation.protocols import QuestionSpec
 
-Record = dict[str, Any]
-# Numbers of what scores and rankings share, and of responses that they do not.
-COUNTS = ("queries", "responses", "only_scored", "only_ranked", "other_text")
 SAME_JUDGMENTS = "Both views have the same judgments of it."
 
 
-def build_comparison(sides: Sides, watch: Watch = no_watch) -> Record:
+def build_comparison(sides: Sides, watch: Watch = no_watch) -> ComparisonRecord:
     """Every comparable quantity that both sides have, over the queries that both have; of two studies the scores of
     either against the rankings of the other, too.
 
@@ -70,7 +75,7 @@ def build_comparison(sides: Sides, watch: Watch = no_watch) -> Record:
         if key in b.questions
     }
     asked = [key for key in a.questions if unlike.get(key) == ""]
-    failures = Failures({"study": {"slug": a.side.study.slug}})
+    failures = Failures(a.side.study.slug)
     found, figures_alone = paired_quantities(a, b, asked, groups, failures)
     rankings = list(_scores_and_rankings(a, b))
     if not found and not rankings:
@@ -96,7 +101,7 @@ def build_comparison(sides: Sides, watch: Watch = no_watch) -> Record:
             else ()
         ),
     ]
-    record: Record = {
+    record: ComparisonRecord = {
         "schema": SCHEMA,
         "parameters": {"level": LEVEL, "ties": "half", "version": code_version(), "seed": a.side.study.seed},
         "a": a.record,
@@ -115,6 +120,7 @@ def build_comparison(sides: Sides, watch: Watch = no_watch) -> Record:
         "leaderboards": list(leaderboard_correlations(a, b, asked, groups, queries)),
         "scores_and_rankings": rankings,
         "without_partner": without,
+        "findings": [],
     }
     without += _figures_alone(record, a, b, figures_alone)
     without += (
@@ -125,23 +131,29 @@ def build_comparison(sides: Sides, watch: Watch = no_watch) -> Record:
     return record
 
 
-def _scores_and_rankings(a: ReadSide, b: ReadSide) -> Iterator[Record]:
+def _scores_and_rankings(a: ReadSide, b: ReadSide) -> Iterator[ScoresAndRankings]:
     """Two views of one study share what they are of, so that there is nothing to hold against each other."""
     if a.side.study.pk == b.side.study.pk:
         return
-    for side, scored, ranked in (("a", a, b), ("b", b, a)):
+    for side, scored, ranked in zip(NAMES, (a, b), (b, a), strict=True):
         both = (scored.side.study, scored.frame.answers, ranked.side.study, ranked.frame.answers)
         for each in every_ranking_compared(*both):
-            record = plain(each)
             yield {
                 "scored": side,
                 "question": {"key": each.question_key, "prompt": each.question},
                 "ranking": {"key": each.ranking_key, "prompt": each.ranking},
                 "scored_by": {"key": each.scored_by_key, "label": each.scored_by},
                 "ranked_by": {"key": each.ranked_by_key, "label": each.ranked_by},
-                **{name: record[name] for name in COUNTS},
-                **record["found"],
-                "systems": record["systems"],
+                "queries": each.queries,
+                "responses": each.responses,
+                "only_scored": each.only_scored,
+                "only_ranked": each.only_ranked,
+                "other_text": each.other_text,
+                "tau": plain(each.found.tau),
+                "linear": plain(each.found.linear),
+                "quadratic": plain(each.found.quadratic),
+                "of_systems": plain(each.found.of_systems),
+                "systems": plain(each.systems),
             }
 
 
@@ -159,13 +171,15 @@ def _matched_keys(a: ReadSide, queries: MatchedQueries) -> set[str]:
     return {key for key, code in named if code >= 0}
 
 
-def _compared(found: list[Paired], queries: MatchedQueries, sides: Sides) -> list[Record]:
+def _compared(found: list[Paired], queries: MatchedQueries, sides: Sides) -> list[ComparedNumber]:
     seed = design.derived_seed(sides.a.study.seed, "comparison")
     tests = Randomization(seed, level=ALPHA / max(len(found), 1))
     return [_record(each, queries, tests, same_study=sides.same_study) for each in found]
 
 
-def _record(both: Paired, queries: MatchedQueries, tests: Randomization, *, same_study: bool) -> Record:
+def _record(
+    both: Paired, queries: MatchedQueries, tests: Randomization, *, same_study: bool
+) -> ComparedNumber:
     name, arm, systems = both.key
     sums = [
         replace(each.sums, query=codes[each.sums.query])
@@ -194,7 +208,7 @@ def _record(both: Paired, queries: MatchedQueries, tests: Randomization, *, same
     }
 
 
-def _shown(estimate: Estimate, may_stop: str) -> Record:
+def _shown(estimate: Estimate, may_stop: str) -> Written:
     """A figure by which its study may stop has no interval of a fixed number of queries."""
     return dict(withheld(plain(estimate), OF_A_COMPARISON) if may_stop else plain(estimate))
 
@@ -218,20 +232,20 @@ def _questions_alone(a: ReadSide, b: ReadSide, unlike: dict[Asked, str]) -> Iter
                 yield {"kind": "question", "side": side, "name": _name(read.questions[key]), "reason": reason}
 
 
-def _raters_alone(side: str, groups: Iterable[RaterGroup], other: str) -> Iterator[WithoutPartner]:
+def _raters_alone(side: SideName, groups: Iterable[RaterGroup], other: str) -> Iterator[WithoutPartner]:
     for group in groups:
         reason = f"{other} has no raters who are known to be the same."
         yield {"kind": "raters", "side": side, "name": group.label, "reason": reason}
 
 
 def _figures_alone(
-    record: Record, a: ReadSide, b: ReadSide, found: Iterable[tuple[str, Key]]
+    record: ComparisonRecord, a: ReadSide, b: ReadSide, found: Iterable[tuple[SideName, Key]]
 ) -> Iterator[WithoutPartner]:
     """Figures of systems and settings that both sides have; of others it was said that they are missing."""
     systems, arms = set(a.systems) & set(b.systems), {*(set(a.arms) & set(b.arms)), None}
     for side, (name, arm, named) in found:
         if set(named) <= systems and arm in arms:
-            of = about(record, {"systems": named, "arm": arm})
+            of = about(record, named, arm)
             other = "B" if side == "a" else "A"
             reason = f"{other} has no value of it."
             yield {

@@ -1,17 +1,21 @@
 """The parts of a comparison as it is written: what the schema of `assay-comparison/1` is made from."""
 
-from typing import Annotated, Any, TypedDict
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypedDict
 
+from analytics.figures.document import AtLeastOne, Count, NamedRecord, StudyRecord, ViewRecord, Written
 from analytics.figures.families import TestedRecord
 from analytics.figures.figure_input import QuestionRecord
+from analytics.figures.record_schema import Schema
 from analytics.reports.compared_rankings import SystemStanding
-from analytics.reports.document import AtLeastOne, Count, NamedRecord, StudyRecord, ViewRecord
 from analytics.reports.schema import document_schema
 from analytics.statistics.core.estimates import Estimate
 
 # Version of its shape.
 SCHEMA = "assay-comparison/1"
-SideName = Annotated[str, {"enum": ["a", "b"]}]
+SideName = Annotated[Literal["a", "b"], {"type": "string"}]
+# What the two sides are called, in addresses and records and, as capitals, on the page.
+NAMES: Sequence[SideName] = ("a", "b")
 
 
 class SideRecord(TypedDict):
@@ -66,9 +70,9 @@ class ComparedNumber(TypedDict):
     arm: Annotated[str | None, "key of the setting; null: of all, or where each side has one"]
     systems: Annotated[list[str], "keys: the system, or it and its opponent"]
     share: Annotated[bool, "true of what is shown in percent"]
-    a: Estimate
-    b: Estimate
-    difference: Estimate
+    a: Annotated[Written, Estimate]
+    b: Annotated[Written, Estimate]
+    difference: Annotated[Written, Estimate]
     queries: Count
     test: TestedRecord | None
     untested: Annotated[str, "why there is no test"]
@@ -82,9 +86,9 @@ class ComparedLeaderboards(TypedDict):
     form: str
     group: Annotated[str, "key of the group of a"]
     arm: Annotated[str | None, "key of the setting; null: where each side has one"]
-    pearson: Estimate
-    spearman: Estimate
-    kendall: Estimate
+    pearson: Annotated[Written, Estimate]
+    spearman: Annotated[Written, Estimate]
+    kendall: Annotated[Written, Estimate]
 
 
 class PromptedRecord(TypedDict):
@@ -105,14 +109,14 @@ class ScoresAndRankings(TypedDict):
     only_scored: Annotated[Count, "responses"]
     only_ranked: Annotated[Count, "responses"]
     other_text: Annotated[Count, "responses whose text, or whose query's, differs"]
-    tau: Annotated[Estimate, "Kendall's tau-b of each query's responses, mean over queries"]
-    linear: Annotated[Estimate, "kappa of places within queries, linear weights"]
-    quadratic: Annotated[Estimate, "kappa of places within queries, quadratic weights"]
+    tau: Annotated[Written, Estimate, "Kendall's tau-b of each query's responses, mean over queries"]
+    linear: Annotated[Written, Estimate, "kappa of places within queries, linear weights"]
+    quadratic: Annotated[Written, Estimate, "kappa of places within queries, quadratic weights"]
     of_systems: Annotated[
         float | None,
         "tau-b of the systems' means; null for fewer than two systems or without variation",
     ]
-    systems: Annotated[list[SystemStanding], {"minItems": 1}]
+    systems: Annotated[list[Annotated[Written, SystemStanding]], {"minItems": 1}]
 
 
 class WithoutPartner(TypedDict):
@@ -143,7 +147,9 @@ class ComparisonRecord(TypedDict):
     queries: MatchedRecord
     shared_judgments: Annotated[Count, "counting judgments that two views of one study both have"]
     responses: SharedResponses
-    questions: Annotated[list[QuestionRecord], "that both sides ask, as a's report describes them"]
+    questions: Annotated[
+        list[Annotated[Written, QuestionRecord]], "that both sides ask, as a's report describes them"
+    ]
     groups: list[ComparedGroups]
     comparisons: list[ComparedNumber]
     leaderboards: list[ComparedLeaderboards]
@@ -154,5 +160,5 @@ class ComparisonRecord(TypedDict):
     findings: list[ComparisonFinding]
 
 
-def comparison_schema() -> dict[str, Any]:
+def comparison_schema() -> Schema:
     return document_schema(ComparisonRecord, "assay:comparison/1", "Two studies, or views, compared")

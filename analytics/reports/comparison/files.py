@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from django.template.loader import render_to_string
 
+from analytics.reports.comparison.document import ComparisonRecord
 from analytics.reports.comparison.page import ComparedSide, comparison_page, comparison_table
 from analytics.reports.files import stylesheets
 from analytics.reports.markdown import escape, section_markdown
@@ -13,34 +13,32 @@ from analytics.reports.paper import latex_text
 from analytics.reports.paper.latex import PREAMBLE, section_latex
 from analytics.reports.paper.table_csv import table_csv
 
-Record = dict[str, Any]
 
-
-def comparison_json(record: Record) -> str:
+def comparison_json(record: ComparisonRecord) -> str:
     """Keys are sorted, as in a report's file."""
     return json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False, sort_keys=True) + "\n"
 
 
-def comparison_markdown(record: Record) -> str:
+def comparison_markdown(record: ComparisonRecord) -> str:
     return "\n\n".join(_parts(record)) + "\n"
 
 
-def comparison_csv(record: Record) -> str:
+def comparison_csv(record: ComparisonRecord) -> str:
     """A row per figure."""
     return table_csv(comparison_table(record))
 
 
-def comparison_html(record: Record) -> str:
+def comparison_html(record: ComparisonRecord) -> str:
     context = {"page": comparison_page(record), "css": stylesheets()}
     return render_to_string("analytics/comparison_file.html", context)
 
 
-def comparison_latex(record: Record) -> str:
+def comparison_latex(record: ComparisonRecord) -> str:
     """A document that compiles by itself, as a report's."""
     return PREAMBLE + "\n" + "\n\n".join(_document(record)) + "\n"
 
 
-def _document(record: Record) -> Iterator[str]:
+def _document(record: ComparisonRecord) -> Iterator[str]:
     page, tex = comparison_page(record), latex_text.escape
     yield rf"\title{{{tex(page.title)}}}" + "\n" + r"\author{}" + "\n" + r"\date{}"
     yield "\\begin{document}\n\\maketitle"
@@ -61,7 +59,7 @@ def _document(record: Record) -> Iterator[str]:
     yield r"\end{document}"
 
 
-def _parts(record: Record) -> Iterator[str]:
+def _parts(record: ComparisonRecord) -> Iterator[str]:
     page = comparison_page(record)
     yield f"# {escape(page.title)}"
     yield "\n".join(_side(side) for side in page.sides)
@@ -85,7 +83,7 @@ def _said(side: ComparedSide) -> str:
     return f"{side.title} ({side.slug}{view}): {side.counts}"
 
 
-FORMATS: dict[str, Callable[[Record], str]] = {
+FORMATS: dict[str, Callable[[ComparisonRecord], str]] = {
     "csv": comparison_csv,
     "html": comparison_html,
     "json": comparison_json,

@@ -14,7 +14,7 @@ from analytics.figures.figure_input import points_of
 from analytics.frames.arrays import StudyItems
 from analytics.frames.rows import JUDGES
 from analytics.frames.study import RaterGroup
-from analytics.reports.comparison.document import WithoutPartner
+from analytics.reports.comparison.document import NAMES, WithoutPartner
 from analytics.reports.comparison.sides import Sides
 from analytics.statistics.core.tidy import Ints
 from evaluation.models import Query, Rater, Response, Study
@@ -145,7 +145,7 @@ def arms_in(items: StudyItems) -> list[str]:
 def alone(kind: str, a: Iterable[str], b: Iterable[str], reason: str) -> Iterator[WithoutPartner]:
     """The names that one side alone has, as the record lists them; `reason` names the other side as {side}."""
     a, b = list(dict.fromkeys(a)), list(dict.fromkeys(b))
-    for side, own, others, other in (("a", a, b, "B"), ("b", b, a, "A")):
+    for side, own, others, other in zip(NAMES, (a, b), (b, a), "BA", strict=True):
         for name in own:
             if name not in others:
                 yield {"kind": kind, "side": side, "name": name, "reason": reason.format(side=other)}

@@ -1,22 +1,30 @@
 """A comparison as it is read: sentences and tables, the same for page, Markdown and CSV."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal
 
 from analytics.display.blocks import Block, Section
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
 from analytics.reports.comparison import rankings_section as rankings
+from analytics.reports.comparison.document import (
+    NAMES,
+    ComparedLeaderboards,
+    ComparedNumber,
+    ComparisonFinding,
+    ComparisonRecord,
+    MatchedRecord,
+    ScoresAndRankings,
+    SideRecord,
+)
 from analytics.reports.comparison.sentences import about, counted, labels_of
-from analytics.reports.comparison.sides import NAMES
 from analytics.reports.keys import with_keys
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.randomization import Tested
 from analytics.statistics.core.reading import read
 from evaluation.filters import view_in_words
 
-Record = dict[str, Any]
 FIGURES = ["A", "B", "B less A", *P_COLUMNS, "Queries"]
 # Of figures that are of both sides at once.
 TOGETHER = "A with B"
@@ -25,6 +33,12 @@ EXPLAINED = (
     "Both figures are over the queries that both sides have, and differ from those of the whole studies where a "
     "side has others. B less A: in percentage points where a figure is in percent. p: sign-flip test over queries."
 )
+UNMATCHED: dict[Literal["only_a", "only_b", "other_text"], str] = {
+    "only_a": "in A alone",
+    "only_b": "in B alone",
+    "other_text": "with the same key and another text",
+}
+CORRELATIONS: Sequence[Literal["pearson", "spearman", "kendall"]] = ("pearson", "spearman", "kendall")
 KINDS = {
     "question": "Question",
     "raters": "Raters",
@@ -54,12 +68,12 @@ class ComparisonPage:
     sides: tuple[ComparedSide, ComparedSide]
     matched: str
     cautions: tuple[str, ...]
-    findings: tuple[Record, ...]
+    findings: tuple[ComparisonFinding, ...]
     nothing_found: str
     sections: tuple[Section, ...]
 
 
-def comparison_page(record: Record) -> ComparisonPage:
+def comparison_page(record: ComparisonRecord) -> ComparisonPage:
     a, b = (_side(name, record[name]) for name in NAMES)
     title = f"{a.title} and {b.title}" if a.title != b.title else a.title
     return ComparisonPage(
@@ -73,7 +87,7 @@ def comparison_page(record: Record) -> ComparisonPage:
     )
 
 
-def comparison_table(record: Record) -> Table:
+def comparison_table(record: ComparisonRecord) -> Table:
     """Every comparison as a row of one table, and behind them what scores of one have in common with rankings of the
     other."""
     prompts = {each["key"]: each["prompt"] for each in record["questions"]}
@@ -86,17 +100,19 @@ def comparison_table(record: Record) -> Table:
             words(prompts[each["question"]]),
             words(groups[each["group"]]),
             words(_name(each)),
-            words(about(record, each) or "all"),
+            words(about(record, each["systems"], each["arm"]) or "all"),
             *_cells(build, each),
             *([EMPTY] if held else []),
         )
-    for each in held:
-        for cells in _ranking_rows(record, build, each):
-            build.add(words(each["question"]["prompt"]), words(rankings.who_ranked(each)), *cells)
+    for ranked in held:
+        for cells in _ranking_rows(record, build, ranked):
+            build.add(words(ranked["question"]["prompt"]), words(rankings.who_ranked(ranked)), *cells)
     return build.build()
 
 
-def _ranking_rows(record: Record, build: Builder, found: Record) -> Iterator[tuple[TableCell, ...]]:
+def _ranking_rows(
+    record: ComparisonRecord, build: Builder, found: ScoresAndRankings
+) -> Iterator[tuple[TableCell, ...]]:
     """From the name of the figure on: what both orders have in common, then each system's means on either side."""
     none = (EMPTY,) * (len(FIGURES) - 1)
     for name, title in rankings.FIGURES.items():
@@ -117,7 +133,7 @@ def _ranking_rows(record: Record, build: Builder, found: Record) -> Iterator[tup
         )
 
 
-def _side(name: str, side: Record) -> ComparedSide:
+def _side(name: str, side: SideRecord) -> ComparedSide:
     return ComparedSide(
         name=name.upper(),
         title=side["study"]["title"],
@@ -128,21 +144,13 @@ def _side(name: str, side: Record) -> ComparedSide:
     )
 
 
-def _matched(queries: Record) -> str:
-    parts = [
-        f"{queries[key]:,} {said}"
-        for key, said in (
-            ("only_a", "in A alone"),
-            ("only_b", "in B alone"),
-            ("other_text", "with the same key and another text"),
-        )
-        if queries[key]
-    ]
+def _matched(queries: MatchedRecord) -> str:
+    parts = [f"{queries[key]:,} {said}" for key, said in UNMATCHED.items() if queries[key]]
     said = f"{counted(queries['matched'], 'query')} matched by key."
     return f"{said} Not included: {'; '.join(parts)}." if parts else said
 
 
-def _cautions(record: Record) -> Iterator[str]:
+def _cautions(record: ComparisonRecord) -> Iterator[str]:
     if n := record["shared_judgments"]:
         yield (
             f"{counted(n, 'judgment')} {'is' if n == 1 else 'are'} in both sides, so that they differ by the other "
@@ -163,7 +171,7 @@ def _cautions(record: Record) -> Iterator[str]:
         )
 
 
-def _nothing_found(record: Record) -> str:
+def _nothing_found(record: ComparisonRecord) -> str:
     if not record["comparisons"]:
         return (
             "No question has answers of the same raters in both, so that no figure has a difference. The scores of one "
@@ -179,7 +187,7 @@ def _nothing_found(record: Record) -> str:
     )
 
 
-def _sections(record: Record) -> Iterator[Section]:
+def _sections(record: ComparisonRecord) -> Iterator[Section]:
     boards = record["leaderboards"]
     for at, question in enumerate(record["questions"], 1):
         place = question["key"], question["form"]
@@ -195,7 +203,7 @@ def _sections(record: Record) -> Iterator[Section]:
         yield Section("alone", "Without a partner", "Without a partner", (Block(tables=(_alone(record),)),))
 
 
-def _blocks(record: Record, found: list[Record], title: str) -> Iterator[Block]:
+def _blocks(record: ComparisonRecord, found: list[ComparedNumber], title: str) -> Iterator[Block]:
     """A table of each group of raters; those after the first are opened by who wants them. Where a table stands by
     itself its caption begins with the title."""
     context = title if title.endswith((".", "?", "!")) else f"{title}."
@@ -207,7 +215,7 @@ def _blocks(record: Record, found: list[Record], title: str) -> Iterator[Block]:
         yield Block(label, tables=(table,), folded=at > 0)
 
 
-def _table(record: Record, found: list[Record], label: str) -> Table:
+def _table(record: ComparisonRecord, found: list[ComparedNumber], label: str) -> Table:
     """The rows of one name stand together."""
     names = list(dict.fromkeys(each["name"] for each in found))
     build = Builder(
@@ -215,11 +223,15 @@ def _table(record: Record, found: list[Record], label: str) -> Table:
         columns(["Figure", "Of", *FIGURES], names=2),
     )
     for each in sorted(found, key=lambda each: names.index(each["name"])):
-        build.add(head(_name(each)), words(about(record, each) or "all"), *_cells(build, each))
+        build.add(
+            head(_name(each)),
+            words(about(record, each["systems"], each["arm"]) or "all"),
+            *_cells(build, each),
+        )
     return build.build()
 
 
-def _leaderboards(record: Record, found: list[Record]) -> Table:
+def _leaderboards(record: ComparisonRecord, found: list[ComparedLeaderboards]) -> Table:
     """A row for each group of raters and setting."""
     labels = {each["a"]: each["label"] for each in record["groups"]}
     arms = labels_of(record, "arms")
@@ -231,18 +243,18 @@ def _leaderboards(record: Record, found: list[Record]) -> Table:
     for each in found:
         build.add(
             head(labels[each["group"]]),
-            *(words(arms[each["arm"]]) for _ in settings),
-            *(build.coefficient(read(Estimate, each[name])) for name in ("pearson", "spearman", "kendall")),
+            *([words(arms[each["arm"]])] if each["arm"] else []),
+            *(build.coefficient(read(Estimate, each[name])) for name in CORRELATIONS),
             build.n(read(Estimate, each["pearson"])),
         )
     return build.build()
 
 
-def _name(found: Record) -> str:
-    return f"{found['name']}, %" if found["share"] else str(found["name"])
+def _name(found: ComparedNumber) -> str:
+    return f"{found['name']}, %" if found["share"] else found["name"]
 
 
-def _cells(build: Builder, found: Record) -> tuple[TableCell, ...]:
+def _cells(build: Builder, found: ComparedNumber) -> tuple[TableCell, ...]:
     form = percent if found["share"] else decimal
     difference = read(Estimate, found["difference"])
     return (
@@ -253,7 +265,7 @@ def _cells(build: Builder, found: Record) -> tuple[TableCell, ...]:
     )
 
 
-def _alone(record: Record) -> Table:
+def _alone(record: ComparisonRecord) -> Table:
     build = Builder(
         "What one side has and the other has not, so that its figures have no counterpart.",
         columns(["Side", "What", "Name", "Why"], names=4),

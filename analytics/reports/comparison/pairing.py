@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from analytics.figures.document import ViewRecord
 from analytics.figures.failures import Failures
 from analytics.figures.figure import Figure
 from analytics.figures.figure_input import FigureInput, figure_inputs
@@ -14,10 +15,9 @@ from analytics.frames.needs import NeedSource
 from analytics.frames.study import StudyFrame, study_frame
 from analytics.reports.build import applying, latest_revision, made_needs
 from analytics.reports.common import REPLICATES, NothingToReport, study_record, why_nothing
-from analytics.reports.comparison.document import SideRecord
+from analytics.reports.comparison.document import NAMES, SideName, SideRecord
 from analytics.reports.comparison.matching import GroupPair, arms_in
 from analytics.reports.comparison.sides import ComparisonSide
-from analytics.reports.document import ViewRecord
 from analytics.reports.judges import judges
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import counting_judgments
@@ -92,14 +92,14 @@ def has_one_setting(a: ReadSide, b: ReadSide) -> bool:
 
 def paired_quantities(
     a: ReadSide, b: ReadSide, asked: Iterable[Asked], groups: Sequence[GroupPair], failures: Failures
-) -> tuple[list[Paired], list[tuple[str, Key]]]:
+) -> tuple[list[Paired], list[tuple[SideName, Key]]]:
     """The quantities of the same question, raters, figure, setting and systems, in the order of a report; and those
     that one side alone has, as the side and what they are of.
 
     What neither side has a value of is in neither, and nor is a figure that fails.
     """
     found: list[Paired] = []
-    alone: dict[tuple[str, Key], None] = {}
+    alone: dict[tuple[SideName, Key], None] = {}
     for place in asked:
         for group in groups:
             own, other = a.inputs[place].get(group.a), b.inputs[place].get(group.b)
@@ -117,7 +117,7 @@ def paired_quantities(
                     for key in ours
                     if key in theirs
                 ]
-                for side, mine, others in (("a", ours, theirs), ("b", theirs, ours)):
+                for side, mine, others in zip(NAMES, (ours, theirs), (theirs, ours), strict=True):
                     alone |= {(side, key): None for key in mine if key not in others}
     kept = [each for each in found if each.figure not in failures]
     return kept, list(alone)

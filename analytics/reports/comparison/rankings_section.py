@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from analytics.display.blocks import Block, Section
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, Table, TableCell, columns, count, head, words
+from analytics.figures.document import Written
+from analytics.reports.comparison.document import ComparisonRecord, ScoresAndRankings
 from analytics.reports.comparison.sentences import labels_of
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.reading import read
 
-Record = dict[str, Any]
 TITLE = "Scores against rankings"
 EXPLAINED = (
     "Responses that one study scored and the other ranked, under the same keys of query and system and with the same "
@@ -21,21 +22,21 @@ EXPLAINED = (
 TAU = "Kendall's \N{GREEK SMALL LETTER TAU}-b"
 KAPPA = "Weighted \N{GREEK SMALL LETTER KAPPA} of places"
 # What each estimate of a record is called, in the order in which they are shown.
-FIGURES = {
+FIGURES: dict[Literal["tau", "linear", "quadratic"], str] = {
     "tau": f"{TAU}, mean over queries",
     "linear": f"{KAPPA}, linear",
     "quadratic": f"{KAPPA}, quadratic",
 }
 OF_SYSTEMS = f"{TAU} of systems' means"
 NO_ORDER = "Fewer than two systems, or all equal on one side."
-NOT_SHARED = {
+NOT_SHARED: dict[Literal["only_scored", "only_ranked", "other_text"], str] = {
     "only_scored": "only scored",
     "only_ranked": "only ranked",
     "other_text": "with another text",
 }
 
 
-def rankings_section(record: Record) -> Section:
+def rankings_section(record: ComparisonRecord) -> Section:
     """Each pair of groups of raters has its tables; those after the first are opened by who wants them."""
     found = sorted(record["scores_and_rankings"], key=_place(record))
     groups = [list(each) for _, each in groupby(found, key=_who)]
@@ -46,17 +47,17 @@ def rankings_section(record: Record) -> Section:
     return Section("scores-and-rankings", TITLE, TITLE, tuple(blocks), intro=EXPLAINED)
 
 
-def _place(record: Record) -> Any:
+def _place(record: ComparisonRecord) -> Any:
     """The order of the record, but all scales of the same raters together."""
     seen = {who: at for at, who in enumerate(dict.fromkeys(map(_who, record["scores_and_rankings"])))}
     return lambda found: seen[_who(found)]
 
 
-def _who(found: Record) -> tuple[str, ...]:
-    return found["scored"], *(found[name]["key"] for name in ("ranking", "scored_by", "ranked_by"))
+def _who(found: ScoresAndRankings) -> tuple[str, ...]:
+    return found["scored"], found["ranking"]["key"], found["scored_by"]["key"], found["ranked_by"]["key"]
 
 
-def who_ranked(found: Record) -> str:
+def who_ranked(found: ScoresAndRankings) -> str:
     """The raters of both sides, as a heading."""
     ranked = "B" if found["scored"] == "a" else "A"
     return (
@@ -65,18 +66,19 @@ def who_ranked(found: Record) -> str:
     )
 
 
-def of_systems(build: Builder, found: Record) -> TableCell:
+def of_systems(build: Builder, found: ScoresAndRankings) -> TableCell:
     return build.number(found["of_systems"], decimal, "" if found["of_systems"] is not None else NO_ORDER)
 
 
-def standings(record: Record, found: Record) -> Iterator[tuple[str, Record]]:
+def standings(record: ComparisonRecord, found: ScoresAndRankings) -> Iterator[tuple[str, Written]]:
     """The label of each system beside its means, the one that outranks most first."""
     labels = labels_of(record, "systems")
     for each in sorted(found["systems"], key=lambda each: -each["outranked"]):
-        yield labels.get(each["system"], each["system"]), each
+        system: str = each["system"]
+        yield labels.get(system, system), each
 
 
-def _orders(found: list[Record]) -> Table:
+def _orders(found: list[ScoresAndRankings]) -> Table:
     build = Builder(
         f"{who_ranked(found[0])} ({found[0]['ranking']['prompt']}): agreement of both orders.",
         columns(["Scale", *FIGURES.values(), OF_SYSTEMS, "Queries", "Responses"]),
@@ -93,7 +95,7 @@ def _orders(found: list[Record]) -> Table:
     return build.build()
 
 
-def _standings(record: Record, found: list[Record]) -> Table:
+def _standings(record: ComparisonRecord, found: list[ScoresAndRankings]) -> Table:
     build = Builder(
         f"{who_ranked(found[0])} ({found[0]['ranking']['prompt']}): means of each system over these responses.",
         columns(["Scale", "System", "Mean score", "Outranks, %", "Responses"], names=2),

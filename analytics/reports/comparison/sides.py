@@ -6,14 +6,12 @@ from typing import Any, Self
 
 from analytics.reports.build import fingerprint
 from analytics.reports.common import NothingToReport
-from analytics.reports.comparison.document import SCHEMA
+from analytics.reports.comparison.document import NAMES, SCHEMA
 from evaluation.canonical import canonical_hash
 from evaluation.filters import EVERYTHING, Filters, view_in_words
 from evaluation.models import Study
 from evaluation.selectors import counting_judgments
 
-# What the two sides are called, in addresses and records and, as capitals, on the page.
-NAMES = ("a", "b")
 SAME = (
     "A study is compared with another study, or with another view of itself: choose the judgments of A, of B, or of "
     "both."

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
+from analytics.figures.document import FailedFigure, FigureRecord, ReportRecord
 from analytics.figures.failures import Failures
 from analytics.figures.figure_input import figure_inputs
 from analytics.figures.registry import FIGURES
@@ -16,16 +16,14 @@ from analytics.reports.common import Watch, no_watch
 from evaluation.filters import Filters
 from evaluation.models import Study
 
-Record = dict[str, Any]
 
-
-def waiting_in(report: Record, heading: str = "") -> list[str]:
+def waiting_in(report: ReportRecord, heading: str = "") -> list[str]:
     """The keys of the figures below the heading, or below any, that are not computed yet, in the order of the page."""
     keys = (key for key in report.get("deferred", ()) if heading in ("", FIGURES[key].heading))
     return sorted(keys, key=lambda key: (FIGURES[key].place, key))
 
 
-def filters_of(report: Record) -> Filters:
+def filters_of(report: ReportRecord) -> Filters:
     """The view that the report is of."""
     return Filters.of(report["parameters"].get("view", {}))
 
@@ -36,13 +34,13 @@ class DeferredRecords:
     and group in the order of a report's records, and what failed."""
 
     keys: frozenset[str]
-    records: list[Record]
+    records: list[FigureRecord]
     places: dict[tuple[str, str], int]
-    failed: list[dict[str, str]]
+    failed: list[FailedFigure]
 
 
 def deferred_records(
-    study: Study, report: Record, keys: Collection[str], watch: Watch = no_watch
+    study: Study, report: ReportRecord, keys: Collection[str], watch: Watch = no_watch
 ) -> DeferredRecords:
     """Compute the figures of these keys, of the same judgments and by the same parameters as the report.
 
@@ -60,9 +58,9 @@ def deferred_records(
         replicates=parameters["replicates"],
         ties=parameters["ties"],
     )
-    records: list[Record] = []
+    records: list[FigureRecord] = []
     places: dict[tuple[str, str], int] = {}
-    failures = Failures(report)
+    failures = Failures.of(report)
     steps, done = 0, 0
     for question, form, inputs in by_question():
         steps += len(inputs) * len(applying(question, form, keys))
@@ -78,7 +76,7 @@ def deferred_records(
     return DeferredRecords(frozenset(keys), records, places, failures.records())
 
 
-def completed(study: Study, report: Record, found: DeferredRecords) -> Record:
+def completed(study: Study, report: ReportRecord, found: DeferredRecords) -> ReportRecord:
     """The report with these records among its others, as if they had been computed with them."""
     order = {key: at for at, key in enumerate(FIGURES)}
     others = [record for record in report["records"] if record["figure"] not in found.keys]
@@ -88,9 +86,9 @@ def completed(study: Study, report: Record, found: DeferredRecords) -> Record:
         key=lambda each: (found.places.get((each["question"], each["group"]), last), order[each["figure"]]),
     )
     left = [key for key in report.get("deferred", ()) if key not in found.keys]
-    whole = {**report, "records": records}
+    whole: ReportRecord = {**report, "records": records}
     whole.pop("deferred", None)
     if left:
         whole["deferred"] = left
-    conclude(study, latest_revision(study), whole, Failures(report, found.failed), filters_of(report))
+    conclude(study, latest_revision(study), whole, Failures.of(report, found.failed), filters_of(report))
     return whole

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from analytics.figures.document import ReportRecord
 from analytics.figures.report_view import joined
 from analytics.reports.code_version import SOFTWARE_VERSION
 from evaluation.extension import PASSAGES, extensions
@@ -17,7 +18,6 @@ from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from evaluation.protocols.base import Shown
 from evaluation.services.answers import answered_questions
 
-Record = dict[str, Any]
 # The form of a preference among more than two responses.
 PICK = "picks"
 HEURISTIC, DERIVED, MEASURING = "heuristic", "derived", "measuring"
@@ -52,7 +52,7 @@ REASONS = {
 }
 
 
-def methods_paragraph(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
+def methods_paragraph(study: Study, report: ReportRecord, spec: Mapping[str, Any]) -> str:
     """The paragraph, from the task to the software; sentences whose facts are not known are left out."""
     passages, kinds = passages_of(study), _kinds_of_judges(study, report)
     sentences = [
@@ -74,7 +74,7 @@ def passages_of(study: Study) -> dict[str, str]:
     return {place: said for each in extensions() for place, said in each.methods_passages(study).items()}
 
 
-def _study(study: Study, report: Record) -> str:
+def _study(study: Study, report: ReportRecord) -> str:
     counts, protocol = report["counts"], PROTOCOLS.get(study.protocol)
     name = protocol.label if protocol else study.protocol
     systems = [each["label"] for each in report["study"]["systems"]]
@@ -93,7 +93,7 @@ def _study(study: Study, report: Record) -> str:
     )
 
 
-def _view(report: Record) -> str:
+def _view(report: ReportRecord) -> str:
     """The part of the study that the report is of; what other apps say is of all of it."""
     view = report["parameters"].get("view")
     if not view or not Filters.of(view).is_partial:
@@ -104,7 +104,7 @@ def _view(report: Record) -> str:
     )
 
 
-def _questions(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
+def _questions(study: Study, report: ReportRecord, spec: Mapping[str, Any]) -> str:
     """The questions that somebody answered, and those that people were asked here."""
     forms = {each["key"].partition(".")[0]: each["form"] for each in report["questions"] if each["groups"]}
     asked: dict[str, list[str]] = {}
@@ -137,7 +137,7 @@ def _shown_to_people(study: Study, spec: Mapping[str, Any]) -> set[str]:
     }
 
 
-def _raters(study: Study, report: Record, kinds: Mapping[str, str]) -> str:
+def _raters(study: Study, report: ReportRecord, kinds: Mapping[str, str]) -> str:
     """Judgments that count, by kind of rater; each rater stands in one kind."""
     names = {
         "person": ("person", "people"),
@@ -161,7 +161,7 @@ def _raters(study: Study, report: Record, kinds: Mapping[str, str]) -> str:
     return f"The figures rest on {joined(parts)}." if parts else ""
 
 
-def _kinds_of_judges(study: Study, report: Record) -> dict[str, str]:
+def _kinds_of_judges(study: Study, report: ReportRecord) -> dict[str, str]:
     """Kinds of the judges that are no language models asked for their opinion."""
     found = {}
     answering = {each["group"] for question in report["questions"] for each in question["groups"]}
@@ -178,7 +178,7 @@ def _kinds_of_judges(study: Study, report: Record) -> dict[str, str]:
     return found
 
 
-def _judges(report: Record, kinds: Mapping[str, str]) -> str:
+def _judges(report: ReportRecord, kinds: Mapping[str, str]) -> str:
     """The LLM judges with their models, where there are few; a model is not told twice, nor where it is not known."""
     models = {each["rater"]: each["model"] for each in report["judges"] if each["rater"] not in kinds}
     found = [each for each in report["raters"] if each["rater"] in models]
@@ -191,13 +191,13 @@ def _judges(report: Record, kinds: Mapping[str, str]) -> str:
     return f"The LLM {'judge was' if len(found) == 1 else 'judges were'} {joined(named)}."
 
 
-def _groups(report: Record, whole: str) -> list[str]:
+def _groups(report: ReportRecord, whole: str) -> list[str]:
     """The groups that people, or simulated raters, are of; empty where they are told apart by none."""
     parts = [each for each in report["groups"] if each.get("within") == whole]
     return [f"{each['raters']:,} of the group {each['key'].removeprefix(f'{whole}-')}" for each in parts]
 
 
-def _exclusions(report: Record) -> Iterator[str]:
+def _exclusions(report: ReportRecord) -> Iterator[str]:
     counts = report["counts"]
     parts = [
         f"{part['n']:,} {REASONS[part['reason']].format(be='was' if part['n'] == 1 else 'were')}"
@@ -211,7 +211,7 @@ def _exclusions(report: Record) -> Iterator[str]:
         yield "No judgment was excluded."
 
 
-def _revisions(report: Record) -> str:
+def _revisions(report: ReportRecord) -> str:
     n = len(report["study"]["revisions"])
     view = report["parameters"].get("view") or {}
     if "revision" in view:
@@ -221,7 +221,7 @@ def _revisions(report: Record) -> str:
     return f"Judgments made under {n} revisions of the items and questions are pooled."
 
 
-def _software(report: Record) -> str:
+def _software(report: ReportRecord) -> str:
     parameters, digest = report["parameters"], report["study"]["study_hash"]
     return (
         f"The figures were computed with Assay {SOFTWARE_VERSION} (figures {parameters['version']}, seed "

@@ -1,6 +1,6 @@
 """The methods paragraph of a report, a sentence each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analytics.figures.failures import Failures
@@ -22,7 +22,7 @@ INTERVALS = (
 )
 
 
-def methods(study: Study, view: ReportView, spec: dict[str, Any], failures: Failures) -> list[str]:
+def methods(study: Study, view: ReportView, spec: Mapping[str, Any], failures: Failures) -> list[str]:
     counts = view.report["counts"]
     figures = sorted(
         (figure for key, figure in FIGURES.items() if key in view.figures),
@@ -48,7 +48,7 @@ def _n(n: int, one: str, several: str = "") -> str:
     return f"{n:,} {one if n == 1 else several or f'{one}s'}"
 
 
-def _view(view: ReportView, spec: dict[str, Any]) -> Iterator[str]:
+def _view(view: ReportView, spec: Mapping[str, Any]) -> Iterator[str]:
     """Sentences on the part of the study that the report is of; none where it is of everything."""
     chosen = view.report["parameters"].get("view")
     if not chosen or not Filters.of(chosen).is_partial:
@@ -61,7 +61,7 @@ def _view(view: ReportView, spec: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def _wordings(view: ReportView, spec: dict[str, Any]) -> Iterator[str]:
+def _wordings(view: ReportView, spec: Mapping[str, Any]) -> Iterator[str]:
     """Sentences on several preferences, or on one in two wordings."""
     if len(view.pairs) > 1:
         quoted = joined([f"“{pair.prompt}”" for pair in view.pairs])

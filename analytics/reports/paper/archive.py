@@ -10,7 +10,7 @@ from typing import IO, TypeVar
 from analytics.display.blocks import Plot
 from analytics.display.plot_files import PLOT_FORMATS, plot_files
 from analytics.display.tables import Builder, Table, columns, words
-from analytics.figures.report_view import Record
+from analytics.figures.document import ReportRecord
 from analytics.reports.files import FORMATS
 from analytics.reports.page import report_page
 from analytics.reports.paper.citation import bibtex, citation, view_digest
@@ -44,7 +44,7 @@ ARCHIVE = "report.zip"
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 
-def tables_of(report: Record) -> list[Table]:
+def tables_of(report: ReportRecord) -> list[Table]:
     return [
         table
         for section in report_page(report).sections
@@ -53,11 +53,11 @@ def tables_of(report: Record) -> list[Table]:
     ]
 
 
-def plots_of(report: Record) -> list[Plot]:
+def plots_of(report: ReportRecord) -> list[Plot]:
     return [block.plot for section in report_page(report).sections for block in section.blocks if block.plot]
 
 
-def text_files(report: Record, credit: Credit) -> dict[str, Callable[[], str]]:
+def text_files(report: ReportRecord, credit: Credit) -> dict[str, Callable[[], str]]:
     """By its path, what writes each file but the plots."""
     files: dict[str, Callable[[], str]] = {README: _written(contents, report)}
     files |= {f"report.{suffix}": _written(FORMATS[format], report) for format, suffix in SUFFIXES.items()}
@@ -77,18 +77,18 @@ def plot_paths(plot: Plot) -> dict[str, str]:
     return {format: f"plots/{plot.key}.{format}" for format in PLOT_FORMATS}
 
 
-def file_paths(report: Record) -> list[str]:
+def file_paths(report: ReportRecord) -> list[str]:
     """Every file that there is, the archive of all last."""
     plots = [path for plot in plots_of(report) for path in plot_paths(plot).values()]
     return [*text_files(report, Credit()), *plots, ARCHIVE]
 
 
-def folder(report: Record) -> str:
+def folder(report: ReportRecord) -> str:
     """The archive's one folder, with the hash of a view."""
     return "-".join(filter(None, [report["study"]["slug"], "report", view_digest(report)]))
 
 
-def write_archive(report: Record, credit: Credit, out: IO[bytes], watch: Watch) -> None:
+def write_archive(report: ReportRecord, credit: Credit, out: IO[bytes], watch: Watch) -> None:
     """Write the zip. `watch` is told of every plot, which is what takes time."""
     plots = plots_of(report)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -102,19 +102,19 @@ def write_archive(report: Record, credit: Credit, out: IO[bytes], watch: Watch) 
     watch("drawing plots", len(plots), len(plots))
 
 
-def _add(archive: zipfile.ZipFile, report: Record, path: str, content: bytes) -> None:
+def _add(archive: zipfile.ZipFile, report: ReportRecord, path: str, content: bytes) -> None:
     entry = zipfile.ZipInfo(f"{folder(report)}/{path}", NO_DATE)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
     archive.writestr(entry, content)
 
 
-def contents(report: Record) -> str:
+def contents(report: ReportRecord) -> str:
     """The README of the archive."""
     return "\n".join(_contents(report)) + "\n"
 
 
-def _contents(report: Record) -> Iterator[str]:
+def _contents(report: ReportRecord) -> Iterator[str]:
     yield f"# {report['study']['title']}: report"
     yield f"\n{citation(report)}\n"
     yield "| File | What it holds |"

@@ -1,23 +1,24 @@
 """The way to cite a report: a line, and an entry for BibTeX. Both have the software's version, seed and study hash."""
 
-from typing import Any
+from collections.abc import Mapping
 
+from analytics.figures.document import ReportRecord, StudyRecord
+from analytics.leaderboard.boards import LeaderboardRecord
 from analytics.reports.code_version import SOFTWARE_VERSION
 from analytics.reports.paper.credit import Author, Credit
 from analytics.reports.paper.latex_text import escape
 from evaluation.filters import VIEW_LETTERS, Filters, view_in_words
 
-Record = dict[str, Any]
 HASH_LETTERS = 12
 
 
-def citation(report: Record) -> str:
+def citation(report: ReportRecord) -> str:
     """One line: title, kind, year, and what the entry's note says."""
     study = report["study"]
     return f"{study['title'].rstrip('.')}: report of a human evaluation, {_year(study)}. {_computed(report)}."
 
 
-def bibtex(report: Record, credit: Credit) -> str:
+def bibtex(report: ReportRecord, credit: Credit) -> str:
     """An entry whose key holds the study's slug and the beginning of its hash."""
     study = report["study"]
     fields = {
@@ -31,12 +32,12 @@ def bibtex(report: Record, credit: Credit) -> str:
     return _entry("-".join(filter(None, named)), fields)
 
 
-def leaderboard_citation(board: Record, *, address: str, day: str) -> str:
+def leaderboard_citation(board: LeaderboardRecord, *, address: str, day: str) -> str:
     """The same of a leaderboard (`analytics.leaderboard`), with its address and the day (ISO 8601) of its figures."""
     return f"{board['study']['title'].rstrip('.')}: leaderboard, {day}. {_board_computed(board)}. {address}"
 
 
-def leaderboard_bibtex(board: Record, *, address: str, day: str) -> str:
+def leaderboard_bibtex(board: LeaderboardRecord, *, address: str, day: str) -> str:
     """Without authors: a published leaderboard names nobody."""
     study = board["study"]
     fields = {
@@ -49,7 +50,7 @@ def leaderboard_bibtex(board: Record, *, address: str, day: str) -> str:
     return _entry(f"{study['slug']}-leaderboard-{study['study_hash'][:HASH_LETTERS]}", fields)
 
 
-def _by(credit: Credit, slug: str) -> Record:
+def _by(credit: Credit, slug: str) -> dict[str, str]:
     """The authors; of a work without any, what styles sort and label it by."""
     if not credit.authors:
         return {"key": slug}
@@ -69,12 +70,12 @@ def _name(text: str) -> str:
     return f"{{{name}}}" if "," in name or "and" in name.casefold().split() else name
 
 
-def _entry(key: str, fields: Record) -> str:
+def _entry(key: str, fields: Mapping[str, str]) -> str:
     lines = [f"  {name:<6} = {{{value}}}," for name, value in fields.items()]
     return "\n".join([f"@misc{{{key},", *lines, "}"]) + "\n"
 
 
-def _computed(report: Record) -> str:
+def _computed(report: ReportRecord) -> str:
     """The software with the version of the figures, the seed, and the hash of the study."""
     parameters = report["parameters"]
     return (
@@ -83,20 +84,20 @@ def _computed(report: Record) -> str:
     )
 
 
-def _board_computed(board: Record) -> str:
+def _board_computed(board: LeaderboardRecord) -> str:
     return f"Assay {SOFTWARE_VERSION}, figures {board['version']}; study hash {board['study']['study_hash']}"
 
 
-def view_digest(report: Record) -> str:
+def view_digest(report: ReportRecord) -> str:
     """The beginning of the view's hash; empty of a report of the whole study."""
     return Filters.of(report["parameters"].get("view") or {}).digest[:VIEW_LETTERS]
 
 
-def _view(report: Record) -> str:
+def _view(report: ReportRecord) -> str:
     view = report["parameters"].get("view")
     return f"; view {view_digest(report)}: {view_in_words(view)}" if view else ""
 
 
-def _year(study: Record) -> str:
+def _year(study: StudyRecord) -> str:
     """The year of the study's latest launch."""
     return str(study["launched"])[:4]

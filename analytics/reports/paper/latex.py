@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from analytics.display.blocks import Block, Plot, ReportPage, Section
 from analytics.display.numbers import ended
-from analytics.figures.report_view import Record
+from analytics.figures.document import ReportRecord
 from analytics.reports.page import report_page
 from analytics.reports.paper.citation import HASH_LETTERS
 from analytics.reports.paper.latex_table import latex_table
@@ -49,12 +49,12 @@ PREAMBLE = r"""% Compile with pdfLaTeX, LuaLaTeX or XeLaTeX, twice (Debian: texl
 SECTION_LINES, BLOCK_LINES = 14, 9
 
 
-def report_latex(report: Record) -> str:
+def report_latex(report: ReportRecord) -> str:
     """The whole report as a document that ends with a newline."""
     return PREAMBLE + "\n" + "\n\n".join(_document(report_page(report), report)) + "\n"
 
 
-def _document(page: ReportPage, report: Record) -> Iterator[str]:
+def _document(page: ReportPage, report: ReportRecord) -> Iterator[str]:
     yield rf"\title{{{escape(page.title)}: report}}"
     yield (
         rf"\author{{Study hash \texttt{{{report['study']['study_hash'][:HASH_LETTERS]}}}}}"
@@ -68,8 +68,8 @@ def _document(page: ReportPage, report: Record) -> Iterator[str]:
     for summary in page.others:
         yield from _facts(summary.label, summary.facts)
     for finding in page.findings:
-        heading = ended(f"{finding['about']}: {finding['heading']}")
-        yield rf"\paragraph{{{escape(heading)}}} {escape(finding['text'])}"
+        heading = ended(finding.title)
+        yield rf"\paragraph{{{escape(heading)}}} {escape(finding.text)}"
     for section in page.sections:
         yield from section_latex(section)
     # A hash is never broken, so that a line may have to end long before it.

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from analytics.figures.document import CodeList, CodingRecord
 from analytics.frames.arrays import StudyItems
-from analytics.reports.document import CodeList, CodingRecord
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.texts.code_shares import code_shares

@@ -3,8 +3,8 @@ counted of the queries before items were made of them."""
 
 from collections.abc import Iterable, Iterator
 
+from analytics.figures.document import QueryCountRecord
 from analytics.frames.arrays import StudyItems
-from analytics.reports.document import QueryCountRecord
 from analytics.statistics.core.resampling import wilson_interval
 from evaluation.extension import QueryCount, extensions
 from evaluation.models import Context, Item, Role, Study

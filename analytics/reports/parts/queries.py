@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from analytics.figures.document import QueriesRecord
 from analytics.frames.arrays import StudyItems
-from analytics.reports.document import QueriesRecord
 from analytics.statistics.core.tidy import Ints
 
 # A source may be an address of its own for every query: what is beyond so many values is counted together.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analytics.figures.document import ItemTimes, RaterTimes, TimesRecord
 from analytics.frames.rows import StudyRows
 from analytics.frames.times import RecordedTimes, read_times
-from analytics.reports.document import ItemTimes, RaterTimes, TimesRecord
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Floats, Ints, sorted_codes

@@ -7,20 +7,18 @@ annotations, under any name with "leaderboard" in it, is what ours is held again
 import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from analytics.figures.leaderboards.length_controlled import LengthControlledRates, lacks_of_alpaca_eval
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
-from analytics.reproduce.release_input import ReleaseInput
+from analytics.reproduce.release_input import ReleaseInput, ReleaseRow
 from analytics.reproduce.reproduction import Reproduction
 from analytics.statistics.core.reading import read
 from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE
 from evaluation.dumps.published.alpaca_eval import MAX_LABEL, MAX_SYSTEM, files_of_judges
 from evaluation.dumps.release import load_json_list, short_key
 
-Record = dict[str, Any]
 DECIMALS = 2
 # Our figures' names, and the leaderboard's columns.
 COUNTS = {
@@ -57,7 +55,7 @@ class AlpacaEvalReproduction(Reproduction):
                 yield table(f"{model} against {baseline}, by {annotator} (leaderboard)", figures)
 
 
-def _published(places: Iterable[Path], model: str) -> Record:
+def _published(places: Iterable[Path], model: str) -> ReleaseRow:
     """The model's row of a leaderboard in one of the folders; nothing where there is none."""
     for file in (file for place in places for file in sorted(place.glob("*leaderboard*.csv"))):
         # A first line that says where the file is from is no header.
@@ -69,7 +67,7 @@ def _published(places: Iterable[Path], model: str) -> Record:
 
 
 def _figures(
-    given: ReleaseInput, model: str, baseline: str, annotator: str, row: Record
+    given: ReleaseInput, model: str, baseline: str, annotator: str, row: ReleaseRow
 ) -> Iterator[PublishedFigure]:
     group = given.group(annotator[:MAX_LABEL])
     rates = given.record("preferences/win_rates", "preference", group)

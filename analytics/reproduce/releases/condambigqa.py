@@ -7,14 +7,12 @@ the outputs of the repository's evaluation, of which each has the scores of the 
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
-from typing import Any
 
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
-from analytics.reproduce.release_input import ReleaseInput
+from analytics.reproduce.release_input import ReleaseInput, ReleaseRow
 from analytics.reproduce.reproduction import Reproduction
 from evaluation.dumps.published.condambigqa import SCORES, read_outputs, read_rows
 
-Record = dict[str, Any]
 # Table 2 by the name of a model in the outputs: condition, answer and citation score, each with its standard deviation.
 TABLE_2 = {
     "mistral": (("0.316", "0.116"), ("0.272", "0.137"), ("0.036", "0.116")),
@@ -142,7 +140,7 @@ def _printed(published: Mapping[str, str]) -> Iterator[PublishedFigure]:
         yield PublishedFigure(name, figure, None)
 
 
-def _scores(given: ReleaseInput, outputs: Mapping[str, Sequence[Record]]) -> Iterator[PublishedFigure]:
+def _scores(given: ReleaseInput, outputs: Mapping[str, Sequence[ReleaseRow]]) -> Iterator[PublishedFigure]:
     for model in dict.fromkeys((*TABLE_2, *outputs)):
         for score, (mean, spread) in zip(SCORES, TABLE_2.get(model, NOT_PRINTED), strict=True):
             found = _scores_as_script(outputs.get(model, ()), score) if given.as_published else []
@@ -155,7 +153,7 @@ def _scores(given: ReleaseInput, outputs: Mapping[str, Sequence[Record]]) -> Ite
             )
 
 
-def _scores_as_script(questions: Sequence[Record], score: str) -> list[float]:
+def _scores_as_script(questions: Sequence[ReleaseRow], score: str) -> list[float]:
     """The scores whose mean is shown: of every entry, or of every question where its entries were matched greedily."""
     found = []
     for row in questions:
@@ -168,7 +166,7 @@ def _scores_as_script(questions: Sequence[Record], score: str) -> list[float]:
     return found
 
 
-def _set_sizes(given: ReleaseInput, outputs: Mapping[str, Sequence[Record]]) -> Iterator[PublishedFigure]:
+def _set_sizes(given: ReleaseInput, outputs: Mapping[str, Sequence[ReleaseRow]]) -> Iterator[PublishedFigure]:
     for model in dict.fromkeys((*ANSWERS, *outputs)):
         questions = outputs.get(model, ())
         sizes = [len(row["conditions"]) for row in questions]

@@ -8,16 +8,14 @@ show.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from analytics.frames.rows import JUDGES
 from analytics.reproduce.contexteval_script import TIE, Cell, ScriptCell, judges_as_script, people_as_script
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
-from analytics.reproduce.release_input import PEOPLE, ReleaseInput
+from analytics.reproduce.release_input import PEOPLE, ReleaseInput, ReleaseRow
 from analytics.reproduce.reproduction import Reproduction
 from evaluation.dumps.published.contexteval import read_judges, read_people, read_queries
 
-Record = dict[str, Any]
 GPT, GEMINI = "gpt-4", "gemini-1.5-flash-exp-0827"
 CLAUDE, LLAMA = "claude-3.5-sonnet", "meta-llama_Meta-Llama-3.1-405B-Instruct-Turbo"
 GEMMA, JAMBA = "google_gemma-2-27b-it", "jamba-1.5-large"
@@ -247,7 +245,7 @@ def _follow_ups(given: ReleaseInput, read: Mapping[Cell, ScriptCell]) -> Iterato
             yield _figure(name, printed, found.get(at), script.differing if script else None, note)
 
 
-def _queries(rows: Sequence[Record]) -> Iterator[PublishedFigure]:
+def _queries(rows: Sequence[ReleaseRow]) -> Iterator[PublishedFigure]:
     counted = Counter(row["source"] for row in rows)
     yield PublishedFigure("All", "3580", len(rows), decimals=0)
     for source in dict.fromkeys((*SOURCES, *counted)):

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from analytics.figures.document import Written
 from analytics.reproduce.href_results import (
     ALL,
     AVERAGE,
@@ -29,7 +29,7 @@ from analytics.reproduce.href_results import (
     told_apart,
 )
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
-from analytics.reproduce.release_input import ReleaseInput
+from analytics.reproduce.release_input import ReleaseInput, ReleaseRow
 from analytics.reproduce.reproduction import Reproduction
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Bools
@@ -45,7 +45,6 @@ from evaluation.dumps.published.href import (
     read_files,
 )
 
-Record = dict[str, Any]
 AGREEMENT_TABLE, PEOPLE_ROW = "human_agreement_analysis_results.csv", "human"
 # The seed of the scripts' draws of a mode.
 DRAW_SEED = 42
@@ -277,14 +276,14 @@ def _length_bias(given: ReleaseInput, files: HrefFiles) -> Iterator[PublishedFig
         )
 
 
-def _by_category(whole: Record, parts: Iterable[Record], name: str) -> dict[str, float | None]:
+def _by_category(whole: Written, parts: Iterable[Written], name: str) -> dict[str, float | None]:
     return {ALL: whole["value"]} | {each["category"]: each[name]["value"] for each in parts}
 
 
-def _published_agreement(path: Path) -> dict[str, Record]:
+def _published_agreement(path: Path) -> dict[str, ReleaseRow]:
     """{method: row} of the table that a script writes beside its annotations; nothing where there is none."""
     found = sorted(path.rglob(AGREEMENT_TABLE)) if path.is_dir() else []
-    rows: dict[str, Record] = {}
+    rows: dict[str, ReleaseRow] = {}
     for file in found:
         with file.open(encoding="utf-8", newline="") as lines:
             rows |= {row["annotator"]: row for row in csv.DictReader(lines) if row.get("annotator")}
@@ -309,7 +308,7 @@ def said_of_pairs(files: Iterable[JudgeFile]) -> dict[tuple[str, str, str], int]
     return found
 
 
-def draw_agreement(rows: Sequence[Record], said: Mapping[tuple[str, str, str], int]) -> DrawnAgreement:
+def draw_agreement(rows: Sequence[ReleaseRow], said: Mapping[tuple[str, str, str], int]) -> DrawnAgreement:
     """Algorithm 1 with its random draws: one generator for all, category after category in the scripts' order; of a row
     first the draws for people, then those for the method. `said` holds the method's labels by instruction and both
     systems; a pair without one agrees with nobody."""

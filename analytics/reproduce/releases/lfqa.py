@@ -6,10 +6,10 @@ other figures stand without a published one.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from analytics.figures.document import Written
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
 from analytics.reproduce.release_input import PEOPLE, ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
@@ -21,7 +21,6 @@ from analytics.statistics.texts.readability import measure_text
 from evaluation.dumps.published.lfqa import read_ratings
 from evaluation.models import Response
 
-Record = dict[str, Any]
 OVERALL, PICK = "acceptability", "best"
 ASPECTS = {"formality": "Formality", "amount_info": "Amount of information", "factuality": "Factuality"}
 SYSTEMS = {
@@ -189,7 +188,7 @@ def _distributions(given: ReleaseInput) -> Iterator[PublishedFigure]:
                 yield PublishedFigure(about, "", 100 * level["share"]["value"], decimals=1)
 
 
-def _share_of_best(of_system: Record) -> float:
+def _share_of_best(of_system: Written) -> float:
     [share] = [each["share"]["value"] for each in of_system["distribution"] if each["value"] == BEST]
     return float(share)
 

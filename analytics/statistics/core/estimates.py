@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -95,10 +95,6 @@ class Estimate:
             return None if number is None else number * by
 
         return replace(self, value=times(self.value), low=times(self.low), high=times(self.high))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings and lists, ready for JSON."""
-        return {**asdict(self), "left_out": [asdict(part) for part in self.left_out]}
 
 
 def undefined(

@@ -94,7 +94,7 @@ def _reader_of_record(kind: type) -> Reader:
 
     def record(found: Mapping[str, Any]) -> Any:
         try:
-            given = [found[name] for name in names]
+            given = list(map(found.__getitem__, names))
         except KeyError:  # what is missing has a default
             return made(**{name: one(found[name]) for name, one in of_each.items() if name in found})
         for at, one in others:

@@ -529,4 +529,4 @@ def test_findings_are_what_intervals_and_tests_support():
         ("ranked", "birch", "Ranked above every other", True),
         ("ranked_last", "cedar", "Ranked below every other", True),
     ]
-    assert {shown["anchor"] for shown in report_page(report).findings} <= sections_of(report).keys()
+    assert {shown.anchor for shown in report_page(report).findings} <= sections_of(report).keys()

@@ -53,8 +53,8 @@ def test_a_certain_flip_is_said():
     assert "aspen vs birch: The preferred system changes" in text
     assert "0.002 | 0.014" in text
     assert "beyond chance" not in text
-    (shown,) = [each for each in report_page(report).findings if each["kind"] == "pair_flip"]
-    assert shown["anchor"] == "pair-1"
+    (shown,) = [each for each in report_page(report).findings if each.kind == "pair_flip"]
+    assert shown.anchor == "pair-1"
 
 
 def test_a_larger_margin_is_no_changed_preference():
@@ -153,7 +153,7 @@ def test_no_sentence_below_the_least_number_of_queries():
     give(ranked, new_rater(ranked, "ann"), [{"ranking": {"r1": 1, "r2": 2, "r3": 3}}] * FEW)
     (finding,) = report_of(ranked)["findings"]
     assert finding["kind"] == "too_few"
-    assert report_page(report_of(ranked)).findings[0]["anchor"] == "methods"
+    assert report_page(report_of(ranked)).findings[0].anchor == "methods"
 
 
 def test_comparisons_without_a_query_are_named_so():

@@ -12,9 +12,9 @@ import pytest
 from django.conf import settings
 from jsonschema import Draft202012Validator
 
+from analytics.figures import document
 from analytics.figures.figure import StudyFigure
 from analytics.figures.registry import FIGURES
-from analytics.reports import document
 from analytics.reports.build import build_report
 from analytics.reports.files import report_json
 from analytics.reports.schema import report_schema

@@ -36,7 +36,7 @@ def test_shifting_keeps_the_width() -> None:
 
 def test_results_are_ready_for_json() -> None:
     estimate = Estimate(0.5, None, None, 2, "items", left_out=(LeftOut("ties", 1),), undefined="One query.")
-    assert json.loads(json.dumps(estimate.as_dict()))["left_out"] == [{"reason": "ties", "n": 1}]
+    assert json.loads(json.dumps(plain(estimate)))["left_out"] == [{"reason": "ties", "n": 1}]
     result = agreement(counts_of([[0, 0, 1]]), np.array([0]), resample=spec())
     assert json.loads(json.dumps(plain(result)))["with_ties"]["value"] == pytest.approx(2 / 3)
     assert plain({"share": np.float64(0.5), "codes": np.arange(2)}) == {"share": 0.5, "codes": [0, 1]}

@@ -1,15 +1,15 @@
 """The parts of a report as it is written: what the schema of `assay-report/2` is made from.
 
-A report is read back from JSON, so that these are typed dicts. Where a type is a dataclass of a statistic, as
-`Estimate` is, what stands there is as `plain` writes it.
+A report is read back from JSON, so that these are typed dicts. Where a dataclass of a statistic stands in one, as
+`Times` does, it is `Written`, and that dataclass is the first note on it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from analytics.figures.families import TestedRecord
-from analytics.figures.figure_input import QuestionRecord
+from analytics.figures.figure_input import GroupCounts, QuestionRecord
 from analytics.statistics.core.estimates import Estimate, LeftOut
 from analytics.statistics.preferences.win_rates import Ties
 from analytics.statistics.raters.times import Times
@@ -23,6 +23,8 @@ SCHEMA = "assay-report/2"
 Count = Annotated[int, {"minimum": 0}]
 AtLeastOne = Annotated[int, {"minimum": 1}]
 Chosen = Annotated[list[str], {"minItems": 1}]
+# A dataclass as `plain` writes it and `read` reads it back.
+Written = Mapping[str, Any]
 
 
 class NamedRecord(TypedDict):
@@ -218,8 +220,8 @@ class ItemTimes(TypedDict):
 
 class TimesRecord(TypedDict):
     kind: Annotated[str, {"enum": ["person", "simulated"]}]
-    active: Times
-    visible: Times
+    active: Annotated[Written, Times]
+    visible: Annotated[Written, Times]
     raters: list[RaterTimes]
     items: Annotated[
         list[ItemTimes], "those that took longest, the slowest first, and those that were skipped most"
@@ -252,7 +254,7 @@ class CodeList(TypedDict):
 
     list: str
     several: Annotated[bool, "true where one text has several codes"]
-    codes: Sequence[CodeShares]
+    codes: Sequence[Annotated[Written, CodeShares]]
 
 
 class CodingRecord(TypedDict):
@@ -278,14 +280,10 @@ class QueryCountRecord(TypedDict):
     note: str
 
 
-class GroupAnswers(TypedDict):
+class GroupAnswers(GroupCounts):
     """The answers that one group of raters gave to a question."""
 
     group: Annotated[str, "key of the group"]
-    answers: Annotated[Count, "after replicates are reduced"]
-    judgments: Annotated[Count, "replicates included"]
-    raters: Count
-    items: Count
 
 
 @dataclass(frozen=True)
@@ -300,19 +298,30 @@ class FailedFigure(TypedDict):
     error: str
 
 
-class FindingRecord(TypedDict):
-    """A sentence that may be said; `supported` says whether a test does."""
+class FindingWords(TypedDict):
+    """A sentence, and the systems that it is about."""
 
     kind: Annotated[str, "of finding, such as winner, pair_flip or too_few"]
-    supported: bool
-    question: NotRequired[Annotated[str, "key of the question that it is of"]]
     about: str
     heading: str
     text: str
     system: NotRequired[str]
     system_1: NotRequired[str]
     system_2: NotRequired[str]
+
+
+class FigureFinding(FindingWords):
+    """A finding of one figure; it stands under the figure's heading if it has no other anchor."""
+
+    anchor: NotRequired[str]
+
+
+class FindingRecord(FindingWords):
+    """A sentence that may be said; `supported` says whether a test does."""
+
     anchor: Annotated[str, "where its figures stand on the page"]
+    supported: bool
+    question: NotRequired[Annotated[str, "key of the question that it is of"]]
 
 
 class FigureRecord(TypedDict):
@@ -348,7 +357,7 @@ class ReportRecord(TypedDict):
         list[QueryCountRecord],
         "Queries that need a context and that have one, and their follow-up questions; empty without contexts.",
     ]
-    questions: Annotated[list[AnsweredQuestion], {"minItems": 1}]
+    questions: Annotated[list[Annotated[Written, AnsweredQuestion]], {"minItems": 1}]
     # With the rest of each, which is its figure's own.
     records: Annotated[
         list[FigureRecord], {"items": {"$ref": "#/$defs/record"}}, "one per figure, question and group"
