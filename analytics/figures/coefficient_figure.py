@@ -1,7 +1,8 @@
 """A coefficient of agreement between raters as a figure: its questions, its record and its table."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import ClassVar, TypeVar, cast
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, TypeVar
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
@@ -23,14 +24,17 @@ class CoefficientFigure(Figure[AnyCoefficient]):
     """A chance-corrected coefficient of every question that is answered with labels."""
 
     heading = "agreement"
-    # A function of `analytics/statistics/agreement/coefficients.py`.
-    coefficient: ClassVar[Callable[..., Coefficient]]
     # In tables and above them.
     name: ClassVar[str]
     # A sentence below the table.
     foot: ClassVar[str] = ""
     # What the methods say of its agreement by chance.
     method: ClassVar[str]
+
+    @staticmethod
+    @abstractmethod
+    def coefficient(*counts: Any, **options: Any) -> AnyCoefficient:
+        """A function of `analytics/statistics/agreement/coefficients.py`, by its name alone."""
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS or (form in ("rated", "choice") and level_of(question) == "nominal")
@@ -41,11 +45,10 @@ class CoefficientFigure(Figure[AnyCoefficient]):
         if isinstance(given, PairInput):
             # Without ties the third label can't be given.
             counts = given.votes if given.question.ties else given.votes[:, :2]
-            return cast(AnyCoefficient, coefficient(counts, given.items.query, resample=resample))
+            return coefficient(counts, given.items.query, resample=resample)
         assert isinstance(given, AnswerInput)
         table = value_counts(given.values, level="nominal", points=points_of(given.question))
-        found = coefficient(table.counts, table.query, resample=resample, unit=given.unit)
-        return cast(AnyCoefficient, found)
+        return coefficient(table.counts, table.query, resample=resample, unit=given.unit)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         questions = view.asked(self.key)
