@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from analytics.statistics.agreement.alpha import krippendorff_alpha
-from analytics.statistics.agreement.gwet_ac1 import gwet_ac1
+from analytics.statistics.agreement.coefficients import gwet_ac1
 from analytics.statistics.agreement.icc import intraclass_correlations
 from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_agreement
 from analytics.statistics.agreement.percentage import agreement

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analytics.statistics.agreement.alpha import krippendorff_alpha
-from analytics.statistics.agreement.fleiss_kappa import fleiss_kappa
-from analytics.statistics.agreement.gwet_ac1 import gwet_ac1
+from analytics.statistics.agreement.coefficients import COEFFICIENTS
 from analytics.statistics.agreement.icc import intraclass_correlations
 from analytics.statistics.agreement.kappa import cohen_kappa
 from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_agreement
@@ -137,8 +136,7 @@ def agreement_figures(rng: np.random.Generator, queries: int, items: int, noise:
         "leave-one-out agreement": inner_agreement(counts, query, resample=spec),
         "leave-one-out, judge": outer_agreement(counts, judge, query, resample=spec),
         "alpha, nominal": krippendorff_alpha(counts, query, level="nominal", resample=spec),
-        "AC1": gwet_ac1(counts, query, resample=spec).ac1,
-        "Fleiss' kappa": fleiss_kappa(counts, query, resample=spec).kappa,
+        **{name: of(counts, query, resample=spec).estimate for name, of in COEFFICIENTS.items()},
         "kappa of two raters": cohen_kappa(label[:, 0], label[:, 1], query, n_labels=3, resample=spec),
         "kappa with the majority": kappa_with_majority(counts, judge, query, resample=spec),
     }

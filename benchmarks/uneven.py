@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analytics.statistics.agreement.alpha import krippendorff_alpha
-from analytics.statistics.agreement.fleiss_kappa import fleiss_kappa
-from analytics.statistics.agreement.gwet_ac1 import gwet_ac1
+from analytics.statistics.agreement.coefficients import COEFFICIENTS
 from analytics.statistics.agreement.kappa import cohen_kappa
 from analytics.statistics.agreement.leave_one_out import inner_agreement
 from analytics.statistics.agreement.percentage import agreement
@@ -55,8 +54,7 @@ def label_figures(rng: np.random.Generator, queries: int, items: int, share: flo
         "agreement, uneven": agreement(counts, query, resample=spec).with_ties,
         "leave-one-out agreement, uneven": inner_agreement(counts, query, resample=spec),
         "alpha, nominal, uneven": krippendorff_alpha(counts, query, level="nominal", resample=spec),
-        "AC1, uneven": gwet_ac1(counts, query, resample=spec).ac1,
-        "Fleiss' kappa, uneven": fleiss_kappa(counts, query, resample=spec).kappa,
+        **{f"{name}, uneven": of(counts, query, resample=spec).estimate for name, of in COEFFICIENTS.items()},
         "kappa of two raters, uneven": cohen_kappa(
             label[:, 0], label[:, 1], query, n_labels=3, resample=spec
         ),

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from jsonschema import Draft202012Validator
 
-from analytics.figures.coefficient_figure import CoefficientFigure
+from analytics.figures.coefficient_figure import OF_LABELS, CoefficientFigure
 from analytics.figures.registry import FIGURES, with_beside
 from analytics.reports.build import build_report
 from analytics.reports.files import FORMATS, report_json
@@ -16,6 +16,7 @@ from analytics.reports.paper.archive import text_files
 from analytics.reports.paper.credit import credit_of
 from analytics.reports.schema import report_schema
 from analytics.statistics.agreement.chance_corrected import chance_corrected
+from analytics.statistics.agreement.coefficients import Coefficient
 from analytics.statistics.core.estimates import Estimate
 from evaluation.refusals import Refused
 from tests.analytics.reports.judging import judge, judged_study
@@ -27,7 +28,7 @@ NAME = "Even S"
 
 
 @dataclass(frozen=True)
-class EvenChance:
+class EvenChance(Coefficient):
     """Agreement beyond that of labels which are all as likely."""
 
     even: Estimate
@@ -35,22 +36,19 @@ class EvenChance:
     by_chance: float | None
 
 
+def even_chance(counts, query, *, resample, unit="items"):
+    def by_chance(p):
+        return np.full(len(p), 1 / p.shape[1])
+
+    return EvenChance(*chance_corrected(counts, query, by_chance, name=NAME, resample=resample, unit=unit))
+
+
 class EvenChanceFigure(CoefficientFigure[EvenChance]):
     key = KEY
+    coefficient = even_chance
     name = NAME
-    field = "even"
-    definition = "Agreement beyond that of labels which are all as likely."
-
-    def coefficient(self, counts, query, *, resample, unit="items"):
-        def by_chance(shares):
-            return np.full(len(shares), 1 / counts.shape[1])
-
-        return EvenChance(
-            *chance_corrected(counts, query, by_chance, name=NAME, resample=resample, unit=unit)
-        )
-
-    def methods(self, view):
-        yield "Even S takes every label to be as likely as any other."
+    definition = f"Even S {OF_LABELS}"
+    method = "Even S takes every label to be as likely as any other."
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ class TieRates:
 class TieRatesFigure(Figure[TieRates]):
     heading = "win-rates"
     place = 30
+    beside = ("preferences/both_bad",)
     definition = (
         "The share of judgments of a preference that are ties: overall, by setting, category and split."
     )

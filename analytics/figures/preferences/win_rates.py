@@ -88,7 +88,7 @@ class WinRatesFigure(Figure[WinRates]):
     place = 10
     finding_place = 20
     stops_with = ("win_rate",)
-    beside = (CELLS, "preferences/flips")
+    beside = (CELLS, "preferences/both_bad", "preferences/flips")
     definition = (
         "Win rates of a preference: by majority vote and expected, by setting, pair and category, over all opponents "
         "and against the baseline."

@@ -9,6 +9,7 @@ import numpy as np
 
 from analytics.statistics.agreement.alpha import ALL_THE_SAME, UNPAIRED
 from analytics.statistics.core.estimates import Estimate, ParameterError, TidyDataError, present
+from analytics.statistics.core.interval_notes import noted
 from analytics.statistics.core.resampling import ResampleSpec, divide, query_estimates
 from analytics.statistics.core.tidy import Floats, Ints
 
@@ -21,6 +22,7 @@ def chance_corrected(
     name: str,
     resample: ResampleSpec,
     unit: str,
+    notes: bool = False,
 ) -> tuple[Estimate, float | None, float | None]:
     """The coefficient (a - e) / (1 - e), and a and e, of label counts (n, k), the columns standing for all labels that
     the question offers, whether they were given or not (Gwet 2014, "Handbook of Inter-Rater Reliability", 4th edition,
@@ -29,9 +31,9 @@ def chance_corrected(
     A row is what raters agree about, named `unit` in the plural. a is the share of pairs of raters with the same label,
     averaged over the rows with two labels or more. e is what `by_chance` makes of the labels' shares (r, k), each
     averaged over the rows with any label; it is None where the coefficient is undefined. The interval is over queries,
-    `query` (n,) being that of each row. Undefined where no row has two labels, or chance alone agrees on everything.
-    Raises ParameterError below two columns, with the coefficient's `name`, and TidyDataError where `query` has another
-    length.
+    `query` (n,) being that of each row; with `notes`, one of few uneven queries has its footnote (`interval_notes`).
+    Undefined where no row has two labels, or chance alone agrees on everything. Raises ParameterError below two
+    columns, with the coefficient's `name`, and TidyDataError where `query` has another length.
     """
     if counts.shape[1] < 2:
         raise ParameterError(f"{name} needs at least two labels to choose from.")
@@ -62,4 +64,6 @@ def chance_corrected(
     )
     if not coefficient.is_defined and observed.is_defined:
         coefficient = replace(coefficient, undefined=ALL_THE_SAME)
+    if notes:
+        coefficient = noted(coefficient, counts[paired].sum(axis=0), len(np.unique(query[paired])))
     return coefficient, observed.value, chance.value if coefficient.is_defined else None

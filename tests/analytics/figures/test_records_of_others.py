@@ -9,7 +9,7 @@ import pytest
 from analytics.figures.figure import Figure
 from analytics.figures.registry import FIGURES
 
-READS = {"of", "records"}
+READS = {"of", "records", "is_in"}
 
 
 def read_by(module):
