@@ -65,8 +65,9 @@ class Where:
     n: int = 0
 
 
-# Not frozen, though nobody changes one: reports have thousands, and with frozen ones a page takes a sixth longer.
-@dataclass
+# Not frozen, though nobody changes one, and it may be a key: reports have thousands, and with frozen ones a page takes a
+# sixth longer.
+@dataclass(unsafe_hash=True)
 class TableCell:
     """The content of a cell: the figure, its interval or n below it, and numbers of footnotes."""
 
