@@ -1,4 +1,5 @@
-"""Lines as they are typed, one after another, each in a child of this process: what they import is imported once.
+"""Lines as they are typed, one after another, each in a child of this process: what they import is imported once,
+which their checks and reports take longer for than for all else.
 
 `python -m tests.config.command_lines 'manage.py verify soups' 'NAME=value manage.py ...'` ends with the code of the
 first line that fails, whose words are the last that are printed.
@@ -7,8 +8,10 @@ first line that fails, whose words are the last that are printed.
 import os
 import shlex
 import sys
+from importlib import import_module
 
 import django
+from django.conf import settings
 from django.core.management import execute_from_command_line
 
 
@@ -31,6 +34,8 @@ def run(line: str) -> int:
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
+    for name in (settings.ROOT_URLCONF, "pandas", "pyarrow.parquet", "scipy.stats"):
+        import_module(name)
     for each in sys.argv[1:]:
         print(f"$ {each}", flush=True)  # noqa: T201 - which line it was
         if code := run(each):

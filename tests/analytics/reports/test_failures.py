@@ -13,7 +13,7 @@ from analytics.reports.deferred.records import completed, deferred_records
 from analytics.reports.files import FORMATS
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_one_interval import irregular
-from tests.analytics.reports.test_schema import problems
+from tests.analytics.reports.validator import problems
 from tests.evaluation.admin.conftest import make_user
 
 pytestmark = pytest.mark.django_db
