@@ -1,7 +1,7 @@
 """The files of a release as a study: imported when a figure first asks for it, with the report that it has."""
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,13 +27,14 @@ PEOPLE = "person"
 
 @dataclass(frozen=True, eq=False)
 class ReleaseInput:
-    """The source of a reproduction. `as_published` asks for the release's own readings beside ours, `beside` are more
-    files or folders of a release that may have several."""
+    """The source of a reproduction. `as_published` asks for the release's own readings beside ours, `figures` are those
+    of the report that it reads, `beside` are more files or folders of a release that may have several."""
 
     release: str
     path: Path
     as_published: bool
     slug: str
+    figures: Collection[str] = ()
     beside: Sequence[Path] = ()
 
     @cached_property
@@ -48,7 +49,7 @@ class ReleaseInput:
 
     @cached_property
     def report(self) -> ReportRecord:
-        return build_report(self.study, filters=Filters(judges=TOGETHER))
+        return build_report(self.study, filters=Filters(judges=TOGETHER), only=self.figures)
 
     def group(self, label: str) -> str:
         """The key of the group of raters with this label; LookupError where the report has none."""
@@ -58,7 +59,11 @@ class ReleaseInput:
         raise LookupError(f"The report has no raters named {label!r}.")
 
     def record(self, figure: str, question: str = "", group: str = PEOPLE) -> Written:
-        """A figure's record of a question and group; LookupError names what the report lacks."""
+        """A figure's record of a question and group; LookupError names what the report lacks, and ValueError a figure
+        that the reproduction does not name.
+        """
+        if figure not in self.figures:
+            raise ValueError(f"The reproduction of {self.release} does not name {figure} among its figures.")
         for each in self.report["records"]:
             if (each["figure"], each["question"], each["group"]) == (figure, question, group):
                 return each
@@ -67,14 +72,20 @@ class ReleaseInput:
 
 @contextmanager
 def release_input(
-    release: str, path: Path, beside: Sequence[Path] = (), *, as_published: bool, keep: str
+    release: str,
+    path: Path,
+    beside: Sequence[Path] = (),
+    *,
+    figures: Collection[str],
+    as_published: bool,
+    keep: str,
 ) -> Iterator[ReleaseInput]:
     """The release at `path` and `beside` it, imported under the slug `keep`, or without one rolled back when the block
     ends."""
     if keep:
-        yield ReleaseInput(release, path, as_published, keep, beside)
+        yield ReleaseInput(release, path, as_published, keep, figures, beside)
         return
     with transaction.atomic():
         slug = f"reproduce-{release}-{secrets.token_hex(4)}"
-        yield ReleaseInput(release, path, as_published, slug, beside)
+        yield ReleaseInput(release, path, as_published, slug, figures, beside)
         transaction.set_rollback(True)

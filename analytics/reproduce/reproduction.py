@@ -10,11 +10,13 @@ from analytics.reproduce.release_input import ReleaseInput
 
 class Reproduction(ABC):
     """One release. `key` is its name in the command and among `evaluation.dumps.RELEASES`; `missing` are sentences on
-    what the paper has and the files cannot give."""
+    what the paper has and the files cannot give, `figures` those of the report that are read: no others are computed.
+    """
 
     key: ClassVar[str]
     paper: ClassVar[str]
     missing: ClassVar[tuple[str, ...]] = ()
+    figures: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def tables(self, given: ReleaseInput) -> Iterable[PublishedTable]:

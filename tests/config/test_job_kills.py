@@ -10,11 +10,14 @@ from django.utils import timezone
 
 from analytics.figures.registry import FIGURES
 from analytics.reports.build import build_report
+from analytics.reports.bundle import members
 from analytics.reports.bundle.jobs import begin_bundle
 from analytics.reports.cache import cached_report, compute_report
 from analytics.reports.comparison.sides import ComparisonSide, Sides
 from analytics.reports.deferred.records import waiting_in
 from analytics.reports.deferred.section_jobs import begin_section
+from analytics.reports.paper import archive
+from analytics.reports.paper.archive import plots_of, tables_of
 from analytics.reports.paper.file_jobs import begin_archive
 from analytics.reports.report_jobs import report_parameters, report_subject
 from annotator.models import DraftRound, PanelRecord
@@ -236,6 +239,8 @@ def a_section(owner, request):
 
 def files(owner, request):
     study = request.getfixturevalue("judged")
+    # Of its plots two are drawn: what is done between them is the same between all.
+    request.getfixturevalue("monkeypatch").setattr(archive, "plots_of", lambda report: plots_of(report)[:2])
     yield begin_archive(study, by=owner)
     path = Job.objects.get(kind="report").path
     assert list(path.parent.iterdir()) == [path]
@@ -243,6 +248,8 @@ def files(owner, request):
 
 def a_bundle(owner, request):
     study = request.getfixturevalue("judged")
+    # Of the report's fifty tables it has four, beside all that a bundle has of other kinds.
+    request.getfixturevalue("monkeypatch").setattr(members, "tables_of", lambda report: tables_of(report)[:4])
     yield begin_bundle(study, by=owner)
     path = Job.objects.get(kind="bundle").path
     assert list(path.parent.iterdir()) == [path]

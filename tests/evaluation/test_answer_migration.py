@@ -1,6 +1,7 @@
 """Answers of a database of the version before, a row each, are brought over to where they are stored now."""
 
 import importlib
+from functools import cache
 
 import orjson
 import pytest
@@ -47,11 +48,15 @@ def take_back():
     executor_of_ordinary().migrate([("evaluation", BEFORE)])
 
 
+@cache
+def apps_before():
+    """Of the version before, made of all migrations until then."""
+    return MigrationLoader(connection).project_state(("evaluation", BEFORE)).apps
+
+
 def before(model):
     """A model of the version before."""
-    return (
-        MigrationLoader(connection).project_state(("evaluation", BEFORE)).apps.get_model("evaluation", model)
-    )
+    return apps_before().get_model("evaluation", model)
 
 
 def write(judgment, answers):

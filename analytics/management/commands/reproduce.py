@@ -43,7 +43,12 @@ class Command(AssayCommand):
                 raise CommandError(f"{each} is not there.")
         try:
             with release_input(
-                reproduction.key, path, beside, as_published=options["as_published"], keep=options["keep"]
+                reproduction.key,
+                path,
+                beside,
+                figures=reproduction.figures,
+                as_published=options["as_published"],
+                keep=options["keep"],
             ) as given:
                 found = reproduction.compute(given)
         except Refused as refused:

@@ -32,6 +32,7 @@ COUNTS = {
 class AlpacaEvalReproduction(Reproduction):
     key = "alpaca_eval"
     paper = "AlpacaEval and Length-Controlled AlpacaEval (Dubois et al. 2024)"
+    figures = ("leaderboards/length_controlled", "preferences/win_rates")
     missing = (
         "Unless they lie beside the annotations: difficulties of the instructions, and annotations of the gamed "
         "baselines, by which the leaderboard's length-controlled win rates are fitted.",

@@ -113,6 +113,7 @@ Published = Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]
 class ContextEvalReproduction(Reproduction):
     key = "contexteval"
     paper = "Contextualized Evaluations: Judging Language Model Responses to Underspecified Queries"
+    figures = ("agreement/percentage", "conditions/follow_ups", "preferences/win_rates")
     missing = (
         "Types of queries (Table 1): not released; the pipeline query_types has a model name them.",
         "Validation of contexts (Figure 2) and ratings by attribute value (Figures 5 and 6): not released.",

@@ -97,6 +97,13 @@ DIFFERENCES = (
 class HREFReproduction(Reproduction):
     key = "href"
     paper = "HREF: Human Response-Guided Evaluation of Instruction Following in Language Models"
+    figures = (
+        "agreement/percentage",
+        "judges/labels_vs_people",
+        "leaderboards/correlations",
+        "leaderboards/sample_sizes",
+        "preferences/tie_rates",
+    )
     missing = (
         "The bodies of Tables 2, 5 and 7: the paper's text at hand has none; what its scripts wrote is shown as "
         "published where it lies beside the data.",

@@ -71,6 +71,20 @@ BY_FILE_ORDER = (
 class LFQAReproduction(Reproduction):
     key = "lfqa"
     paper = "LFQA: Quantifying the Influence of Evaluation Aspects on Long-Form Response Assessment"
+    figures = (
+        "agreement/alpha",
+        "agreement/pooled_alpha",
+        "agreement/rating_rates",
+        "aspects/levels",
+        "aspects/measure_levels",
+        "aspects/tree",
+        "aspects/weights",
+        "judges/ratings_vs_people",
+        "judges/weighted_aspects",
+        "preferences/best_picks",
+        "ratings/scales",
+        "texts/readability",
+    )
     missing = (
         "ROUGE and GPT-2 perplexity (Table 1, Figure 5): none in the release. The judges rouge_1 and rouge_l "
         "compute the first in a study that is kept, with --reference-from human-top; the second can be imported.",

@@ -25,6 +25,7 @@ CANONICAL = "A study holds responses in canonical order, not as 1 and 2 of the f
 class PandaLMReproduction(Reproduction):
     key = "pandalm"
     paper = "PandaLM: human-annotated test set"
+    figures = ("agreement/kappa", "agreement/percentage", "preferences/win_rates")
     missing = (
         "Accuracy, precision, recall and F1 of GPT-3.5 and PandaLM-7B: the models' replies are files of their own.",
         "The 1,500 pairs that the authors filtered out for their disagreement, so that the agreement printed is of "

@@ -76,22 +76,32 @@ def answered_study(
         study.questions.create(position=position, **question.as_json())
     made = list(study.systems.all())
     n = RESPONSES.get(protocol, len(made))
+    arm = study.arms.get()
+    items: list[Item] = []
+    shown: list[ItemResponse] = []
     for number in range(queries)[:: -1 if backwards else 1]:
-        query = Query.objects.create(
+        query = Query(
             study=study, key=f"q{number}", text=f"What about {number}?", category=("even", "odd")[number % 2],
             information_need=f"To know about {number}.",
         )  # fmt: skip
-        context = Context.objects.create(query=query, key="c", follow_ups=list(follow_ups))
-        item = Item.objects.create(
-            study=study, key=query.key, query=query, context=context, arm=study.arms.get(),
+        context = Context(query=query, key="c", follow_ups=list(follow_ups))
+        item = Item(
+            study=study, key=query.key, query=query, context=context, arm=arm,
             clarifying_question=f"Which {number}?",
         )  # fmt: skip
+        items.append(item)
         first = number % len(made) if n == 1 else 0
         for system in made[first : first + n]:
-            response = Response.objects.create(
+            response = Response(
                 query=query, key=system.key, system=system, text=_text(protocol, system.key, number)
             )
-            ItemResponse.objects.create(item=item, response=response)
+            shown.append(ItemResponse(item=item, response=response))
+    # A statement per table, where a row at a time took longer than the launch.
+    Query.objects.bulk_create(item.query for item in items)
+    Context.objects.bulk_create(item.context for item in items)
+    Item.objects.bulk_create(items)
+    Response.objects.bulk_create(each.response for each in shown)
+    ItemResponse.objects.bulk_create(shown)
     if launched:
         launch_study(study)
         study.refresh_from_db()

@@ -3,6 +3,8 @@
 from collections import Counter, defaultdict
 from functools import cache
 
+from django.db import connection
+
 from analytics.reports.build import latest_judgment
 from analytics.reports.links import ReportLinks
 from analytics.reports.page import report_page
@@ -39,6 +41,9 @@ def astray(study, filters, report):
     """A line for each number of items or judgments that is not the list's."""
     while recount(study):
         pass
+    # Without, SQLite looks for each of a thousand items through all judgments of the study.
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
     links = ReportLinks("", filters.canonical(), latest_judgment(study))
     n_listed = cache(lambda pairs, counts: listed(study, pairs, counts))
     found, seen = [], Counter()

@@ -75,6 +75,9 @@ def test_a_report_costs_as_many_queries_for_many_items_as_for_few(protocol):
     costs = []
     for slug, queries in (("few", 4), ("many", 24)):
         study = judged_by_everyone(protocol, slug=slug, queries=queries)
+        if not costs:
+            # A process's first report asks what is then known, such as ids of content types.
+            build_report(study, replicates=10)
         with CaptureQueriesContext(connection) as asked:
             build_report(study, replicates=10)
         costs.append(len(asked))

@@ -23,7 +23,7 @@ from tests.analytics.reports.answering import items_of
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_one_interval import irregular
 from tests.analytics.reports.test_one_interval_answers import drawn
-from tests.analytics.reports.test_schema import problems
+from tests.analytics.reports.validator import problems
 
 pytestmark = pytest.mark.django_db
 WAIT = {figure.key for figure in FIGURES.values() if figure.deferred_as}

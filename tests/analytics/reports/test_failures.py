@@ -13,7 +13,7 @@ from analytics.reports.deferred.records import completed, deferred_records
 from analytics.reports.files import FORMATS
 from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_one_interval import irregular
-from tests.analytics.reports.test_schema import problems
+from tests.analytics.reports.validator import problems
 from tests.evaluation.admin.conftest import make_user
 
 pytestmark = pytest.mark.django_db
@@ -30,11 +30,16 @@ def owner():
     return make_user("chief", is_superuser=True)
 
 
-@pytest.fixture
-def study():
+@pytest.fixture(scope="module")
+def study(around_module):
     study = judged_study(queries=12)
     judge(study, raters=3, choose=irregular)
     return study
+
+
+@pytest.fixture(scope="module")
+def whole(study):
+    return build_report(study, replicates=20)
 
 
 @pytest.fixture
@@ -43,8 +48,7 @@ def fails(monkeypatch, figures_may_fail):
 
 
 @pytest.mark.parametrize("what", COMPUTED)
-def test_a_report_without_a_figure_that_fails(what, study, fails, caplog):
-    whole = build_report(study, replicates=20)
+def test_a_report_without_a_figure_that_fails(what, study, whole, fails, caplog):
     fails(WIN_RATES, what)
     report = build_report(study, replicates=20)
     assert report["failed"] == [{"figure": WIN_RATES.key, "error": "KeyError: 'votes'"}]

@@ -1,5 +1,5 @@
 """What reports of many studies held they still hold: every number to a billionth, every sentence and line of Markdown;
-and the list of items has as many as each number that leads there says.
+the list of items has as many as each number that leads there says, and no two captions of a demo study are the same.
 
 Where a change is meant, `ASSAY_WRITE_GOLDENS=1` and these tests write them anew, to be read as the difference of texts.
 """
@@ -12,6 +12,7 @@ import pytest
 from analytics.figures.figure import Figure
 from analytics.figures.registry import FIGURES
 from tests.analytics.reports import golden_text, goldens, leading
+from tests.analytics.reports.test_captions import assert_none_repeated
 from tests.analytics.reports.test_latex import is_balanced, is_nested
 
 WRITE = "ASSAY_WRITE_GOLDENS"
@@ -29,6 +30,8 @@ def test_a_report_is_what_it_was(name, tmp_path):
     found, latex, report = goldens.golden(study, filters)
     assert is_balanced(latex)
     assert is_nested(latex)
+    if name.startswith("demo "):
+        assert_none_repeated(report, latex)
     if WRITE in os.environ:
         goldens.write(name, found)
     lines = changes(goldens.read(name), found)

@@ -16,7 +16,7 @@ from tests.analytics.reports.answering import (
     items_of,
     new_rater,
 )
-from tests.analytics.reports.test_schema import problems
+from tests.analytics.reports.validator import problems
 
 pytestmark = pytest.mark.django_db
 PROTOCOLS = ("pairwise", "aspects", "custom", "ranking", "condition_calibration", "question_quality")

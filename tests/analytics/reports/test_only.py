@@ -18,7 +18,7 @@ from tests.analytics.reports.judging import judge, judged_study
 from tests.analytics.reports.test_deferred import stored
 from tests.analytics.reports.test_one_interval import irregular
 from tests.analytics.reports.test_one_interval_answers import drawn
-from tests.analytics.reports.test_schema import problems
+from tests.analytics.reports.validator import problems
 
 pytestmark = pytest.mark.django_db
 TWO_ARMS = ({"key": "without", "label": "Without context"}, {"key": "with", "label": "With context"})

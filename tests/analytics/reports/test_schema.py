@@ -22,6 +22,7 @@ from evaluation.filters import NAMES
 from evaluation.protocols import PROTOCOLS
 from tests.analytics.reports.answering import judged_by_everyone
 from tests.analytics.reports.judging import fail, judge, judged_study
+from tests.analytics.reports.validator import problems
 
 KEY = r"^\| `(\w+)` \|"
 FIGURE = r"^\| `\w+/\w+` \| .* \|$"
@@ -37,10 +38,6 @@ def report(around_module):
     judge(study, raters=1, kind="simulated")
     fail(study, raters[0])
     return json.loads(report_json(build_report(study, replicates=100)))
-
-
-def problems(report):
-    return [error.message for error in Draft202012Validator(report_schema()).iter_errors(report)]
 
 
 def test_a_report_validates(report):
@@ -63,6 +60,9 @@ def test_a_report_of_every_other_protocol_validates(db, protocol):
 
 
 def test_the_schema_finds_what_does_not_belong(report):
+    drafts_own = Draft202012Validator(report_schema())
+    for wrong in (report, report | {"surprise": 1}, {**report, "records": [{}, {"figure": "no/such"}]}):
+        assert problems(wrong) == [error.message for error in drafts_own.iter_errors(wrong)]
     assert problems(report | {"surprise": 1})
     assert problems({**report, "schema": "assay-report/1"})
     # A figure's records are all held to the same description.

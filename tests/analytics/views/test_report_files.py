@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from analytics.reports.cache import compute_report
+from analytics.reports.paper import archive
 from analytics.reports.paper.archive import plots_of, tables_of
 from evaluation import tasks
 from evaluation.models import Job, StudyMember
@@ -21,6 +22,12 @@ def sent(monkeypatch):
     found = []
     monkeypatch.setattr(tasks, "send_job", lambda pk: found.append(pk) or True)
     return found
+
+
+@pytest.fixture
+def one_plot(monkeypatch):
+    """Of all plots one is drawn, where none is looked at."""
+    monkeypatch.setattr(archive, "plots_of", lambda report: plots_of(report)[:1])
 
 
 def files(study, path=""):
@@ -96,13 +103,15 @@ def test_plots_and_the_zip_are_made_by_the_worker(
     assert "Download everything" in client.get(files(study)).content.decode()
     for suffix, begins in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
         assert client.get(files(study, f"plots/{plot.key}.{suffix}")).getvalue().startswith(begins)
-    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip")).getvalue()))
-    assert archive.testzip() is None
-    assert "contrast-report/README.md" in archive.namelist()
+    zipped = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip")).getvalue()))
+    assert zipped.testzip() is None
+    assert "contrast-report/README.md" in zipped.namelist()
     assert client.get(files(study, "plots/none.svg")).status_code == 404
 
 
-def test_old_plots_are_not_given_as_new(client, study, owner, sent, django_capture_on_commit_callbacks):
+def test_old_plots_are_not_given_as_new(
+    client, study, owner, sent, one_plot, django_capture_on_commit_callbacks
+):
     client.force_login(owner)
     made(client, study, sent, django_capture_on_commit_callbacks)
     exclude(study=study, rater=study.raters.first(), reason="Too fast.")
@@ -111,7 +120,7 @@ def test_old_plots_are_not_given_as_new(client, study, owner, sent, django_captu
 
 
 def test_files_that_name_other_authors_are_old(
-    client, study, owner, sent, django_capture_on_commit_callbacks
+    client, study, owner, sent, one_plot, django_capture_on_commit_callbacks
 ):
     client.force_login(owner)
     made(client, study, sent, django_capture_on_commit_callbacks)
@@ -120,8 +129,8 @@ def test_files_that_name_other_authors_are_old(
     assert "have changed since" in client.get(files(study)).content.decode()
     assert b"{Lovelace, Ada}" in client.get(files(study, "citation.bib")).getvalue()
     made(client, study, sent, django_capture_on_commit_callbacks)
-    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip")).getvalue()))
-    naming = [name for name in archive.namelist() if b"Lovelace" in archive.read(name)]
+    zipped = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip")).getvalue()))
+    naming = [name for name in zipped.namelist() if b"Lovelace" in zipped.read(name)]
     assert naming == ["contrast-report/citation.bib"]
 
 
@@ -147,7 +156,9 @@ def test_a_job_whose_worker_fell_silent_is_given_up(client, study, owner, sent):
     ]
 
 
-def test_what_is_current_is_not_made_again(client, study, owner, sent, django_capture_on_commit_callbacks):
+def test_what_is_current_is_not_made_again(
+    client, study, owner, sent, one_plot, django_capture_on_commit_callbacks
+):
     client.force_login(owner)
     made(client, study, sent, django_capture_on_commit_callbacks)
     client.post(files(study))
@@ -155,7 +166,7 @@ def test_what_is_current_is_not_made_again(client, study, owner, sent, django_ca
 
 
 def test_files_that_were_deleted_after_their_time_say_so(
-    client, study, owner, sent, django_capture_on_commit_callbacks
+    client, study, owner, sent, one_plot, django_capture_on_commit_callbacks
 ):
     client.force_login(owner)
     made(client, study, sent, django_capture_on_commit_callbacks)
@@ -172,7 +183,9 @@ def test_progress_is_a_fragment(client, study, owner, sent):
     assert "<html" not in response.content.decode()
 
 
-def test_ties_as_wins_have_files_of_their_own(client, study, owner, sent, django_capture_on_commit_callbacks):
+def test_ties_as_wins_have_files_of_their_own(
+    client, study, owner, sent, one_plot, django_capture_on_commit_callbacks
+):
     client.force_login(owner)
     made(client, study, sent, django_capture_on_commit_callbacks)
     assert client.get(files(study, "report.zip")).getvalue()
@@ -191,7 +204,9 @@ def test_the_report_links_to_its_files(client, study, owner):
     assert "Study hash" in page or study.study_hash in page
 
 
-def test_the_files_of_a_view_are_its_own(client, study, owner, sent, django_capture_on_commit_callbacks):
+def test_the_files_of_a_view_are_its_own(
+    client, study, owner, sent, one_plot, django_capture_on_commit_callbacks
+):
     client.force_login(owner)
     query = "?without_rater=person-1"
     with django_capture_on_commit_callbacks(execute=True):
@@ -199,7 +214,7 @@ def test_the_files_of_a_view_are_its_own(client, study, owner, sent, django_capt
     tasks.work_on_job(sent[-1])
     assert "up to date" in client.get(files(study) + query).content.decode()
     assert "Create plots and zip" in client.get(files(study)).content.decode()
-    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip") + query).getvalue()))
-    (folder,) = {name.partition("/")[0] for name in archive.namelist()}
+    zipped = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip") + query).getvalue()))
+    (folder,) = {name.partition("/")[0] for name in zipped.namelist()}
     assert folder.startswith("contrast-report-")
-    assert b"without rater person-1" in archive.read(f"{folder}/report.md")
+    assert b"without rater person-1" in zipped.read(f"{folder}/report.md")

@@ -75,14 +75,17 @@ def test_checking(tmp_path):
     assert_flat(few, many, 900)
 
 
+@pytest.fixture(scope="module")
+def studies(around_module, tmp_path_factory):
+    """By their lines."""
+    folder = tmp_path_factory.mktemp("dumps")
+    return {lines: import_dump(FileSource(dump(folder, lines)), slug=f"of-{lines}") for lines in (FEW, MANY)}
+
+
 @pytest.mark.parametrize("format", ["jsonl", "csv", "xlsx", "parquet"])
-def test_exporting(format, tmp_path, settings, monkeypatch):
+def test_exporting(format, studies, settings, monkeypatch):
     settings.ASSAY_BATCH_SIZE = 20
     monkeypatch.setattr(answer_table, "ROWS_PER_GROUP", 60)
-    studies = {}
-    for lines in (FEW, MANY):
-        path = dump(tmp_path, lines)
-        studies[lines] = import_dump(FileSource(path), slug=f"s{lines}")
     export_study(studies[FEW], format=format, out=Sink())
     few, many = (peak(lambda n=n: export_study(studies[n], format=format, out=Sink())) for n in (FEW, MANY))
     assert_flat(few, many, MANY - FEW)
