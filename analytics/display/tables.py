@@ -65,7 +65,7 @@ class Where:
     n: int = 0
 
 
-# Not frozen, though nobody changes one, and it may be a key: reports have thousands, and with frozen ones a page takes a
+# Not frozen, though nobody changes one and some are keys: reports have thousands, and with frozen ones a page takes a
 # sixth longer.
 @dataclass(unsafe_hash=True)
 class TableCell:
