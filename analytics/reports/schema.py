@@ -51,7 +51,9 @@ def described(document: type) -> Schema:
         if not isinstance(part, dict):
             return part
         if "$ref" in part:
-            return whole(definitions[part["$ref"].rpartition("/")[2]])
+            # What stands beside a reference says more than what it refers to.
+            beside = {name: each for name, each in part.items() if name != "$ref"}
+            return whole({**definitions[part["$ref"].rpartition("/")[2]], **beside})
         return {
             name: whole(each)
             for name, each in part.items()

@@ -20,7 +20,6 @@ from evaluation.filters import TOGETHER, Filters
 from evaluation.models import Study
 
 # A row of a release's file.
-# A row of a file of a release.
 ReleaseRow = Mapping[str, Any]
 PEOPLE = "person"
 

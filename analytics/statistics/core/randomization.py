@@ -232,15 +232,11 @@ def _drawn_sums(size: Floats, times: Ints, rng: np.random.Generator, count: int)
     if 16 * len(size) <= n:
         positive = rng.binomial(times, 0.5, size=(count, len(times)))
         return np.asarray((2 * positive - times) @ size)
-    # A drawn byte is the signs of eight queries, whose sums are looked up.
-    each = np.zeros((ceil(n / 8), 8))
-    each.flat[:n] = np.repeat(size, times)
-    of_byte = each @ np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).T
-    drawn = np.frombuffer(rng.bytes(count * len(each)), dtype=np.uint8).reshape(count, -1)
-    total = np.zeros(count)
-    for sums, byte in zip(of_byte, drawn.T, strict=True):
-        total += sums[byte]
-    return np.asarray(2 * total - each.sum())
+    each = np.repeat(size, times)
+    bits = np.unpackbits(
+        np.frombuffer(rng.bytes(count * ceil(n / 8)), dtype=np.uint8).reshape(count, -1), axis=1
+    )
+    return np.asarray(2 * (bits[:, :n] @ each) - each.sum())
 
 
 def _all_shares(value: Floats, times: Ints, n_one: int) -> tuple[Floats, Floats]:
